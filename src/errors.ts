@@ -1,0 +1,23 @@
+/** What went wrong, for code that has to tell failures apart. */
+export type HarnessErrorCode = "invalid-options" | "invalid-plan" | "invalid-decision" | "script-exhausted";
+
+/** The one error class of Holdfast. What a model did wrong is never thrown: it goes back to the model. */
+export class HarnessError extends Error {
+  override readonly name = "HarnessError";
+  readonly code: HarnessErrorCode;
+
+  constructor(code: HarnessErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Finds the `HarnessError` inside an error that LangChain or LangGraph wrapped; undefined when there is none. */
+  static from(error: unknown): HarnessError | undefined {
+    const seen = new Set<unknown>();
+    for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+      if (at instanceof HarnessError) return at;
+      seen.add(at);
+    }
+    return undefined;
+  }
+}

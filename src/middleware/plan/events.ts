@@ -1,0 +1,47 @@
+import { countTodos, type Change, type Counts, type Todo } from "../../plan/index.ts";
+import type { PlanSetup } from "./options.ts";
+
+/** A change of a plan, as it appears on LangGraph's `custom` stream. */
+export interface PlanChangeEvent {
+  type: "plan-change";
+  version: 1;
+  /** Whose plan: `main`, or the name of a sub-agent. */
+  owner: string;
+  /** Who changed it. */
+  by: "model" | "person";
+  /** Epoch milliseconds. */
+  at: number;
+  changes: readonly Change[];
+  counts: Counts;
+  /** The whole plan after the change. */
+  todos: readonly Todo[];
+}
+
+/** Recognizes a `PlanChangeEvent` among the chunks of a custom stream. */
+export function isPlanChangeEvent(chunk: unknown): chunk is PlanChangeEvent {
+  return typeof chunk === "object" && chunk !== null && (chunk as { type?: unknown }).type === "plan-change";
+}
+
+/** Tells the stream and the callback of a change. Never throws. */
+export async function announce(
+  setup: PlanSetup,
+  writer: ((chunk: unknown) => void) | undefined,
+  { by, changes, todos }: Pick<PlanChangeEvent, "by" | "changes" | "todos">,
+): Promise<void> {
+  const event: PlanChangeEvent = {
+    type: "plan-change",
+    version: 1,
+    owner: setup.owner,
+    by,
+    at: setup.now(),
+    changes,
+    counts: countTodos(todos),
+    todos,
+  };
+  writer?.(event);
+  try {
+    await setup.onPlanChange?.(event);
+  } catch (error) {
+    process.emitWarning(`onPlanChange failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,48 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+
+/** Reasons to stop, in the words of the providers, that mean the model was cut off or wanted a tool. */
+const NOT_AN_ANSWER = new Set([
+  "tool_calls",
+  "function_call",
+  "tool_use",
+  "length",
+  "max_tokens",
+  "model_length",
+  "content_filter",
+  "content_filtered",
+  "refusal",
+  "safety",
+  "recitation",
+  "pause_turn",
+  "guardrail_intervened",
+  "error",
+]);
+
+/** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */
+export function isFinalAnswer(message: AIMessage): boolean {
+  if ((message.tool_calls?.length ?? 0) > 0 || (message.invalid_tool_calls?.length ?? 0) > 0) return false;
+  const raw = message.additional_kwargs ?? {};
+  if (Array.isArray(raw["tool_calls"]) && raw["tool_calls"].length > 0) return false;
+  if (raw["function_call"]) return false;
+  return !stopReasons(message).some((reason) => NOT_AN_ANSWER.has(reason));
+}
+
+/** Whether the model's last tool calls put a question to the user, so that an answer now waits for a reply. */
+export function isAwaitingUser(messages: readonly BaseMessage[], askTools: readonly string[]): boolean {
+  const last = messages.findLast(
+    (message) =>
+      HumanMessage.isInstance(message) ||
+      (AIMessage.isInstance(message) && (message.tool_calls?.length ?? 0) > 0),
+  );
+  return AIMessage.isInstance(last) && (last.tool_calls ?? []).some((call) => askTools.includes(call.name));
+}
+
+/** OpenAI says finish_reason, Anthropic stop_reason, Ollama done_reason, Google finishReason, Bedrock stopReason. */
+function stopReasons({ response_metadata: metadata, additional_kwargs: raw }: AIMessage): string[] {
+  const keys = ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"];
+  const incomplete = (metadata as { incomplete_details?: { reason?: unknown } } | undefined)
+    ?.incomplete_details;
+  return [...keys.flatMap((key) => [metadata?.[key], raw?.[key]]), incomplete?.reason]
+    .filter((reason) => typeof reason === "string")
+    .map((reason) => (reason === "max_output_tokens" ? "length" : reason.toLowerCase()));
+}

@@ -1,0 +1,40 @@
+import { createMiddleware } from "langchain";
+import { dueReminders } from "../../plan/index.ts";
+import { askApproval } from "./approval.ts";
+import { callModel, toMessage } from "./model-call.ts";
+import { setupPlan, type PlanOptions } from "./options.ts";
+import { planStateSchema, readPlanState } from "./state.ts";
+import { planTools } from "./tools.ts";
+import { isPlanVisible } from "./visibility.ts";
+
+/**
+ * Gives an agent a plan: tools to write and update it, `todos` in the graph state, rules that are enforced, and
+ * reminders. Works alone or anywhere among other middleware. Adds no graph step, unless `approval` or a
+ * persistent reminder needs one.
+ */
+export function planMiddleware(options: PlanOptions = {}) {
+  const setup = setupPlan(options);
+  const { policy, reminders } = setup.preset;
+  return createMiddleware({
+    name: "PlanMiddleware",
+    stateSchema: planStateSchema(policy),
+    tools: planTools(setup),
+    wrapModelCall: (request, handler) => callModel(setup, request, handler),
+    ...(reminders.persist &&
+      reminders.contextLoss && {
+        beforeModel: (state: unknown) => {
+          const { messages } = state as { messages: Parameters<typeof isPlanVisible>[0] };
+          const { todos } = readPlanState(state);
+          const still = { todos, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
+          const due = dueReminders({ ...still, visible: isPlanVisible(messages, setup) }, reminders);
+          return due.length > 0 ? { messages: due.map(toMessage) } : undefined;
+        },
+      }),
+    ...(setup.approval !== "never" && {
+      afterModel: {
+        canJumpTo: ["model" as const],
+        hook: (state: unknown) => askApproval(setup, state as Parameters<typeof askApproval>[1]),
+      },
+    }),
+  });
+}

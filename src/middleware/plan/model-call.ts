@@ -1,0 +1,194 @@
+import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command } from "@langchain/langgraph";
+import {
+  dueReminders,
+  isOpen,
+  type Change,
+  type Reminder,
+  type Situation,
+  type Tally,
+} from "../../plan/index.ts";
+import { announce } from "./events.ts";
+import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
+import type { PlanSetup } from "./options.ts";
+import { rememberSeen, unseenChanges } from "./seen.ts";
+import { readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
+import { countWorkCalls } from "./turn.ts";
+import { isPlanVisible } from "./visibility.ts";
+import { watchedModel } from "./watched-model.ts";
+
+/** The parts of LangChain's model request that are used here. */
+export interface ModelRequest {
+  model: object;
+  messages: BaseMessage[];
+  systemMessage: SystemMessage;
+  state: unknown;
+  runtime: { writer?: ((chunk: unknown) => void) | undefined };
+}
+
+/** A model's answer: a message, or a structured response with the messages that carry it. */
+type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
+
+/**
+ * Wraps a model call: adds the prompt, appends the reminders that are due, asks again when the model stops
+ * early, and counts what was spent. All of it in the model's own graph step.
+ */
+export async function callModel<Request extends ModelRequest>(
+  setup: PlanSetup,
+  request: Request,
+  handler: (request: Request) => AIMessage | Promise<AIMessage>,
+): Promise<AIMessage | Command> {
+  const call = new PlanCall(setup, request);
+  if (call.edits.length > 0) {
+    await announce(setup, request.runtime.writer, {
+      by: "person",
+      changes: call.edits,
+      todos: call.state.todos,
+    });
+  }
+  const messages = call.remind(request.messages);
+  const model = watchedModel(request.model, (outgoing) => call.remindIfTrimmed(outgoing));
+  const systemMessage = withPrompt(request.systemMessage, setup.preset.systemPrompt);
+  for (;;) {
+    const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
+    call.count(answer);
+    const reminder = call.remindOfOpenItems(answer, messages);
+    if (!reminder) return call.finish(answer);
+    messages.push(...messagesOf(answer), reminder);
+  }
+}
+
+/** What is known while one model call of the graph is made. */
+class PlanCall {
+  readonly state: PlanState;
+  /** What people changed that the model has not been told. */
+  readonly edits: Change[];
+  readonly #setup: PlanSetup;
+  readonly #memory: PlanMemory;
+  #tally: Tally;
+  #exits: number;
+  #given: Reminder["kind"][] = [];
+
+  constructor(setup: PlanSetup, request: ModelRequest) {
+    const state = readPlanState(request.state);
+    this.#setup = setup;
+    this.#memory = enterRun(state.memory, (request.state as { messages: BaseMessage[] }).messages, setup);
+    this.state = { todos: state.todos, memory: this.#memory };
+    this.edits = unseenChanges(this.state);
+    this.#tally = this.#memory.tally;
+    this.#exits = this.#memory.exits;
+  }
+
+  /** The messages with the reminders that are due at their end. */
+  remind(messages: BaseMessage[]): BaseMessage[] {
+    const visible = isPlanVisible(messages, this.#setup);
+    return this.#append(messages, dueReminders(this.#situation({ visible }), this.#setup.preset.reminders));
+  }
+
+  /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
+  remindIfTrimmed(messages: BaseMessage[]): BaseMessage[] {
+    if (isPlanVisible(messages, this.#setup)) return messages;
+    const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
+    return this.#append(
+      messages,
+      due.filter(({ kind }) => kind === "context-loss"),
+    );
+  }
+
+  /** The reminder that calls a model back that answered while items are open. */
+  remindOfOpenItems(answer: Answer, messages: BaseMessage[]): HumanMessage | undefined {
+    if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return undefined;
+    if (isAwaitingUser(messages, this.#setup.askTools)) return undefined;
+    const situation = this.#situation({ answered: true });
+    const [reminder] = dueReminders(situation, this.#setup.preset.reminders);
+    if (!reminder) return undefined;
+    this.#exits += 1;
+    return toMessage(reminder);
+  }
+
+  count(answer: Answer): void {
+    for (const message of messagesOf(answer)) {
+      if (!AIMessage.isInstance(message)) continue;
+      const { input_tokens = 0, output_tokens = 0 } = message.usage_metadata ?? {};
+      this.#tally = {
+        modelCalls: this.#tally.modelCalls + 1,
+        toolCalls: this.#tally.toolCalls + countWorkCalls(message, this.#setup),
+        inputTokens: this.#tally.inputTokens + input_tokens,
+        outputTokens: this.#tally.outputTokens + output_tokens,
+      };
+    }
+  }
+
+  /** Returns the answer, and with it what the middleware must remember, if it must. */
+  finish(answer: Answer): AIMessage | Command {
+    // A structured response ends the run, and LangChain takes it only as it is.
+    if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
+    const calls = answer.tool_calls ?? [];
+    const planned = calls.some((call) => this.#setup.toolNames.includes(call.name));
+    const { stale } = this.#setup.preset.reminders;
+    const counts = stale !== false && stale.withoutPlan && calls.length > 0;
+    if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) return answer;
+    return new Command({ update: { _plan: this.#memoryAfter({ planned, acted: calls.length > 0 }) } });
+  }
+
+  #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
+    const { run, rounds, nags, seen, unseen } = this.#memory;
+    const nagged = this.#given.includes("stale") ? 1 : 0;
+    return {
+      run,
+      tally: this.#tally,
+      exits: this.#exits,
+      rounds: planned ? 0 : rounds + (acted ? 1 : 0),
+      nags: planned ? 0 : nags + nagged,
+      unseen: unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited"),
+      ...(this.edits.length > 0 && rememberSeen(seen, this.state.todos)),
+    };
+  }
+
+  #situation(now: { visible?: boolean; answered?: boolean }): Situation {
+    const { rounds, nags } = this.#memory;
+    return {
+      todos: this.state.todos,
+      visible: true,
+      answered: false,
+      edits: this.edits,
+      rounds,
+      nags,
+      exits: this.#exits,
+      ...now,
+    };
+  }
+
+  #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
+    this.#given.push(...reminders.map(({ kind }) => kind));
+    return [...messages, ...reminders.map(toMessage)];
+  }
+}
+
+/** A reminder as a message that user interfaces hide. */
+export function toMessage({ name, text }: Reminder): HumanMessage {
+  return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
+}
+
+/** Counters belong to a run, and a run begins with a message of the user. */
+function enterRun(memory: PlanMemory, messages: readonly BaseMessage[], { preset }: PlanSetup): PlanMemory {
+  const { contextLoss } = preset.reminders;
+  const last = messages.findLast(
+    (message) =>
+      HumanMessage.isInstance(message) &&
+      message.additional_kwargs["lc_source"] === undefined &&
+      !(contextLoss && message.name === contextLoss.name),
+  );
+  // After a summary there may be none left; then it is still the run that it was.
+  const run = last?.id ?? memory.run;
+  return run === memory.run ? memory : { ...memory, run, rounds: 0, nags: 0, exits: 0 };
+}
+
+function withPrompt(system: SystemMessage, prompt: string): SystemMessage {
+  if (prompt === "") return system;
+  return system.text === "" ? new SystemMessage(prompt) : system.concat(`\n\n${prompt}`);
+}
+
+function messagesOf(answer: Answer): BaseMessage[] {
+  return AIMessage.isInstance(answer) ? [answer] : answer.messages;
+}

@@ -1,0 +1,176 @@
+import { HarnessError } from "../../errors.ts";
+import {
+  PRESET_NAMES,
+  PRESETS,
+  type Policy,
+  type Preset,
+  type PresetName,
+  type Reminders,
+  type ToolText,
+} from "../../plan/index.ts";
+import { REMINDER_TEXTS } from "../../plan/presets.ts";
+import type { PlanChangeEvent } from "./events.ts";
+import type { Verifier } from "./verify.ts";
+
+type Switch<T> = false | true | Partial<Exclude<T, false>>;
+
+/** Changes to a preset's reminders: `false` switches one off, `true` or an object switches it on. */
+export interface ReminderOptions {
+  tag?: string;
+  persist?: boolean;
+  contextLoss?: Switch<Reminders["contextLoss"]>;
+  exit?: Switch<Reminders["exit"]>;
+  stale?: Switch<Reminders["stale"]>;
+  edited?: Switch<Reminders["edited"]>;
+}
+
+/** Options of `planMiddleware`. Every field of the policy can be given too, such as `maxItems: 50`. */
+export interface PlanOptions extends Partial<Policy> {
+  /** Default `lean`. */
+  preset?: PresetName;
+  /** Replaces the preset's addition to the system prompt. */
+  systemPrompt?: string;
+  /** Replaces the description of the tool that writes the plan. */
+  toolDescription?: string;
+  /** Replaces the description of the tool that updates the plan, where the preset has one. */
+  updateDescription?: string;
+  /** `false` switches all reminders off. */
+  reminders?: false | ReminderOptions;
+  /** Asked before an item counts as completed. */
+  verify?: Verifier;
+  /** How long `verify` may take, in milliseconds. Default 60,000. */
+  verifyTimeout?: number;
+  /**
+   * Ask a person before a plan takes effect. `first`: when a plan is made where none was open. `always`: also
+   * when items are added, removed or reworded. Needs a checkpointer. Default `never`.
+   */
+  approval?: "first" | "always" | "never";
+  /** Names whose plan this is in events, such as a sub-agent's name. Default `main`. */
+  owner?: string;
+  /** Called with every change. What it throws is reported as a process warning and does not disturb the run. */
+  onPlanChange?: (event: PlanChangeEvent) => void | Promise<void>;
+  /** Names of tools that put a question to the user: an answer right after one is not a premature exit. */
+  askTools?: readonly string[];
+  /** The clock, for tests. */
+  now?: () => number;
+}
+
+/** Options with every default filled in. */
+export interface PlanSetup {
+  preset: Preset;
+  /** The names of the plan's own tools. */
+  toolNames: readonly string[];
+  verify: Verifier | undefined;
+  verifyTimeout: number;
+  approval: "first" | "always" | "never";
+  owner: string;
+  onPlanChange: PlanOptions["onPlanChange"];
+  askTools: readonly string[];
+  now: () => number;
+}
+
+const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_human"];
+
+/** Puts options and preset together. Throws `invalid-options` for what cannot work. */
+export function setupPlan(options: PlanOptions = {}): PlanSetup {
+  const {
+    preset: name = "lean",
+    systemPrompt,
+    toolDescription,
+    updateDescription,
+    reminders,
+    ...rest
+  } = options;
+  const base = PRESETS[name];
+  if (!base) fail(`preset "${name}" does not exist; use one of ${PRESET_NAMES.join(", ")}`);
+  const {
+    verify,
+    verifyTimeout = 60_000,
+    approval = "never",
+    owner = "main",
+    onPlanChange,
+    ...others
+  } = rest;
+  const { askTools = ASK_TOOLS, now = Date.now, ...policy } = others;
+  if (!["first", "always", "never"].includes(approval)) {
+    fail(`approval is "${approval}"; use first, always or never`);
+  }
+  const preset: Preset = {
+    ...base,
+    systemPrompt: systemPrompt ?? base.systemPrompt,
+    tools: {
+      write: { ...base.tools.write, ...(toolDescription !== undefined && { description: toolDescription }) },
+      ...(base.tools.update && {
+        update: {
+          ...base.tools.update,
+          ...(updateDescription !== undefined && { description: updateDescription }),
+        },
+      }),
+    },
+    policy: mergePolicy(base.policy, policy),
+    reminders: mergeReminders(base, reminders),
+  };
+  const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
+  return { preset, toolNames, verify, verifyTimeout, approval, owner, onPlanChange, askTools, now };
+}
+
+function mergePolicy(base: Policy, changes: Partial<Policy>): Policy {
+  for (const [key, value] of Object.entries(changes)) {
+    if (!Object.hasOwn(base, key))
+      fail(`there is no option "${key}"; the policy has ${Object.keys(base).join(", ")}`);
+    if (value === undefined) fail(`option "${key}" is undefined; leave it out to keep the preset's value`);
+  }
+  const policy = { ...base, ...changes };
+  for (const key of ["maxItems", "maxInProgress"] as const) {
+    if (!(policy[key] >= 1)) fail(`${key} is ${policy[key]}; it must be at least 1`);
+  }
+  for (const status of ["pending", "in_progress", "completed"] as const) {
+    if (!policy.statuses.includes(status)) fail(`statuses must include ${status}`);
+  }
+  return policy;
+}
+
+function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {
+  const texts = REMINDER_TEXTS[base.name];
+  const { reminders } = base;
+  if (options === false)
+    return { ...reminders, contextLoss: false, exit: false, stale: false, edited: false };
+  const stale = { after: 3, backoff: 2, withoutPlan: false };
+  const merged: Reminders = {
+    tag: options?.tag ?? reminders.tag,
+    persist: options?.persist ?? reminders.persist,
+    contextLoss: switched(reminders.contextLoss, options?.contextLoss, {
+      name: "todo_reminder",
+      text: texts.contextLoss,
+    }),
+    exit: switched(reminders.exit, options?.exit, {
+      name: "todo_completion_reminder",
+      text: texts.exit,
+      max: 2,
+    }),
+    stale: switched(reminders.stale, options?.stale, {
+      name: "todo_stale_reminder",
+      text: texts.stale,
+      ...stale,
+    }),
+    edited: switched(reminders.edited, options?.edited, { name: "todo_edit_reminder", text: texts.edited }),
+  };
+  if (merged.stale && !(merged.stale.after >= 1 && merged.stale.backoff >= 1)) {
+    fail("reminders.stale: after and backoff must be at least 1");
+  }
+  return merged;
+}
+
+function switched<T extends object>(
+  preset: false | T,
+  option: Switch<T> | undefined,
+  defaults: T,
+): false | T {
+  if (option === undefined) return preset;
+  if (option === false) return false;
+  return { ...defaults, ...preset, ...(option === true ? {} : option) };
+}
+
+function fail(reason: string): never {
+  throw new HarnessError("invalid-options", `planMiddleware: ${reason}.`);
+}

@@ -1,0 +1,160 @@
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
+import { z } from "zod";
+import { HarnessError } from "../../errors.ts";
+import { isSame } from "../../plan/diff.ts";
+import {
+  applyWrite,
+  EMPTY_PLAN,
+  patchTodos,
+  PRIORITIES,
+  STATUSES,
+  ZERO_TALLY,
+  type Change,
+  type Mark,
+  type Plan,
+  type Policy,
+  type Tally,
+  type Todo,
+} from "../../plan/index.ts";
+
+/** What the harness writes to `todos`: steps, so that writers who do not know of each other all get through. */
+export interface TodosPatch {
+  changes: Change[];
+}
+
+/** What the middleware remembers beside the todos. Private to the graph; absolute values, so a replay is harmless. */
+export interface PlanMemory {
+  nextId: number;
+  retired: string[];
+  /** The run that the counters below belong to: the id of the user's message that began it. */
+  run: string;
+  /** Rounds of tool calls since the last plan call, and stale reminders given since. */
+  rounds: number;
+  nags: number;
+  /** Exit reminders since the last progress. */
+  exits: number;
+  /** The model was called without seeing the plan as it is: the next plan result shows it whole. */
+  unseen: boolean;
+  /** A digest per item, as the model last knew it. */
+  seen: Record<string, string>;
+  /** The ids in the order the model last knew, with spaces between. */
+  order: string;
+  /** Spent so far, and what was spent when each running item started. */
+  tally: Tally;
+  marks: Record<string, Mark>;
+  /** Tool calls whose plan a person edited while approving it. */
+  edited: string[];
+}
+
+/** A change to the memory: fields replace, entries of `seen` and `marks` are merged, null removes one. */
+export type MemoryUpdate = Partial<Omit<PlanMemory, "seen" | "marks">> & {
+  seen?: Record<string, string | null>;
+  marks?: Record<string, Mark | null>;
+};
+
+export const NO_MEMORY: PlanMemory = {
+  nextId: 1,
+  retired: [],
+  run: "",
+  rounds: 0,
+  nags: 0,
+  exits: 0,
+  unseen: false,
+  seen: {},
+  order: "",
+  tally: ZERO_TALLY,
+  marks: {},
+  edited: [],
+};
+
+/** The part of the graph state that belongs to the plan. */
+export interface PlanState {
+  todos: readonly Todo[];
+  memory: PlanMemory;
+}
+
+/** Reads the plan's part of any graph state; a state without one reads as an empty plan. */
+export function readPlanState(state: unknown): PlanState {
+  const { todos, _plan } = (state ?? {}) as { todos?: Todo[]; _plan?: Partial<PlanMemory> };
+  return { todos: todos ?? [], memory: { ...NO_MEMORY, ..._plan } };
+}
+
+export function planFrom({ todos, memory }: PlanState): Plan {
+  const numbers = todos.map((todo) => Number(todo.id)).filter(Number.isSafeInteger);
+  return {
+    todos,
+    nextId: Math.max(memory.nextId, 0, ...numbers.map((id) => id + 1)),
+    retired: memory.retired,
+  };
+}
+
+/** Adds or replaces fields of the memory. */
+export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined): PlanMemory {
+  if (!update) return memory;
+  return {
+    ...memory,
+    ...update,
+    nextId: update.nextId ?? memory.nextId,
+    retired: [...new Set([...memory.retired, ...(update.retired ?? [])])],
+    seen: mergeEntries(memory.seen, update.seen),
+    marks: mergeEntries(memory.marks, update.marks),
+  };
+}
+
+/** Merges a write to `todos`: steps from the harness, or a whole list from a person, which is validated. */
+export function mergeTodos(
+  todos: Todo[],
+  update: readonly Todo[] | TodosPatch | undefined,
+  policy: Policy,
+): Todo[] {
+  if (update === undefined || update === null) return todos;
+  if ("changes" in update) return patchTodos(todos, update.changes);
+  // LangChain sends the saved state again with every new input: that is not an edit.
+  if (isSame(todos, update)) return todos;
+  const plan = planFrom({ todos, memory: { ...NO_MEMORY, ...EMPTY_PLAN, retired: [] } });
+  const result = applyWrite(plan, update, policy, "person");
+  if (result.ok) return [...result.plan.todos];
+  const reasons = result.issues.map((issue) => issue.message).join(" ");
+  throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
+}
+
+const todoSchema = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.enum(STATUSES),
+  priority: z.enum(PRIORITIES).optional(),
+  dependsOn: z.array(z.string()).optional(),
+  estimate: z.number().optional(),
+  note: z.string().optional(),
+  actuals: z.record(z.string(), z.number()).optional(),
+});
+
+/** The channels of the plan: `todos` for everybody, `_plan` for the middleware. */
+export function planStateSchema(policy: Policy) {
+  // The engine validates updates; these schemas give types, defaults and a description for LangGraph Studio.
+  const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<Todo[], Todo[] | undefined>;
+  const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
+  // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
+  const todosInput: z.ZodType<undefined, undefined> = z.any().optional();
+  const memoryInput: z.ZodType<MemoryUpdate | undefined> = z.any().optional();
+  return new StateSchema({
+    todos: new ReducedValue(todos, {
+      inputSchema: todosInput,
+      reducer: (current, update) => mergeTodos(current, update, policy),
+    }),
+    _plan: new ReducedValue(memory, { inputSchema: memoryInput, reducer: mergeMemory }),
+  });
+}
+
+function mergeEntries<T>(
+  entries: Record<string, T>,
+  update: Record<string, T | null> | undefined,
+): Record<string, T> {
+  if (!update) return entries;
+  const merged: Record<string, T> = { ...entries };
+  for (const [key, value] of Object.entries(update)) {
+    if (value === null) delete merged[key];
+    else merged[key] = value;
+  }
+  return merged;
+}

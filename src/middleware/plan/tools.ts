@@ -1,0 +1,111 @@
+import { ToolMessage } from "@langchain/core/messages";
+import { tool, type DynamicStructuredTool } from "@langchain/core/tools";
+import { Command } from "@langchain/langgraph";
+import { z } from "zod";
+import {
+  isFinished,
+  renderChecklist,
+  renderSnapshot,
+  renderStatus,
+  type ToolText,
+} from "../../plan/index.ts";
+import { announce } from "./events.ts";
+import type { PlanSetup } from "./options.ts";
+import { rememberSeen } from "./seen.ts";
+import { readPlanState, type MemoryUpdate, type PlanMemory, type TodosPatch } from "./state.ts";
+import { Turns, type Outcome } from "./turn.ts";
+
+/** What LangChain hands to a tool besides its arguments, as far as it is used here. */
+interface ToolRuntime {
+  state?: unknown;
+  toolCall?: { id?: string; name: string; args: Record<string, unknown> };
+  toolCallId?: string;
+  writer?: (chunk: unknown) => void;
+  signal?: AbortSignal;
+}
+
+/** The tools through which the model writes and updates the plan. */
+export function planTools(setup: PlanSetup): DynamicStructuredTool[] {
+  const turns = new Turns(setup);
+  const { write, update } = setup.preset.tools;
+  return [write, ...(update ? [update] : [])].map(
+    (text) =>
+      tool(async (args: unknown, runtime: ToolRuntime) => runCall(setup, turns, { text, args, runtime }), {
+        name: text.name,
+        description: text.description,
+        schema: anyArguments(text.schema),
+      }) as unknown as DynamicStructuredTool,
+  );
+}
+
+/**
+ * A schema that shows the model `jsonSchema` and lets everything through: the engine repairs what it can and
+ * answers the rest itself, where LangChain's own check would answer with a stack trace.
+ */
+function anyArguments(jsonSchema: object): z.ZodType<Record<string, unknown>> {
+  return z.any().meta({ $schema: undefined, ...jsonSchema });
+}
+
+async function runCall(
+  setup: PlanSetup,
+  turns: Turns,
+  { text, args, runtime }: { text: ToolText; args: unknown; runtime: ToolRuntime },
+): Promise<Command | ToolMessage> {
+  const id = runtime.toolCall?.id ?? runtime.toolCallId ?? "";
+  const call = { name: text.name, args: args as Record<string, unknown>, id };
+  const outcome = await turns.evaluate(call, runtime.state, runtime.signal);
+  const { memory } = readPlanState(runtime.state);
+  const answer = (content: string, status: "success" | "error"): ToolMessage =>
+    new ToolMessage({ content, status, name: text.name, tool_call_id: id });
+
+  if (!outcome.accepted) return answer(refusal(outcome, memory), "error");
+  const { changes, patch, marks } = outcome.accepted;
+  const { nextId, retired, todos } = outcome.plan;
+  if (changes.length > 0) await announce(setup, runtime.writer, { by: "model", changes, todos });
+  const remembered: MemoryUpdate = {
+    ...rememberSeen(memory.seen, todos),
+    nextId,
+    retired: [...retired],
+    marks,
+    unseen: false,
+    ...(changes.length > 0 && { exits: 0 }),
+  };
+  const update: { todos: TodosPatch; _plan: MemoryUpdate; messages: ToolMessage[] } = {
+    todos: { changes: patch },
+    _plan: remembered,
+    messages: [answer(acceptance(setup, outcome, { memory, call }), "success")],
+  };
+  return new Command({ update });
+}
+
+function refusal({ issues, before }: Outcome, { unseen }: PlanMemory): string {
+  const reasons = issues.map((issue) => issue.message).join("\n");
+  const plan = unseen && before.length > 0 ? `\n${snapshot(before)}` : "";
+  return `Error: ${reasons}\nThe plan is unchanged.${plan}`;
+}
+
+function acceptance(
+  { preset }: PlanSetup,
+  { plan, before, accepted }: Outcome,
+  { memory, call }: { memory: PlanMemory; call: { id: string; name: string } },
+): string {
+  const { todos } = plan;
+  const notes = accepted!.notes.length > 0 ? `\nNote: ${accepted!.notes.join(" ")}` : "";
+  const edited = memory.edited.includes(call.id) ? "The user edited this plan before approving it.\n" : "";
+  if (preset.result === "echo") {
+    const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
+    return `${edited}Updated todo list to ${list}${notes}`;
+  }
+  if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${notes}`;
+  const isWrite = call.name === preset.tools.write.name;
+  // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
+  const isNew = before.length === 0 || isFinished(before);
+  const whole = memory.unseen || edited !== "" || (isWrite && !isNew);
+  const set = isWrite && todos.length > 0 ? "Plan set. " : "";
+  return `${edited}${set}${renderStatus(todos)}${notes}${whole && todos.length > 0 ? `\n${snapshot(todos)}` : ""}`;
+}
+
+/** The whole plan in a tool result. `visibility.ts` looks for the tag. */
+function snapshot(todos: Outcome["before"]): string {
+  return `<plan>\n${renderSnapshot(todos)}\n</plan>`;
+}

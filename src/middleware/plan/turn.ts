@@ -1,0 +1,202 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { isSame } from "../../plan/diff.ts";
+import {
+  applyUpdate,
+  applyWrite,
+  chargeActuals,
+  diffTodos,
+  type Change,
+  type Issue,
+  type Mark,
+  type Plan,
+  type Result,
+  type Todo,
+} from "../../plan/index.ts";
+import type { PlanSetup } from "./options.ts";
+import { planFrom, readPlanState, type PlanState } from "./state.ts";
+import { verifyCompletions } from "./verify.ts";
+
+type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
+
+/** What one plan call of a turn comes to. */
+export interface Outcome {
+  /** The plan before and after the call, with the calls before it in the turn applied. */
+  before: readonly Todo[];
+  plan: Plan;
+  /** What had been spent when each running item started. */
+  marks: Record<string, Mark>;
+  /** Absent when the call was refused. */
+  accepted?: {
+    /** What changed, as the plan's readers see it. */
+    changes: Change[];
+    /** The same with actuals, for the graph state. */
+    patch: Change[];
+    /** The marks that the call set, and null for those it took away. */
+    marks: Record<string, Mark | null>;
+    notes: string[];
+  };
+  issues: Issue[];
+}
+
+/**
+ * The plan calls of one model turn, evaluated one after the other in the order the model wrote them.
+ *
+ * LangGraph runs the calls of a turn side by side, each on the state from before the turn. As the engine is
+ * deterministic, each call works out what the calls before it come to, and so knows the plan it changes.
+ */
+export class Turns {
+  readonly #setup: PlanSetup;
+  /** Evaluations under way, so that a verifier runs once per call and not once per call that follows it. */
+  readonly #running = new WeakMap<AIMessage, { state: PlanState; outcomes: Promise<Outcome>[] }>();
+
+  constructor(setup: PlanSetup) {
+    this.#setup = setup;
+  }
+
+  /** Evaluates the call with this id. A call that is in no message, made by hand, is a turn of its own. */
+  async evaluate(call: ToolCall, rawState: unknown, signal: AbortSignal | undefined): Promise<Outcome> {
+    const state = readPlanState(rawState);
+    const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
+    const message = callingMessage(messages, call.id);
+    const calls = message ? planCalls(message, messages, this.#setup) : [call];
+    // Some models give all calls of a turn one id; then the arguments tell them apart.
+    const exact = calls.findIndex((other) => other.id === call.id && isSame(other.args, call.args));
+    const index = exact >= 0 ? exact : calls.findIndex((other) => other.id === call.id);
+    const run = { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
+    return this.#outcomes(run)[Math.max(index, 0)]!;
+  }
+
+  #outcomes(run: Run): Promise<Outcome>[] {
+    const known = run.message && this.#running.get(run.message);
+    if (known && known.state.todos === run.state.todos && known.outcomes.length === run.calls.length) {
+      return known.outcomes;
+    }
+    const outcomes: Promise<Outcome>[] = [];
+    let previous: Promise<Outcome> | undefined;
+    for (const call of run.calls) {
+      const before: Promise<Outcome> | undefined = previous;
+      previous = (async () => this.#evaluate(call, await before, run))();
+      outcomes.push(previous);
+    }
+    if (run.message) this.#running.set(run.message, { state: run.state, outcomes });
+    return outcomes;
+  }
+
+  async #evaluate(call: ToolCall, previous: Outcome | undefined, run: Run): Promise<Outcome> {
+    const { preset, verify, verifyTimeout, now } = this.#setup;
+    const plan = previous?.plan ?? planFrom(run.state);
+    const marks = previous?.marks ?? run.state.memory.marks;
+    const before = plan.todos;
+    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, issues });
+    const isWrite = call.name === preset.tools.write.name;
+    if (isWrite && preset.parallelWrites === "refuse") {
+      const writes = run.calls.filter((other) => other.name === call.name).length;
+      if (writes > 1) return refused([parallelWrites(call.name, writes)]);
+    }
+    const result: Result = (isWrite ? applyWrite : applyUpdate)(plan, call.args, preset.policy);
+    if (!result.ok) return refused(result.issues);
+
+    const here = this.#markNow(run);
+    if (verify) {
+      const issues = await verifyCompletions(verify, result.changes, {
+        timeout: verifyTimeout,
+        signal: run.signal,
+        contextFor: (id) => [
+          result.plan.todos.find((todo) => todo.id === id)!,
+          {
+            todos: result.plan.todos,
+            messages: run.messages,
+            state: run.raw,
+            toolCalls: marks[id] ? here.toolCalls - marks[id].toolCalls : 0,
+          },
+        ],
+      });
+      if (issues.length > 0) return refused(issues);
+    }
+
+    const isReset = result.changes[0]?.type === "plan-reset";
+    const charged = chargeActuals({
+      before: isReset ? [] : before,
+      after: result.plan.todos,
+      marks,
+      now: { ...here, at: now() },
+    });
+    const patch: Change[] = isReset
+      ? [{ type: "plan-reset" }, ...diffTodos([], charged.todos)]
+      : diffTodos(before, charged.todos);
+    return {
+      before,
+      plan: { ...result.plan, todos: charged.todos },
+      marks: charged.marks,
+      accepted: {
+        changes: result.changes,
+        patch,
+        marks: changedMarks(marks, charged.marks),
+        notes: result.notes,
+      },
+      issues: [],
+    };
+  }
+
+  /** What was spent when this turn's tools began: its own work calls have not finished yet. */
+  #markNow({ state, message }: Run): Mark {
+    const { tally } = state.memory;
+    return {
+      ...tally,
+      toolCalls: tally.toolCalls - (message ? countWorkCalls(message, this.#setup) : 0),
+      at: 0,
+    };
+  }
+}
+
+interface Run {
+  state: PlanState;
+  raw: Record<string, unknown>;
+  messages: BaseMessage[];
+  message: AIMessage | undefined;
+  calls: ToolCall[];
+  signal: AbortSignal | undefined;
+}
+
+/** How many calls of a message go to tools other than the plan's. */
+export function countWorkCalls(message: AIMessage, setup: PlanSetup): number {
+  return (message.tool_calls ?? []).filter((call) => !setup.toolNames.includes(call.name)).length;
+}
+
+/** The plan calls of a message that nobody has answered yet; another middleware may have refused some. */
+export function planCalls(
+  message: AIMessage,
+  messages: readonly BaseMessage[],
+  setup: PlanSetup,
+): ToolCall[] {
+  const later = messages.slice(messages.indexOf(message) + 1);
+  const answered = new Set(
+    later.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
+  );
+  return (message.tool_calls ?? []).filter(
+    (call) => setup.toolNames.includes(call.name) && !(call.id !== undefined && answered.has(call.id)),
+  );
+}
+
+function callingMessage(messages: readonly BaseMessage[], id: string | undefined): AIMessage | undefined {
+  return messages.findLast(
+    (message): message is AIMessage =>
+      AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
+  );
+}
+
+function parallelWrites(name: string, count: number): Issue {
+  const valid = "one call per turn";
+  const message = `${name} was called ${count} times in one turn. Each call replaces the whole list, so none was applied. Call it once with the complete list.`;
+  return { rule: "parallel", field: name, sent: count, valid, message };
+}
+
+function changedMarks(
+  before: Record<string, Mark>,
+  after: Record<string, Mark>,
+): Record<string, Mark | null> {
+  const changed: Record<string, Mark | null> = {};
+  for (const id of Object.keys(before)) if (!after[id]) changed[id] = null;
+  for (const [id, mark] of Object.entries(after)) if (before[id] !== mark) changed[id] = mark;
+  return changed;
+}

@@ -1,0 +1,102 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { isGraphBubbleUp } from "@langchain/langgraph";
+import type { Change, Issue, Todo } from "../../plan/index.ts";
+
+/** What a verifier can look at. */
+export interface VerifyContext {
+  /** The plan as it would be with the completion accepted. */
+  todos: readonly Todo[];
+  /** The conversation in the graph state. */
+  messages: readonly BaseMessage[];
+  /** The whole graph state, such as `files`. */
+  state: Readonly<Record<string, unknown>>;
+  /** Calls to tools other than the plan's that finished since the item was started. */
+  toolCalls: number;
+  /** Aborted when the run is cancelled or the time is up. */
+  signal: AbortSignal;
+}
+
+/**
+ * Decides whether an item may count as completed. `true` or nothing accepts it; `false` or a reason refuses it,
+ * and so does an error. The model is told the reason and the item stays as it was.
+ */
+export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
+
+export type Verdict = boolean | string | void;
+
+/** A verifier that refuses a completion when no tool but the plan's own ran since the item was started. */
+export function workWasDone(): Verifier {
+  return (_todo, { toolCalls }) =>
+    toolCalls > 0 ||
+    "no tool has finished since it was started. Do the work, look at the result, then mark it";
+}
+
+/** Runs the verifier on every item that a change completes and returns the refusals. */
+export async function verifyCompletions(
+  verify: Verifier,
+  changes: readonly Change[],
+  { contextFor, timeout, signal }: VerifyRun,
+): Promise<Issue[]> {
+  const issues = await Promise.all(
+    completedIds(changes).map(async (id): Promise<Issue[]> => {
+      const [todo, context] = contextFor(id);
+      const reason = await judge(verify, todo, { context, timeout, signal });
+      if (reason === undefined) return [];
+      const message = `Item ${id} is not accepted as completed: ${reason.replace(/\.$/, "")}. It stays as it was.`;
+      return [
+        {
+          rule: "verification",
+          item: id,
+          field: "status",
+          sent: "completed",
+          valid: "verified work",
+          message,
+        },
+      ];
+    }),
+  );
+  return issues.flat();
+}
+
+export interface VerifyRun {
+  contextFor: (id: string) => [Todo, Omit<VerifyContext, "signal">];
+  timeout: number;
+  signal: AbortSignal | undefined;
+}
+
+function completedIds(changes: readonly Change[]): string[] {
+  return changes.flatMap((change) => {
+    if (change.type === "todo-status" && change.to === "completed") return change.id;
+    if (change.type === "todo-add" && change.todo.status === "completed") return change.todo.id;
+    return [];
+  });
+}
+
+async function judge(
+  verify: Verifier,
+  todo: Todo,
+  {
+    context,
+    timeout,
+    signal,
+  }: Pick<VerifyRun, "timeout" | "signal"> & { context: Omit<VerifyContext, "signal"> },
+): Promise<string | undefined> {
+  const timer = AbortSignal.timeout(timeout);
+  const either = signal ? AbortSignal.any([signal, timer]) : timer;
+  try {
+    const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);
+    if (verdict === true || verdict === undefined) return undefined;
+    return typeof verdict === "string" ? verdict : "the check did not pass";
+  } catch (error) {
+    if (signal?.aborted || isGraphBubbleUp(error)) throw error;
+    if (timer.aborted) return `its check did not finish within ${timeout / 1000} s`;
+    return `its check failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    else signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}

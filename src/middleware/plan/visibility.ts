@@ -1,0 +1,31 @@
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { PlanSetup } from "./options.ts";
+
+/**
+ * Whether a model that is sent these messages sees its whole plan: an accepted full write whose arguments are
+ * still there, a tool result that shows the plan, or a context-loss reminder.
+ */
+export function isPlanVisible(messages: readonly BaseMessage[], { preset, toolNames }: PlanSetup): boolean {
+  const { write } = preset.tools;
+  const reminder = preset.reminders.contextLoss ? preset.reminders.contextLoss.name : undefined;
+  const refused = new Set<string>();
+  for (const message of messages.toReversed()) {
+    if (ToolMessage.isInstance(message)) {
+      if (message.status === "error") refused.add(message.tool_call_id);
+      if (toolNames.includes(message.name ?? "") && message.text.includes("<plan>")) return true;
+    } else if (HumanMessage.isInstance(message)) {
+      if (reminder !== undefined && message.name === reminder) return true;
+    } else if (AIMessage.isInstance(message)) {
+      const shown = message.tool_calls?.some(
+        (call) => call.name === write.name && !refused.has(call.id ?? "") && hasItems(call.args),
+      );
+      if (shown) return true;
+    }
+  }
+  return false;
+}
+
+/** Some middleware blanks the arguments of old tool calls: then the call no longer shows the plan. */
+function hasItems(args: unknown): boolean {
+  return typeof args === "object" && args !== null && Object.values(args).some((value) => Boolean(value));
+}

@@ -1,0 +1,306 @@
+import { findCycle, nextStartable } from "./dependencies.ts";
+import { diffTodos, isSame, reordered } from "./diff.ts";
+import { identify, isSpent, planOf, type Identified } from "./identity.ts";
+import type { Policy } from "./policy.ts";
+import { Reading, readItems, readUpdate, type Draft } from "./read.ts";
+import { checkTodos, emptyContent, frozen, unknownId } from "./rules.ts";
+import {
+  EMPTY_PLAN,
+  isFinished,
+  type Change,
+  type Plan,
+  type Result,
+  type Status,
+  type Todo,
+} from "./todo.ts";
+
+/** Who asks for a change. People may reopen, reword and reorder anything; integrity rules hold for all. */
+export type Author = "model" | "person";
+
+/**
+ * Replaces the plan with the items in `raw`, in whatever shape they were sent. Items keep their ids by id or
+ * content. Completed items stay where the policy freezes them; a finished plan makes way for a new one.
+ */
+export function applyWrite(plan: Plan, raw: unknown, policy: Policy, author: Author = "model"): Result {
+  const reading = new Reading(policyFor(author, policy));
+  const drafts = readItems(raw, reading);
+  const continued = continues(plan, drafts, reading);
+  const base = continued ? plan : EMPTY_PLAN;
+  const items = identify(base, withContent(base, drafts, reading), reading);
+  const written = items.map((item) => merged(item, items, base, { reading, author }));
+  const ids = new Set(items.map((item) => item.id));
+  const kept =
+    reading.policy.completed === "frozen"
+      ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
+      : [];
+  return settle({ plan, base, todos: [...kept, ...written], reading });
+}
+
+/** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
+export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, author: Author = "model"): Result {
+  const reading = new Reading(policyFor(author, policy));
+  const update = readUpdate(raw, reading);
+  const work = new Workbench(plan, reading);
+  for (const draft of update.edit) work.edit(draft);
+  for (const draft of update.add) work.add(draft);
+  for (const id of update.done) work.status(id, "completed", "done");
+  for (const id of update.cancel) work.status(id, "cancelled", "cancel");
+  for (const draft of update.block) work.block(draft);
+  for (const id of update.start) work.status(id, "in_progress", "start");
+  for (const draft of update.move) work.move(draft);
+  if (update.order.length > 0) work.order(update.order);
+  return settle({ plan, base: work.plan, todos: work.plan.todos, reading });
+}
+
+function policyFor(author: Author, policy: Policy): Policy {
+  if (author === "model") return policy;
+  return { ...policy, completed: "editable", earlyStart: "allow", idle: "allow" };
+}
+
+/** Puts the finishing touches that the policy asks for, checks everything, and says what changed. */
+function settle({
+  plan,
+  base,
+  todos,
+  reading,
+}: {
+  plan: Plan;
+  base: Plan;
+  todos: readonly Todo[];
+  reading: Reading;
+}): Result {
+  const { policy } = reading;
+  let list = todos.map((todo) => withKnownDependencies(todo, todos, reading));
+  if (policy.cycles === "drop") list = withoutCycles(list, reading);
+  if (policy.idle === "start" && !list.some((todo) => todo.status === "in_progress")) {
+    const next = nextStartable(list);
+    if (next) list = list.map((todo) => (todo === next ? { ...todo, status: "in_progress" } : todo));
+  }
+  const issues = [...reading.issues, ...checkTodos(list, policy, plan.todos)];
+  if (issues.length > 0) return { ok: false, issues };
+  const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
+  const changes: Change[] = fresh
+    ? [{ type: "plan-reset" }, ...diffTodos([], list)]
+    : diffTodos(plan.todos, list);
+  return { ok: true, plan: planOf(base, list), changes, notes: reading.notes };
+}
+
+/** A finished plan is continued only by a list that repeats some of it as it stands; otherwise it is over. */
+function continues(plan: Plan, drafts: readonly Draft[], reading: Reading): boolean {
+  if (!isFinished(plan.todos)) return true;
+  const items = identify(plan, drafts, new Reading(reading.policy));
+  return items.some(({ draft, was }) => was !== undefined && draft.status === was.status);
+}
+
+/** Drafts that say what is to be done, taking it from the item with the same id where they don't. */
+function withContent(plan: Plan, drafts: readonly Draft[], reading: Reading): Draft[] {
+  return drafts.flatMap((draft) => {
+    if (draft.content) return draft;
+    const was = plan.todos.find((todo) => todo.id === draft.id);
+    if (was && draft.content === undefined) return { ...draft, content: was.content };
+    if (reading.policy.emptyContent === "drop") reading.note(`Dropped ${draft.at}: it has no content.`);
+    else reading.issue(emptyContent(draft.at, draft.content, reading.policy));
+    return [];
+  });
+}
+
+/** The item that a written draft becomes. */
+function merged(
+  { draft, id, was }: Identified,
+  items: readonly Identified[],
+  plan: Plan,
+  { reading, author }: { reading: Reading; author: Author },
+): Todo {
+  if (was?.status === "completed" && reading.policy.completed === "frozen") {
+    if (draft.status !== undefined && draft.status !== "completed") {
+      reading.issue(frozen(id, "status", draft.status));
+    } else if (draft.id !== undefined && draft.content !== was.content) {
+      reading.issue(frozen(id, reading.policy.contentField, draft.content));
+    }
+    return was;
+  }
+  // What a model leaves out stays as it was; what a person leaves out of an item was taken out.
+  const { actuals = author === "person" ? draft.actuals : undefined, ...rest } = was ?? {};
+  const base = { ...(author === "model" && rest), ...(actuals && { actuals }) };
+  const todo = withFields(
+    { ...base, id, content: draft.content!, status: draft.status ?? was?.status ?? "pending" },
+    draft,
+  );
+  if (draft.dependsOn)
+    setDependencies(
+      todo,
+      draft.dependsOn.map((reference) => resolved(reference, items, plan)),
+    );
+  return todo;
+}
+
+/** In a written list, a reference is an id that the list carries, else a position in it, else a known id. */
+function resolved(reference: string, items: readonly Identified[], plan: Plan): string {
+  if (items.some((item) => item.draft.id === reference)) return reference;
+  if (items.every((item) => item.draft.id === undefined)) {
+    const byPosition = /^\d+$/.test(reference) ? items[Number(reference) - 1] : undefined;
+    if (byPosition) return byPosition.id;
+  }
+  const byContent = plan.todos.some((todo) => todo.id === reference)
+    ? undefined
+    : items.find((item) => item.draft.content === reference);
+  return byContent?.id ?? reference;
+}
+
+function withFields(todo: Todo, draft: Draft): Todo {
+  return {
+    ...todo,
+    ...(draft.priority && { priority: draft.priority }),
+    ...(draft.estimate !== undefined && { estimate: draft.estimate }),
+    ...(draft.note !== undefined && { note: draft.note }),
+  };
+}
+
+function setDependencies(todo: Todo, ids: readonly string[]): void {
+  if (ids.length > 0) todo.dependsOn = [...new Set(ids)];
+  else delete todo.dependsOn;
+}
+
+/** Leaves out dependencies on items that this change removed, and on unknown ones where the policy says so. */
+function withKnownDependencies(todo: Todo, todos: readonly Todo[], reading: Reading): Todo {
+  if (!todo.dependsOn) return todo;
+  const known = todo.dependsOn.filter((id) => todos.some((other) => other.id === id));
+  if (known.length === todo.dependsOn.length) return todo;
+  if (reading.policy.unknownIds === "refuse" && todo.status !== "completed") return todo;
+  const unknown = todo.dependsOn.filter((id) => !known.includes(id));
+  if (todo.status !== "completed")
+    reading.note(`Ignored unknown dependencies of ${todo.id}: ${unknown.join(", ")}.`);
+  const next = { ...todo };
+  setDependencies(next, known);
+  return next;
+}
+
+function withoutCycles(todos: readonly Todo[], reading: Reading): Todo[] {
+  let list = [...todos];
+  for (let cycle = findCycle(list); cycle; cycle = findCycle(list)) {
+    const [from, to] = cycle.slice(-2) as [string, string];
+    reading.note(`Dropped the dependency of ${from} on ${to}: it closed a circle.`);
+    list = list.map((todo) => {
+      if (todo.id !== from) return todo;
+      const next = { ...todo };
+      setDependencies(
+        next,
+        todo.dependsOn!.filter((id) => id !== to),
+      );
+      return next;
+    });
+  }
+  return list;
+}
+
+/** A plan under change: every operation edits a copy and reports what it could not do. */
+class Workbench {
+  plan: Plan;
+  readonly #reading: Reading;
+
+  constructor(plan: Plan, reading: Reading) {
+    this.plan = plan;
+    this.#reading = reading;
+  }
+
+  edit(draft: Draft): void {
+    const todo = this.#find(draft.id!, "edit");
+    if (!todo) return;
+    const next = withFields({ ...todo, content: draft.content || todo.content }, draft);
+    if (draft.dependsOn) setDependencies(next, draft.dependsOn);
+    if (draft.content === "") {
+      this.#reading.issue(emptyContent(`item ${todo.id}`, "", this.#reading.policy));
+    } else if (!isSame(todo, next) && this.#isFrozen(todo)) {
+      this.#reading.issue(frozen(todo.id, "edit", { ...draft, at: undefined }));
+      return;
+    }
+    this.#replace(next);
+    if (draft.status) this.status(draft.id!, draft.status, "edit");
+    if (draft.before !== undefined) this.move(draft);
+  }
+
+  add(draft: Draft): void {
+    if (!draft.content) {
+      if (this.#reading.policy.emptyContent === "refuse") {
+        this.#reading.issue(emptyContent(draft.at, draft.content, this.#reading.policy));
+      }
+      return;
+    }
+    const free = draft.id !== undefined && !isSpent(this.plan, draft.id) && !this.#has(draft.id);
+    const id = free ? draft.id! : String(this.plan.nextId);
+    if (draft.id !== undefined && !free)
+      this.#reading.note(`The id ${draft.id} was taken; the new item is ${id}.`);
+    const todo = withFields({ id, content: draft.content, status: draft.status ?? "pending" }, draft);
+    setDependencies(todo, draft.dependsOn ?? []);
+    const at = draft.before === undefined ? -1 : this.#index(draft.before, `${draft.at}.before`);
+    this.#set(this.plan.todos.toSpliced(at < 0 ? this.plan.todos.length : at, 0, todo));
+  }
+
+  status(id: string, status: Status, field: string): void {
+    const { policy } = this.#reading;
+    const todo = this.#find(id, field);
+    if (!todo) return;
+    if (!policy.statuses.includes(status)) {
+      const valid = policy.statuses.join(", ");
+      const message = `${field}: ${status} is not a status of this plan; use one of ${valid}.`;
+      this.#reading.issue({ rule: "status", item: id, field, sent: status, valid, message });
+    } else if (todo.status === status) {
+      this.#reading.note(`${id} was already ${status}.`);
+    } else if (this.#isFrozen(todo)) {
+      this.#reading.issue(frozen(id, field, status));
+    } else {
+      this.#replace({ ...todo, status });
+    }
+  }
+
+  block(draft: Draft): void {
+    const before = this.#reading.issues.length;
+    this.status(draft.id!, "blocked", "block");
+    const todo = this.plan.todos.find((other) => other.id === draft.id);
+    if (todo && draft.note && this.#reading.issues.length === before)
+      this.#replace({ ...todo, note: draft.note });
+  }
+
+  move(draft: Draft): void {
+    const todo = this.#find(draft.id!, "move");
+    const before = draft.before === undefined ? undefined : this.#find(draft.before, "move");
+    if (!todo || todo === before || (draft.before !== undefined && !before)) return;
+    const rest = this.plan.todos.filter((other) => other !== todo);
+    this.#set(rest.toSpliced(before ? rest.indexOf(before) : rest.length, 0, todo));
+  }
+
+  order(ids: readonly string[]): void {
+    for (const id of ids) this.#find(id, "order");
+    this.#set(reordered(this.plan.todos, ids));
+  }
+
+  #has(id: string): boolean {
+    return this.plan.todos.some((todo) => todo.id === id);
+  }
+
+  #isFrozen(todo: Todo): boolean {
+    return todo.status === "completed" && this.#reading.policy.completed === "frozen";
+  }
+
+  #index(id: string, field: string): number {
+    const todo = this.#find(id, field);
+    return todo ? this.plan.todos.indexOf(todo) : -1;
+  }
+
+  #find(id: string, field: string): Todo | undefined {
+    const todo = this.plan.todos.find((other) => other.id === id);
+    if (todo) return todo;
+    if (this.#reading.policy.unknownIds === "refuse")
+      this.#reading.issue(unknownId(id, field, this.plan.todos));
+    else this.#reading.note(`Ignored the unknown id ${id}.`);
+    return undefined;
+  }
+
+  #replace(todo: Todo): void {
+    this.#set(this.plan.todos.map((other) => (other.id === todo.id ? todo : other)));
+  }
+
+  #set(todos: readonly Todo[]): void {
+    this.plan = planOf(this.plan, todos);
+  }
+}

@@ -1,0 +1,95 @@
+import type { Draft, Reading } from "./read.ts";
+import { duplicateId } from "./rules.ts";
+import type { Plan, Todo } from "./todo.ts";
+
+/** A draft with the id it will have, and the item it continues if there is one. */
+export interface Identified {
+  draft: Draft;
+  id: string;
+  was: Todo | undefined;
+}
+
+/**
+ * Gives every draft its id. In order of precedence: the id it carries, the id of the item with the same
+ * content, its position in the list if no item ever had that number, the next free number.
+ */
+export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading): Identified[] {
+  const byId = new Map(plan.todos.map((todo) => [todo.id, todo]));
+  const taken = new Set<string>();
+  const named = drafts.map((draft) => namedId(draft, { byId, taken, plan, reading }));
+  const unclaimed = plan.todos.filter((todo) => !taken.has(todo.id));
+  const matched = drafts.map((draft, index) => {
+    if (named[index] !== undefined) return named[index];
+    const key = contentKey(draft.content ?? "");
+    const at = unclaimed.findIndex((todo) => contentKey(todo.content) === key);
+    if (at < 0) return undefined;
+    const [todo] = unclaimed.splice(at, 1);
+    taken.add(todo!.id);
+    return todo!.id;
+  });
+  let next = plan.nextId;
+  return drafts.map((draft, index) => {
+    let id = matched[index];
+    if (id === undefined) {
+      const position = String(index + 1);
+      id = taken.has(position) || byId.has(position) || isSpent(plan, position) ? undefined : position;
+      while (id === undefined || taken.has(id)) id = String(next++);
+      taken.add(id);
+    }
+    return { draft, id, was: byId.get(id) };
+  });
+}
+
+/** The plan that holds these items, remembering every id that is gone. */
+export function planOf(previous: Plan, todos: readonly Todo[]): Plan {
+  const present = new Set(todos.map((todo) => todo.id));
+  const gone = previous.todos.filter((todo) => !present.has(todo.id) && numberOf(todo.id) === undefined);
+  return {
+    todos,
+    nextId: Math.max(previous.nextId, ...todos.map((todo) => (numberOf(todo.id) ?? 0) + 1)),
+    retired: [...previous.retired, ...gone.map((todo) => todo.id)],
+  };
+}
+
+/** True when an item of this plan had the id and no longer exists. */
+export function isSpent(plan: Plan, id: string): boolean {
+  if (plan.todos.some((todo) => todo.id === id)) return false;
+  const number = numberOf(id);
+  return number === undefined ? plan.retired.includes(id) : number < plan.nextId;
+}
+
+function namedId(
+  draft: Draft,
+  {
+    byId,
+    taken,
+    plan,
+    reading,
+  }: { byId: Map<string, Todo>; taken: Set<string>; plan: Plan; reading: Reading },
+): string | undefined {
+  const { id } = draft;
+  if (id === undefined) return undefined;
+  if (taken.has(id)) {
+    if (reading.policy.duplicateIds === "refuse") reading.issue(duplicateId(id, draft.at));
+    else reading.note(`The id ${id} was used twice; the second item got a new id.`);
+    return undefined;
+  }
+  if (!byId.has(id) && isSpent(plan, id)) {
+    reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
+    return undefined;
+  }
+  taken.add(id);
+  return id;
+}
+
+function contentKey(content: string): string {
+  return content
+    .toLowerCase()
+    .replaceAll(/[\s.,;:!]+/g, " ")
+    .trim();
+}
+
+/** Ids that are small whole numbers take part in the count; `007` and huge numbers are plain names. */
+function numberOf(id: string): number | undefined {
+  return /^(?:0|[1-9]\d{0,8})$/.test(id) ? Number(id) : undefined;
+}

@@ -1,0 +1,54 @@
+/** Appended to the system prompt. */
+export const LEAN_SYSTEM_PROMPT = `## Plan
+Work of 3 or more steps: call write_todos first. Anything shorter, trivial or conversational: no plan.
+Items are small, concrete steps. The first starts by itself; completing one starts the next.
+As soon as an item is done, call update_todos in the same turn as your next work call.
+Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
+Before your final answer every item is done, blocked or cancelled.`;
+
+export const LEAN_WRITE_DESCRIPTION =
+  "Create or replace the plan. Ids count from 1. after: positions of items it waits for.";
+
+export const LEAN_WRITE_SCHEMA = {
+  type: "object",
+  properties: {
+    todos: {
+      type: "array",
+      items: {
+        anyOf: [
+          { type: "string" },
+          {
+            type: "object",
+            properties: {
+              content: { type: "string" },
+              after: { type: "array", items: { type: "integer" } },
+              priority: { enum: ["high", "medium", "low"] },
+              estimate: { type: "number", description: "minutes" },
+            },
+            required: ["content"],
+          },
+        ],
+      },
+    },
+  },
+  required: ["todos"],
+} as const;
+
+export const LEAN_UPDATE_DESCRIPTION =
+  'Change items by id, e.g. {"done":"1,2"}. block: {id,note}. add: as in write_todos. edit: {id, new fields, before: id to move it to}.';
+
+const IDS = { type: "string" } as const;
+const OBJECTS = { type: "array", items: { type: "object" } } as const;
+
+export const LEAN_UPDATE_SCHEMA = {
+  type: "object",
+  properties: { done: IDS, start: IDS, cancel: IDS, block: OBJECTS, add: OBJECTS, edit: OBJECTS, order: IDS },
+} as const;
+
+export const LEAN_REMINDERS = {
+  contextLoss:
+    "Your plan is still open. It stands at:\n{plan}\nGo on with it; update_todos works on these ids.",
+  exit: "Not finished: these items are still open.\n{open}\nDo them now, or block or cancel them with update_todos, then answer.",
+  stale: "Plan check: {status} Update it if that is out of date.",
+  edited: "The user changed your plan: {changes}",
+};

@@ -1,0 +1,68 @@
+import type { Status } from "./todo.ts";
+
+/** The rules of a plan. Each says what happens to a change that breaks it. */
+export interface Policy {
+  /** Statuses that exist. */
+  statuses: readonly Status[];
+  maxItems: number;
+  maxInProgress: number;
+  /** A status that does not exist: refuse the change, or take it as `pending`. */
+  unknownStatus: "refuse" | "pending";
+  /** An item without content: refuse the change, or drop the item. */
+  emptyContent: "refuse" | "drop";
+  /** Two items with one id: refuse the change, or give the second a new id. */
+  duplicateIds: "refuse" | "renumber";
+  /** A reference to an item that is not there: refuse the change, or ignore the reference. */
+  unknownIds: "refuse" | "ignore";
+  /** Dependencies in a circle: refuse the change, or drop the dependency that closes it. */
+  cycles: "refuse" | "drop";
+  /** Starting or completing an item before its dependencies are completed. */
+  earlyStart: "refuse" | "allow";
+  /** Nothing in progress although something could be: let it be, refuse the change, or start the next item. */
+  idle: "allow" | "refuse" | "start";
+  /** Whether a completed item can be reopened, reworded or dropped while its plan is unfinished. */
+  completed: "frozen" | "editable";
+  /** What the model calls an item's content. */
+  contentField: "content" | "text";
+  /** Whether other names for fields and statuses (`text`, `done`, `in-progress`) are understood. */
+  aliases: boolean;
+}
+
+const THREE_STATUSES: readonly Status[] = ["pending", "in_progress", "completed"];
+
+/** Everything enforced, several items at once allowed, the next item started by itself. */
+export const LEAN_POLICY: Policy = {
+  statuses: [...THREE_STATUSES, "blocked", "cancelled"],
+  maxItems: 200,
+  maxInProgress: 10,
+  unknownStatus: "refuse",
+  emptyContent: "refuse",
+  duplicateIds: "refuse",
+  unknownIds: "refuse",
+  cycles: "refuse",
+  earlyStart: "refuse",
+  idle: "start",
+  completed: "frozen",
+  contentField: "content",
+  aliases: true,
+};
+
+/** What LangChain's middleware accepts: any list of well-formed items. */
+export const CLASSIC_POLICY: Policy = {
+  ...LEAN_POLICY,
+  statuses: THREE_STATUSES,
+  maxItems: Number.POSITIVE_INFINITY,
+  maxInProgress: Number.POSITIVE_INFINITY,
+  earlyStart: "allow",
+  idle: "allow",
+  completed: "editable",
+};
+
+/** The TodoWrite lesson: at most 20 items, one in progress, exact words. */
+export const CHECKLIST_POLICY: Policy = {
+  ...CLASSIC_POLICY,
+  maxItems: 20,
+  maxInProgress: 1,
+  contentField: "text",
+  aliases: false,
+};

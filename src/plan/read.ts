@@ -1,0 +1,367 @@
+import { jsonrepair } from "jsonrepair";
+import type { Policy } from "./policy.ts";
+import { PRIORITIES, type Actuals, type Issue, type Priority, type Status } from "./todo.ts";
+import { FIELD_WORDS, OPERATION_WORDS, PRIORITY_WORDS, STATUS_WORDS } from "./words.ts";
+
+/** An item as somebody sent it, after repair. */
+export interface Draft {
+  /** Where it stood in what was sent, such as `todos[2]`. */
+  at: string;
+  id?: string;
+  content?: string;
+  status?: Status;
+  priority?: Priority;
+  dependsOn?: string[];
+  estimate?: number;
+  note?: string;
+  actuals?: Actuals;
+  /** For added items: the id of the item it goes in front of. */
+  before?: string;
+}
+
+/** What an update asks for. */
+export interface UpdateDraft {
+  start: string[];
+  done: string[];
+  cancel: string[];
+  block: Draft[];
+  add: Draft[];
+  edit: Draft[];
+  move: Draft[];
+  order: string[];
+}
+
+/** Collects what is wrong and what was put right while input is read. */
+export class Reading {
+  readonly policy: Policy;
+  readonly issues: Issue[] = [];
+  readonly #notes = new Set<string>();
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  get notes(): string[] {
+    return [...this.#notes];
+  }
+
+  note(sentence: string): void {
+    this.#notes.add(sentence);
+  }
+
+  issue(issue: Issue): void {
+    this.issues.push(issue);
+  }
+}
+
+/** Reads the items of a full write from whatever a model or a person sent. */
+export function readItems(raw: unknown, reading: Reading, at = "todos"): Draft[] {
+  const value = parsed(raw, reading, at);
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
+  }
+  if (isRecord(value)) {
+    const list = ownValue(value, "todos") ?? ownValue(value, "items");
+    if (list !== undefined) return readItems(list, reading, at);
+    if (Object.keys(value).some((key) => fieldName(key, reading) === "content")) {
+      reading.note(`Took the single object in ${at} as a list of one.`);
+      return [readItem(value, `${at}[0]`, reading)].flatMap((draft) => draft ?? []);
+    }
+  }
+  reading.issue({
+    rule: "arguments",
+    field: at,
+    sent: raw,
+    valid: "a list of items",
+    message: `${at} must be a list of items; got ${show(raw)}.`,
+  });
+  return [];
+}
+
+/** Reads an update from whatever a model sent. */
+export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
+  const update: UpdateDraft = {
+    start: [],
+    done: [],
+    cancel: [],
+    block: [],
+    add: [],
+    edit: [],
+    move: [],
+    order: [],
+  };
+  const value = parsed(raw, reading, "arguments");
+  if (Array.isArray(value)) {
+    update.edit = readDrafts(value, "edit", reading);
+    return update;
+  }
+  if (!isRecord(value)) {
+    reading.issue({
+      rule: "arguments",
+      sent: raw,
+      valid: "an object",
+      message: `The arguments must be an object such as {"done":["1"]}; got ${show(raw)}.`,
+    });
+    return update;
+  }
+  if ("id" in value) {
+    update.edit = readDrafts([value], "edit", reading);
+    return update;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    if (part === null || part === undefined) continue;
+    const name = own(OPERATION_WORDS, key);
+    if (name === undefined) {
+      reading.issue({
+        rule: "arguments",
+        field: key,
+        sent: part,
+        valid: Object.keys(update).join(", "),
+        message: `"${key}" is not an operation; use ${Object.keys(update).join(", ")}.`,
+      });
+    } else if (name === "start" || name === "done" || name === "cancel" || name === "order") {
+      update[name].push(...readIds(part, key, reading));
+    } else {
+      const operation = name as "block" | "add" | "edit" | "move";
+      update[operation].push(...readDrafts(part, operation, reading));
+    }
+  }
+  return update;
+}
+
+/** Shows a value that was sent in at most 60 characters. Never throws. */
+export function show(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // A circular structure or a BigInt: its type is all that can be said.
+  }
+  text ??= value === undefined ? "nothing" : typeof value;
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading: Reading): Draft[] {
+  const value = parsed(raw, reading, at);
+  const list = Array.isArray(value) ? value : [value];
+  return list.flatMap((item: unknown, index): Draft | Draft[] => {
+    const where = `${at}[${index}]`;
+    if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
+      return readIds(item, where, reading).map((id) => ({ at: where, id }));
+    }
+    const draft = readItem(item, where, reading);
+    if (draft && at !== "add" && draft.id === undefined) {
+      reading.issue({
+        rule: "known-id",
+        item: where,
+        field: "id",
+        sent: item,
+        valid: "an id",
+        message: `${where} has no id.`,
+      });
+      return [];
+    }
+    return draft ?? [];
+  });
+}
+
+function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined {
+  const value = typeof raw === "string" && !/^\s*\{/.test(raw) ? raw : parsed(raw, reading, at);
+  if (typeof value === "string") return { at, content: oneLine(value) };
+  if (!isRecord(value)) {
+    reading.issue({
+      rule: "arguments",
+      item: at,
+      sent: raw,
+      valid: `an object with ${reading.policy.contentField}`,
+      message: `${at} must be an object with ${reading.policy.contentField}; got ${show(raw)}.`,
+    });
+    return undefined;
+  }
+  const draft: Draft = { at };
+  for (const [key, part] of Object.entries(value)) {
+    if (part !== null && part !== undefined) readField(draft, key, part, reading);
+  }
+  return draft;
+}
+
+function readField(draft: Draft, key: string, value: unknown, reading: Reading): void {
+  const name = fieldName(key, reading);
+  const bad = (valid: string, rule: Issue["rule"] = "field"): void => {
+    const message = `${draft.at}.${key} is ${show(value)}; use ${valid}.`;
+    reading.issue({ rule, item: draft.id ?? draft.at, field: key, sent: value, valid, message });
+  };
+  switch (name) {
+    case "id":
+    case "before": {
+      const id = readId(value);
+      if (id === undefined) bad("a short string without spaces", "known-id");
+      else draft[name] = id;
+      return;
+    }
+    case "content":
+      if (typeof value !== "string") return bad("a non-empty string", "content");
+      if (key !== reading.policy.contentField)
+        reading.note(`Read "${key}" as ${reading.policy.contentField}.`);
+      draft.content ??= oneLine(value);
+      return;
+    case "note":
+      if (typeof value !== "string") return bad("a string");
+      if (oneLine(value)) draft.note = oneLine(value);
+      return;
+    case "status":
+      return readStatus(draft, value, reading);
+    case "priority": {
+      const priority = readPriority(value, reading);
+      if (priority) draft.priority = priority;
+      else bad(PRIORITIES.join(", "));
+      return;
+    }
+    case "estimate": {
+      const minutes = readMinutes(value);
+      if (minutes === undefined) bad("minutes as a number");
+      else draft.estimate = minutes;
+      return;
+    }
+    case "dependsOn":
+      draft.dependsOn = readIds(value, `${draft.at}.${key}`, reading);
+      return;
+    case "actuals":
+      if (isActuals(value)) draft.actuals = value;
+      return;
+    default:
+      if ((key === "done" || key === "completed") && typeof value === "boolean") {
+        reading.note(`Read ${key}: ${value} as a status.`);
+        draft.status ??= value ? "completed" : "pending";
+      } else {
+        reading.note(`Ignored the unknown field "${key}".`);
+      }
+  }
+}
+
+function readStatus(draft: Draft, value: unknown, reading: Reading): void {
+  const { statuses, aliases, unknownStatus } = reading.policy;
+  const exact = typeof value === "string" ? value.trim().toLowerCase() : "";
+  const word = exact.replaceAll(/[\s-]+/g, "_");
+  const status = (aliases ? (own(STATUS_WORDS, word) ?? word) : exact) as Status;
+  if (statuses.includes(status)) {
+    if (status !== exact) reading.note(`Read the status ${show(value)} as ${status}.`);
+    draft.status = status;
+    return;
+  }
+  if (unknownStatus === "pending") {
+    reading.note(`Read the unknown status ${show(value)} as pending.`);
+    draft.status = "pending";
+    return;
+  }
+  const valid = statuses.join(", ");
+  reading.issue({
+    rule: "status",
+    item: draft.id ?? draft.at,
+    field: "status",
+    sent: value,
+    valid,
+    message: `Item ${draft.id ?? draft.at}: invalid status ${show(value)}; use one of ${valid}.`,
+  });
+}
+
+/** Ids from a string, a number, a list of either, a JSON list, or a list of objects that have ids. */
+function readIds(raw: unknown, at: string, reading: Reading): string[] {
+  const value = typeof raw === "string" && /^\s*\[/.test(raw) ? parsed(raw, reading, at) : raw;
+  const list = Array.isArray(value)
+    ? value
+    : typeof value === "string"
+      ? value.split(/[\s,]+/).filter(Boolean)
+      : [value];
+  return list.flatMap((entry) => {
+    const id = readId(isRecord(entry) ? ownValue(entry, "id") : entry);
+    if (id !== undefined) return id;
+    reading.issue({
+      rule: "known-id",
+      field: at,
+      sent: entry,
+      valid: "ids",
+      message: `${at} must be a list of ids; got ${show(entry)}.`,
+    });
+    return [];
+  });
+}
+
+function readId(value: unknown): string | undefined {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
+  if (typeof value !== "string") return undefined;
+  const id = value.trim().replace(/^#/, "");
+  return id !== "" && id.length <= 64 && !/[\s,]/.test(id) ? id : undefined;
+}
+
+function readPriority(value: unknown, reading: Reading): Priority | undefined {
+  const word = String(typeof value === "string" || typeof value === "number" ? value : "")
+    .trim()
+    .toLowerCase();
+  const exact = PRIORITIES.find((priority) => priority === word);
+  if (exact) return exact;
+  const priority = own(PRIORITY_WORDS, word);
+  if (priority) reading.note(`Read the priority ${show(value)} as ${priority}.`);
+  return priority;
+}
+
+function readMinutes(value: unknown): number | undefined {
+  if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
+  if (typeof value !== "string") return undefined;
+  const match =
+    /^\s*(?:(\d+(?:\.\d+)?)\s*h(?:ours?|rs?)?)?\s*(?:(\d+(?:\.\d+)?)\s*(?:m(?:in(?:ute)?s?)?)?)?\s*$/i.exec(
+      value,
+    );
+  if (!match || (match[1] === undefined && match[2] === undefined)) return undefined;
+  return Number(match[1] ?? 0) * 60 + Number(match[2] ?? 0);
+}
+
+function isActuals(value: unknown): value is Actuals {
+  const keys = ["startedAt", "elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"];
+  return (
+    isRecord(value) &&
+    Object.keys(value).length === keys.length &&
+    keys.every((key) => Number.isFinite(ownValue(value, key)))
+  );
+}
+
+/** Content and notes are single lines everywhere: a plan is a list. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*[\n\r\v\f\u0085\u2028\u2029]+\s*/g, " ").trim();
+}
+
+function fieldName(key: string, reading: Reading): string | undefined {
+  const name = own(FIELD_WORDS, key);
+  const right = name === "content" ? reading.policy.contentField : name;
+  return reading.policy.aliases || key === right || key === name ? name : undefined;
+}
+
+/** A JSON string is what it says; anything else is itself. */
+function parsed(raw: unknown, reading: Reading, at: string): unknown {
+  if (typeof raw !== "string" || !/^\s*[[{]/.test(raw)) return raw;
+  try {
+    const value: unknown = JSON.parse(raw);
+    reading.note(`Read the JSON string in ${at} as a value.`);
+    return value;
+  } catch {
+    try {
+      const value: unknown = JSON.parse(jsonrepair(raw));
+      reading.note(`Repaired the broken JSON string in ${at}.`);
+      return value;
+    } catch {
+      return raw;
+    }
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function ownValue(record: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

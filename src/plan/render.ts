@@ -1,0 +1,65 @@
+import { nextStartable, unmetDependencies } from "./dependencies.ts";
+import { countTodos, isOpen, type Status, type Todo } from "./todo.ts";
+
+/** The mark of each status in every text form of a plan. */
+export const MARKS: Readonly<Record<Status, string>> = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+  blocked: "[!]",
+  cancelled: "[-]",
+};
+
+/** The checklist of the TodoWrite lesson: one `[x] #1: text` line per item and `(n/m completed)`. */
+export function renderChecklist(todos: readonly Todo[]): string {
+  const lines = todos.map((todo) => `${MARKS[todo.status]} #${todo.id}: ${todo.content}`);
+  const { completed, total } = countTodos(todos);
+  return [...lines, "", `(${completed}/${total} completed)`].join("\n");
+}
+
+/** One line: how far it is, what is in progress, what comes next, what is stuck. Ids only. */
+export function renderStatus(todos: readonly Todo[]): string {
+  const { completed, cancelled, total } = countTodos(todos);
+  if (total === 0) return "No plan.";
+  const ids = (status: Status): string =>
+    todos
+      .filter((todo) => todo.status === status)
+      .map((todo) => todo.id)
+      .join(", ");
+  const next = nextStartable(todos);
+  const parts = [`${completed}/${total - cancelled} done`];
+  if (ids("in_progress")) parts.push(`now ${ids("in_progress")}`);
+  if (next) parts.push(`next ${next.id}`);
+  else
+    parts.push(
+      ...todos
+        .filter((todo) => todo.status === "pending")
+        .slice(0, 3)
+        .map((todo) => waiting(todo, todos)),
+    );
+  if (ids("blocked")) parts.push(`blocked ${ids("blocked")}`);
+  return `${parts.join("; ")}.`;
+}
+
+/** The whole plan for a model that no longer sees it: one line per item, as few tokens as will do. */
+export function renderSnapshot(todos: readonly Todo[]): string {
+  return todos
+    .map((todo) => {
+      const details = [
+        todo.priority && todo.priority !== "medium" ? todo.priority : "",
+        todo.dependsOn ? `after ${todo.dependsOn.join(", ")}` : "",
+        todo.note && isOpenOrBlocked(todo) ? todo.note : "",
+      ].filter(Boolean);
+      const tail = details.length > 0 ? ` (${details.join("; ")})` : "";
+      return `${MARKS[todo.status]} ${todo.id}: ${todo.content}${tail}`;
+    })
+    .join("\n");
+}
+
+function waiting(todo: Todo, todos: readonly Todo[]): string {
+  return `${todo.id} waits on ${unmetDependencies(todo, todos).join(", ")}`;
+}
+
+function isOpenOrBlocked(todo: Todo): boolean {
+  return isOpen(todo) || todo.status === "blocked";
+}

@@ -1,0 +1,46 @@
+import { HarnessError } from "../errors.ts";
+import { applyWrite } from "./apply.ts";
+import { CHECKLIST_POLICY, type Policy } from "./policy.ts";
+import { PRESETS } from "./presets.ts";
+import { dueReminders } from "./reminders.ts";
+import { renderChecklist } from "./render.ts";
+import { EMPTY_PLAN, type Plan, type Todo } from "./todo.ts";
+
+/**
+ * The TodoWrite lesson as an object, for loops without LangChain: it validates, renders, and nags after three
+ * rounds without an update.
+ */
+export class TodoManager {
+  readonly #policy: Policy;
+  #plan: Plan = EMPTY_PLAN;
+  #rounds = 0;
+
+  constructor(policy: Partial<Policy> = {}) {
+    this.#policy = { ...CHECKLIST_POLICY, ...policy };
+  }
+
+  get todos(): readonly Todo[] {
+    return this.#plan.todos;
+  }
+
+  /** Replaces the list and returns it rendered. A bad list throws a `HarnessError` and changes nothing. */
+  update(items: unknown): string {
+    const result = applyWrite(this.#plan, items, this.#policy);
+    if (!result.ok)
+      throw new HarnessError("invalid-plan", result.issues.map((issue) => issue.message).join("\n"));
+    this.#plan = result.plan;
+    return this.render();
+  }
+
+  render(): string {
+    return renderChecklist(this.#plan.todos);
+  }
+
+  /** Call after each round of tool calls; returns the nag to put in front of the model when one is due. */
+  endRound(usedTodo: boolean): string | undefined {
+    this.#rounds = usedTodo ? 0 : this.#rounds + 1;
+    const situation = { todos: this.todos, visible: true, edits: [], nags: 0, exits: 0, answered: false };
+    const [nag] = dueReminders({ ...situation, rounds: this.#rounds }, PRESETS.checklist.reminders);
+    return nag?.text;
+  }
+}

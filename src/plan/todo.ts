@@ -1,0 +1,133 @@
+/** The states an item can be in. A policy may allow fewer. */
+export const STATUSES = ["pending", "in_progress", "completed", "blocked", "cancelled"] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const PRIORITIES = ["high", "medium", "low"] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+/** What an item cost while it was in progress. Filled in by the harness, never by the model. */
+export interface Actuals {
+  /** Epoch milliseconds of the first start. */
+  startedAt: number;
+  elapsedMs: number;
+  modelCalls: number;
+  toolCalls: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** One item of a plan. */
+export interface Todo {
+  /** Short, stable, and never given to another item of the same plan. */
+  id: string;
+  content: string;
+  status: Status;
+  priority?: Priority;
+  /** Ids of items that must be completed before this one starts. */
+  dependsOn?: string[];
+  /** Minutes. */
+  estimate?: number;
+  /** Why it is blocked, what failed, what to remember. */
+  note?: string;
+  actuals?: Actuals;
+}
+
+/** A plan with the memory that keeps ids from being used twice. */
+export interface Plan {
+  readonly todos: readonly Todo[];
+  /** Above every numeric id that this plan ever held. */
+  readonly nextId: number;
+  /** Ids that are not numbers and belonged to items since removed. */
+  readonly retired: readonly string[];
+}
+
+export const EMPTY_PLAN: Plan = { todos: [], nextId: 1, retired: [] };
+
+/** One step from a plan to the next. Applying them in order with `patchTodos` gives the new list. */
+export type Change =
+  | { type: "plan-reset" }
+  | { type: "todo-add"; todo: Todo; index: number }
+  | { type: "todo-remove"; id: string }
+  | { type: "todo-status"; id: string; from: Status; to: Status }
+  | { type: "todo-edit"; id: string; set: Partial<Omit<Todo, "id" | "status">>; unset?: OptionalField[] }
+  | { type: "plan-reorder"; order: string[] };
+
+export const EDITABLE_FIELDS = ["content", "priority", "dependsOn", "estimate", "note", "actuals"] as const;
+export type EditableField = (typeof EDITABLE_FIELDS)[number];
+export type OptionalField = Exclude<EditableField, "content">;
+
+/** The rules a change can break. */
+export type Rule =
+  | "arguments"
+  | "content"
+  | "status"
+  | "unique-id"
+  | "known-id"
+  | "max-items"
+  | "max-in-progress"
+  | "idle"
+  | "frozen"
+  | "dependency"
+  | "cycle"
+  | "parallel"
+  | "verification"
+  | "field";
+
+/** One reason why a change was refused. `message` alone says everything; the rest is for programs. */
+export interface Issue {
+  rule: Rule;
+  /** The item's id, or where it stood in what was sent, such as `todos[2]`. */
+  item?: string;
+  field?: string;
+  sent?: unknown;
+  valid?: string;
+  message: string;
+}
+
+/** What a change came to. A refused one leaves the plan as it was. */
+export type Result =
+  | {
+      ok: true;
+      plan: Plan;
+      changes: Change[];
+      /** What was repaired or assumed while reading the change, one sentence each. */
+      notes: string[];
+    }
+  | { ok: false; issues: Issue[] };
+
+/** Still to be done: counts for the exit guard and the nag. */
+export function isOpen(todo: Todo): boolean {
+  return todo.status === "pending" || todo.status === "in_progress";
+}
+
+/** Settled for good. */
+export function isClosed(todo: Todo): boolean {
+  return todo.status === "completed" || todo.status === "cancelled";
+}
+
+/** True when there is a plan and nothing in it is left to do. */
+export function isFinished(todos: readonly Todo[]): boolean {
+  return todos.length > 0 && todos.every(isClosed);
+}
+
+export interface Counts {
+  total: number;
+  pending: number;
+  in_progress: number;
+  completed: number;
+  blocked: number;
+  cancelled: number;
+}
+
+export function countTodos(todos: readonly Todo[]): Counts {
+  const counts: Counts = {
+    total: todos.length,
+    pending: 0,
+    in_progress: 0,
+    completed: 0,
+    blocked: 0,
+    cancelled: 0,
+  };
+  for (const todo of todos) counts[todo.status] += 1;
+  return counts;
+}

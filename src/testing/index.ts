@@ -1,0 +1,1 @@
+export { ScriptedModel, callTool, type ModelRequestRecord, type Step } from "./scripted-model.ts";

@@ -1,0 +1,149 @@
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import { BaseChatModel, type BindToolsInput } from "@langchain/core/language_models/chat_models";
+import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { HarnessError } from "../errors.ts";
+
+/** One answer of a scripted model: text, tool calls, a whole message, an error to throw, or a function of the request. */
+export type Step =
+  | string
+  | ScriptedCall
+  | ScriptedCall[]
+  | AIMessage
+  | Error
+  | ((request: ModelRequestRecord) => Step | Promise<Step>);
+
+export interface ScriptedCall {
+  name: string;
+  args: Record<string, unknown>;
+  id?: string;
+}
+
+/** A request as a provider would have received it. */
+export interface ModelRequestRecord {
+  messages: BaseMessage[];
+  /** The tool definitions in OpenAI's form. */
+  tools: unknown[];
+}
+
+/** A tool call for a script. */
+export function callTool(name: string, args: Record<string, unknown> = {}, id?: string): ScriptedCall {
+  return { name, args, ...(id !== undefined && { id }) };
+}
+
+/** A chat model that plays a script and keeps every request. Running past the end is an error, unless `loop` is set. */
+export class ScriptedModel extends BaseChatModel {
+  readonly requests: ModelRequestRecord[] = [];
+  readonly #steps: readonly Step[];
+  readonly #loop: boolean;
+  /** Two models may write to one thread: their message ids must differ. */
+  readonly #name = crypto.randomUUID().slice(0, 8);
+  #next = 0;
+
+  constructor(steps: readonly Step[], { loop = false }: { loop?: boolean } = {}) {
+    super({});
+    this.#steps = steps;
+    this.#loop = loop;
+  }
+
+  override _llmType(): string {
+    return "scripted";
+  }
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: object,
+  ): ReturnType<NonNullable<BaseChatModel["bindTools"]>> {
+    return this.withConfig({ ...kwargs, tools } as object);
+  }
+
+  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
+    const message = await this.#answer(messages, options);
+    return { generations: [{ message, text: message.text }] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    run?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    const { content, text, tool_calls = [], usage_metadata, ...rest } = await this.#answer(messages, options);
+    const id = rest.id!;
+    if (typeof content === "string" && tool_calls.length === 0 && text !== "") {
+      for (const piece of text.match(/\S+\s*/g) ?? []) {
+        yield new ChatGenerationChunk({ text: piece, message: new AIMessageChunk({ id, content: piece }) });
+        await run?.handleLLMNewToken(piece);
+      }
+    }
+    const tool_call_chunks = tool_calls.map((call, index) => ({
+      name: call.name,
+      args: JSON.stringify(call.args),
+      id: call.id!,
+      index,
+      type: "tool_call_chunk" as const,
+    }));
+    const last = new AIMessageChunk({
+      id,
+      content: typeof content === "string" && tool_calls.length === 0 ? "" : content,
+      tool_call_chunks,
+      additional_kwargs: rest.additional_kwargs,
+      response_metadata: rest.response_metadata,
+      ...(usage_metadata ? { usage_metadata } : {}),
+    });
+    yield new ChatGenerationChunk({ text: "", message: last });
+  }
+
+  async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
+    const tools = ((options as { tools?: BindToolsInput[] }).tools ?? []).map((tool) =>
+      convertToOpenAITool(tool as never),
+    );
+    const request: ModelRequestRecord = { messages: [...messages], tools };
+    this.requests.push(request);
+    const index = this.#next++;
+    const step = this.#steps[this.#loop ? index % this.#steps.length : index];
+    if (step === undefined) {
+      throw new HarnessError(
+        "script-exhausted",
+        `The script has ${this.#steps.length} steps; this is request ${index + 1}.`,
+      );
+    }
+    return toMessage(await resolved(step, request), `${this.#name}-${index + 1}`);
+  }
+}
+
+async function resolved(
+  step: Step,
+  request: ModelRequestRecord,
+): Promise<Exclude<Step, (...args: never[]) => unknown>> {
+  return typeof step === "function" ? resolved(await step(request), request) : step;
+}
+
+function toMessage(step: Exclude<Step, (...args: never[]) => unknown>, id: string): AIMessage {
+  if (step instanceof Error) throw step;
+  if (typeof step === "string") return new AIMessage({ content: step, id });
+  if (AIMessage.isInstance(step)) return withId(step, id);
+  const calls = Array.isArray(step) ? step : [step];
+  const tool_calls = calls.map(({ name, args, id: callId }, at) => ({
+    type: "tool_call" as const,
+    name,
+    args,
+    id: callId ?? `call-${id}-${at + 1}`,
+  }));
+  return new AIMessage({ content: "", id, tool_calls });
+}
+
+/** A fresh copy for every request: LangChain writes to the messages it is given. */
+function withId(message: AIMessage, id: string): AIMessage {
+  const { content, tool_calls = [], invalid_tool_calls = [], usage_metadata } = message;
+  const { additional_kwargs, response_metadata } = message;
+  return new AIMessage({
+    content,
+    tool_calls,
+    invalid_tool_calls,
+    additional_kwargs,
+    response_metadata,
+    id: message.id ?? id,
+    ...(usage_metadata ? { usage_metadata } : {}),
+  });
+}

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { violations } from "./architecture.ts";
+
+describe("the source", () => {
+  const paths = readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => `src/${path.replaceAll("\\", "/")}`);
+
+  it("is there to be checked", () => {
+    expect(paths).toContain("src/errors.ts");
+  });
+
+  it("keeps its layers, its purity and its shape", () => {
+    const files = Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
+    expect(violations(files)).toEqual([]);
+  });
+});
+
+describe("the checker", () => {
+  const long = "f();\n".repeat(401);
+
+  it.each([
+    [
+      "a higher layer",
+      "src/plan/a.ts",
+      `import {\n  x,\n} from "../middleware/x.ts";`,
+      "plan may not import middleware",
+    ],
+    ["a type of a higher layer", "src/plan/a.ts", `import type { X } from "../files/x.ts";`, "import files"],
+    [
+      "a re-export of a higher layer",
+      "src/files/a.ts",
+      `export { x } from "../deep/index.ts";`,
+      "import deep",
+    ],
+    ["a dynamic import", "src/plan/a.ts", `await import("langchain");`, "import langchain"],
+    ["a computed import", "src/plan/a.ts", "await import(name);", "import a computed name"],
+    [
+      "an inline type import",
+      "src/plan/a.ts",
+      `type X = import("@langchain/core").X;`,
+      "import @langchain/core",
+    ],
+    ["a builtin in the engine", "src/plan/a.ts", `import "node:fs";`, "import node:fs"],
+    ["LangChain in a surface", "src/surfaces/cli/a.ts", `import "langchain";`, "import langchain"],
+    ["a surface in another one", "src/surfaces/cli/a.ts", `import "../acp/x.ts";`, "import surfaces/acp"],
+    ["testing code in the product", "src/index.ts", `import "./testing/index.ts";`, "import testing"],
+    ["the package importing itself", "src/deep/a.ts", `import "holdfast/plan";`, "import holdfast/plan"],
+    ["an import from outside the source", "src/deep/a.ts", `import "../../test/x.ts";`, "import test/x.ts"],
+    ["a folder that the table does not know", "src/misc/a.ts", "", "misc has no layer"],
+    ["a clock in the engine", "src/plan/a.ts", "const now = new Date();", "use Date"],
+    ["randomness in the engine", "src/plan/a.ts", "const id = Math.random();", "use Math.random"],
+    ["the environment in the engine", "src/plan/a.ts", "const { env } = process;", "use process"],
+    ["a log in the engine", "src/plan/a.ts", "console.log(1);", "use console"],
+    ["a timer in the engine", "src/plan/a.ts", "setTimeout(f);", "use setTimeout"],
+    ["a star export", "src/plan/a.ts", `export * from "./b.ts";`, "has an `export *`"],
+    ["a default export", "src/plan/a.ts", "export default 1;", "has a default export"],
+    ["a renamed default export", "src/plan/a.ts", "export { a as default };", "has a default export"],
+    ["a vague folder", "src/plan/utils/a.ts", "", "vague name utils"],
+    ["a vague file", "src/plan/helpers.test.ts", "", "vague name helpers"],
+    ["a long file", "src/plan/a.ts", long, "has 401 code lines"],
+    ["a file that does not parse", "src/plan/a.ts", "const =", "Unexpected token"],
+  ])("reports %s", (_, path, source, problem) => {
+    expect(violations({ [path]: source })).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each([
+    [
+      "a lower layer, its own folder, its packages",
+      "src/plan/a.ts",
+      `import "../errors.ts"; import "./b.ts"; import "zod/v4";`,
+    ],
+    [
+      "LangChain in middleware",
+      "src/middleware/plan/a.ts",
+      `import "@langchain/core/messages"; import "../../plan/index.ts";`,
+    ],
+    [
+      "whatever a test imports",
+      "src/plan/a.test.ts",
+      `import "vitest"; import "../testing/index.ts"; new Date();`,
+    ],
+    ["words that are not globals", "src/plan/a.ts", `// Date\nconst x = { process: "console" }.process;`],
+    ["a long prompt", "src/plan/a.prompt.ts", long],
+    ["a long test", "src/plan/a.test.ts", long],
+    ["a long comment", "src/plan/a.ts", `/*\n${long}*/\n${long.replaceAll("f", "// f")}`],
+  ])("accepts %s", (_, path, source) => {
+    expect(violations({ [path]: source })).toEqual([]);
+  });
+});

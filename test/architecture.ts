@@ -1,0 +1,128 @@
+import { posix } from "node:path";
+import { parseSync, Visitor } from "oxc-parser";
+
+const engine = ["errors", "plan"];
+const stores = [...engine, "files", "storage"];
+const agents = [...stores, "middleware", "subagents", "models"];
+const harnesses = [...agents, "deep", "lead"];
+const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
+const surface = [...harnesses, "zod", "node:*"];
+
+/** Each folder of `src` and what it may import besides itself: other folders, then packages. */
+const LAYERS: Record<string, string[]> = {
+  errors: [],
+  plan: ["errors", "zod", "jsonrepair"],
+  files: [...engine, ...langchain],
+  storage: [...engine, ...langchain],
+  models: ["errors", ...langchain],
+  middleware: [...stores, ...langchain],
+  subagents: [...stores, "middleware", "models", ...langchain],
+  deep: [...agents, ...langchain],
+  lead: [...agents, ...langchain],
+  "surfaces/cli": surface,
+  "surfaces/server": surface,
+  "surfaces/acp": surface,
+  "surfaces/mcp": surface,
+  testing: [...engine, "middleware", "models", ...langchain],
+  index: harnesses,
+};
+
+/** Globals through which a clock, randomness or I/O would enter the engine, which is pure. */
+const IMPURE = ["Date", "Math.random", "crypto", "process", "console", "fetch", "setTimeout", "setInterval"];
+const PURE_LAYER = "plan";
+const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
+const MAX_CODE_LINES = 400;
+
+/** Says what in these source files, given by path, breaks the architecture: one line each. */
+export function violations(files: Record<string, string>): string[] {
+  return Object.entries(files).flatMap(([path, source]) =>
+    [...problemsOf(path, source)].map((problem) => `${path}: ${problem}`),
+  );
+}
+
+function* problemsOf(path: string, source: string): Generator<string> {
+  const file = read(path, source);
+  const layer = layerOf(path);
+  yield* file.problems;
+
+  const vague = path
+    .split("/")
+    .map((part) => part.split(".")[0] ?? "")
+    .filter((part) => VAGUE.includes(part));
+  yield* vague.map((name) => `has the vague name ${name}`);
+
+  if (/\.test(-d)?\.ts$/.test(path)) return;
+  const allowed = LAYERS[layer];
+  if (!allowed) return yield `${layer} has no layer`;
+
+  const targets = file.imports.map((name) =>
+    name.startsWith(".") ? layerOf(posix.join(path, "..", name)) : name,
+  );
+  const forbidden = targets.filter(
+    (target) => target !== layer && !allowed.some((pattern) => matches(target, pattern)),
+  );
+  yield* forbidden.map((target) => `${layer} may not import ${target}`);
+
+  if (layer === PURE_LAYER) {
+    yield* file.names.filter((name) => IMPURE.includes(name)).map((name) => `${layer} may not use ${name}`);
+  }
+  if (file.codeLines > MAX_CODE_LINES && !path.endsWith(".prompt.ts")) {
+    yield `has ${file.codeLines} code lines, more than ${MAX_CODE_LINES}`;
+  }
+}
+
+/** `src/plan/apply.ts` is in `plan`, `src/errors.ts` in `errors`, `src/surfaces/cli/main.ts` in `surfaces/cli`. */
+function layerOf(path: string): string {
+  return /^src\/(surfaces\/[^/.]+|[^/.]+)/.exec(path)?.[1] ?? path;
+}
+
+function matches(target: string, pattern: string): boolean {
+  if (pattern.endsWith("*")) return target.startsWith(pattern.slice(0, -1));
+  return target === pattern || target.startsWith(`${pattern}/`);
+}
+
+/** What a file imports and names, how long it is, and the exports it must not have. */
+function read(path: string, source: string) {
+  const { program, comments, errors } = parseSync(path, source);
+  const problems = errors.map((error) => error.message);
+  const imports: string[] = [];
+  const names: string[] = [];
+  const keys = new WeakSet<object>();
+
+  new Visitor({
+    ImportDeclaration: (node) => void imports.push(node.source.value),
+    TSImportType: (node) => void imports.push(node.source.value),
+    ImportExpression: ({ source: name }) =>
+      void imports.push(name.type === "Literal" ? String(name.value) : "a computed name"),
+    ExportNamedDeclaration: (node) => {
+      if (node.source) imports.push(node.source.value);
+    },
+    ExportAllDeclaration: (node) => {
+      imports.push(node.source.value);
+      problems.push("has an `export *`");
+    },
+    ExportDefaultDeclaration: () => void problems.push("has a default export"),
+    ExportSpecifier: ({ exported }) => {
+      const isDefault = exported.type === "Identifier" && exported.name === "default";
+      if (isDefault) problems.push("has a default export");
+    },
+    MemberExpression: ({ object, property, computed }) => {
+      if (computed) return;
+      keys.add(property);
+      if (object.type === "Identifier" && property.type === "Identifier") {
+        names.push(`${object.name}.${property.name}`);
+      }
+    },
+    Property: ({ key, computed, shorthand }) => {
+      if (!computed && !shorthand) keys.add(key);
+    },
+    TSPropertySignature: ({ key }) => void keys.add(key),
+    Identifier: (node) => {
+      if (!keys.has(node)) names.push(node.name);
+    },
+  }).visit(program);
+
+  const code = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
+  const codeLines = code.split("\n").filter((line) => line.trim()).length;
+  return { imports, names, problems, codeLines };
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+import { run } from "./run.ts";
+
+type Lock = { packages: Record<string, { version: string }> };
+
+describe("the packed package", { timeout: 180_000 }, () => {
+  let folder: string;
+  let tarball: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "holdfast-pack-"));
+    // The build is done, and other tests are reading it: no lifecycle scripts.
+    const packed = await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder]);
+    if (!packed.ok) throw new Error(packed.stderr);
+    tarball = join(folder, packed.stdout.trim());
+  }, 60_000);
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it("has nothing for publint to report", async () => {
+    const data = new Uint8Array(readFileSync(tarball)).buffer;
+    const { messages, pkg } = await publint({ pack: { tarball: data }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  it("has types that resolve for its consumers", async () => {
+    const options = ["--profile", "esm-only", "--no-color"];
+    const { ok, stdout } = await run("node_modules/.bin/attw", [tarball, ...options]);
+    expect(ok, stdout).toBe(true);
+  });
+
+  it("installs into an empty project and imports by every subpath", async () => {
+    const cwd = join(folder, "project");
+    mkdirSync(cwd);
+    writeFileSync(join(cwd, "package.json"), `{ "private": true }`);
+    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as Lock;
+    const peers = Object.keys(manifest.peerDependencies).map(
+      (name) => `${name}@${packages[`node_modules/${name}`]?.version}`,
+    );
+    const flags = ["--no-audit", "--no-fund", "--prefer-offline"];
+    const installed = await run("npm", ["install", ...flags, tarball, ...peers], { cwd });
+    expect(installed.ok, installed.stderr).toBe(true);
+
+    for (const subpath of Object.keys(manifest.exports).filter((key) => key !== "./package.json")) {
+      const name = subpath.replace(".", manifest.name);
+      const script = `console.log(Object.keys(await import("${name}")).join())`;
+      const imported = await run(process.execPath, ["--input-type=module", "-e", script], { cwd });
+      expect(imported.ok, imported.stderr).toBe(true);
+      expect(imported.stdout.trim(), name).not.toBe("");
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { run } from "./run.ts";
+
+type Block = { file: string; line: number; heading: string; code: string };
+type CompilerError = { block: number; line: number; message: string };
+
+const documents = ["README.md", ...markdownIn("docs")];
+const blocks = documents.flatMap((file) => codeBlocks(file, readFileSync(file, "utf8")));
+
+it("the documentation has code to check", () => {
+  expect(blocks).not.toEqual([]);
+});
+
+describe("the code in the documentation compiles against the built package", () => {
+  let errors: CompilerError[];
+
+  beforeAll(async () => {
+    errors = await typeCheck(blocks);
+  }, 60_000);
+
+  for (const [index, { file, line, heading }] of blocks.entries()) {
+    it(`${file}:${line} ${heading}`, () => {
+      const found = errors.filter((error) => error.block === index);
+      expect(found.map((error) => `${file}:${error.line} ${error.message}`)).toEqual([]);
+    });
+  }
+});
+
+async function typeCheck(modules: Block[]): Promise<CompilerError[]> {
+  // Inside the repository, so that the package's name resolves to itself.
+  const folder = mkdtempSync(".tmp-readme-");
+  try {
+    const files = modules.map((_, index) => `${index}.ts`);
+    for (const [index, { line, code }] of modules.entries()) {
+      // Blank lines before the code make the compiler count lines as the document does.
+      writeFileSync(`${folder}/${index}.ts`, "\n".repeat(line) + code);
+    }
+    const config = { extends: "../tsconfig.json", compilerOptions: { paths: {} }, include: [], files };
+    writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(config));
+
+    const { ok, stdout } = await run("node_modules/.bin/tsc", ["-p", folder, "--pretty", "false"]);
+    const errors = [...stdout.matchAll(/\/(\d+)\.ts\((\d+),\d+\): (.*(?:\n .*)*)/g)].map(
+      ([, block, line, message = ""]) => ({ block: Number(block), line: Number(line), message }),
+    );
+    if (!ok && errors.length === 0) throw new Error(stdout);
+    return errors;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The `ts` blocks of a document, without those marked `ts no-check`. */
+function codeBlocks(file: string, text: string): Block[] {
+  const found: Block[] = [];
+  let heading = "";
+  let open: (Block & { info: string }) | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
+    const fence = /^\s*```(.*)/.exec(line);
+    if (fence && open) {
+      if (open.info === "ts") found.push(open);
+      open = undefined;
+    } else if (fence) {
+      open = { file, heading, line: index + 1, code: "", info: fence[1]?.trim() ?? "" };
+    } else if (open) {
+      open.code += `${line}\n`;
+    } else {
+      heading = /^#+ (.*)/.exec(line)?.[1] ?? heading;
+    }
+  }
+  return found;
+}
+
+function markdownIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return paths.filter((path) => path.endsWith(".md")).map((path) => `${folder}/${path}`);
+}
