@@ -22,7 +22,8 @@ export interface Policy {
   idle: "allow" | "refuse" | "start";
   /** Whether a completed item can be reopened, reworded or dropped while its plan is unfinished. */
   completed: "frozen" | "editable";
-  /** What the model calls an item's content. */
+  /** What the model calls the list of items, and an item's content. */
+  listField: "todos" | "items";
   contentField: "content" | "text";
   /** Whether other names for fields and statuses (`text`, `done`, `in-progress`) are understood. */
   aliases: boolean;
@@ -43,6 +44,7 @@ export const LEAN_POLICY: Policy = {
   earlyStart: "refuse",
   idle: "start",
   completed: "frozen",
+  listField: "todos",
   contentField: "content",
   aliases: true,
 };
@@ -63,6 +65,7 @@ export const CHECKLIST_POLICY: Policy = {
   ...CLASSIC_POLICY,
   maxItems: 20,
   maxInProgress: 1,
+  listField: "items",
   contentField: "text",
   aliases: false,
 };

@@ -55,14 +55,15 @@ export class Reading {
 }
 
 /** Reads the items of a full write from whatever a model or a person sent. */
-export function readItems(raw: unknown, reading: Reading, at = "todos"): Draft[] {
+export function readItems(raw: unknown, reading: Reading): Draft[] {
+  const at = reading.policy.listField;
   const value = parsed(raw, reading, at);
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
   }
   if (isRecord(value)) {
     const list = ownValue(value, "todos") ?? ownValue(value, "items");
-    if (list !== undefined) return readItems(list, reading, at);
+    if (list !== undefined) return readItems(list, reading);
     if (Object.keys(value).some((key) => fieldName(key, reading) === "content")) {
       reading.note(`Took the single object in ${at} as a list of one.`);
       return [readItem(value, `${at}[0]`, reading)].flatMap((draft) => draft ?? []);
@@ -179,7 +180,9 @@ function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined
     return undefined;
   }
   const draft: Draft = { at };
-  for (const [key, part] of Object.entries(value)) {
+  // The id first: what is wrong with the other fields is said of the item by its name.
+  const fields = Object.entries(value).toSorted(([a], [b]) => Number(b === "id") - Number(a === "id"));
+  for (const [key, part] of fields) {
     if (part !== null && part !== undefined) readField(draft, key, part, reading);
   }
   return draft;

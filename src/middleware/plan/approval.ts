@@ -1,17 +1,20 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { interrupt } from "@langchain/langgraph";
-import { HarnessError } from "../../errors.ts";
-import { isFinished, renderSnapshot, type Change, type Todo } from "../../plan/index.ts";
+import { applyWrite, isFinished, renderSnapshot } from "../../plan/index.ts";
+import type { Change, Plan, Policy, Todo } from "../../plan/index.ts";
 import { show } from "../../plan/read.ts";
 import type { PlanSetup } from "./options.ts";
-import { readPlanState, type MemoryUpdate } from "./state.ts";
+import { planFrom, readPlanState, type MemoryUpdate } from "./state.ts";
 import { planCalls, Turns } from "./turn.ts";
 
 /** What a person decides about a plan. `edit` brings the list that takes its place. */
 export type PlanDecision =
   | { type: "approve" }
-  | { type: "edit"; todos: readonly (Partial<Todo> & { content: string })[] }
+  | { type: "edit"; todos: readonly EditedTodo[] }
   | { type: "reject"; reason?: string };
+
+/** An item of an edited plan: its content, and whatever else is to be set. */
+export type EditedTodo = Partial<Todo> & { content: string };
 
 interface ReviewRequest {
   name: string;
@@ -30,6 +33,8 @@ export interface PlanApprovalRequest {
   /** The plan as it would be. */
   todos: readonly Todo[];
   changes: readonly Change[];
+  /** What was wrong with the last decision, when there was one. */
+  error?: string;
   actionRequests: ReviewRequest[];
   action_requests: ReviewRequest[];
   reviewConfigs: { actionName: string; allowedDecisions: string[] }[];
@@ -50,35 +55,42 @@ export async function askApproval(
   state: { messages: BaseMessage[] },
 ): Promise<ApprovalUpdate | undefined> {
   const message = state.messages.findLast((other) => AIMessage.isInstance(other));
-  if (!message) return undefined;
-  const proposal = await findProposal(setup, message, state);
+  const proposal = message && (await findProposal(setup, message, state));
   if (!proposal) return undefined;
-  const { call, todos, changes } = proposal;
-  const request: ReviewRequest = { name: call.name, args: call.args, description: renderSnapshot(todos) };
-  const answer: unknown = interrupt({
+  const { call, todos, changes, plan } = proposal;
+  const review: ReviewRequest = { name: call.name, args: call.args, description: renderSnapshot(todos) };
+  const request: PlanApprovalRequest = {
     type: "plan-approval",
     version: 1,
     owner: setup.owner,
     todos,
     changes,
-    actionRequests: [request],
-    action_requests: [request],
+    actionRequests: [review],
+    action_requests: [review],
     reviewConfigs: [{ actionName: call.name, allowedDecisions: DECISIONS }],
     review_configs: [{ action_name: call.name, allowed_decisions: DECISIONS }],
-  } satisfies PlanApprovalRequest);
-  const decision = readDecision(answer);
+  };
+  let decision = readDecision(interrupt(request));
+  for (;;) {
+    // LangGraph replays every earlier answer on resume, so a bad one must lead to another question, not to an error.
+    const error = decision.type === "edit" ? editError(plan, decision.todos, setup) : decision.error;
+    if (error === undefined) break;
+    decision = readDecision(interrupt({ ...request, error }));
+  }
   switch (decision.type) {
-    case "approve":
-      return undefined;
     case "edit":
-      return editedPlan(setup, message, call.id!, decision.todos);
+      return editedPlan(setup, message, { id: call.id!, todos: decision.todos });
     case "reject":
       return rejectedPlan(message, call.id!, decision.reason);
+    default:
+      return undefined;
   }
 }
 
+type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; error: string };
+
 /** Understands a decision in the short form, as a bare word, or wrapped in the `decisions` of LangChain's UIs. */
-export function readDecision(answer: unknown): PlanDecision {
+function readDecision(answer: unknown): Reading {
   const record = isRecord(answer) ? answer : {};
   const decisions = record["decisions"];
   if (Array.isArray(decisions) && decisions.length > 0) return readDecision(decisions[0]);
@@ -97,13 +109,16 @@ export function readDecision(answer: unknown): PlanDecision {
     const action = record["editedAction"] ?? record["edited_action"];
     const args = isRecord(action) && isRecord(action["args"]) ? action["args"] : record;
     const todos = args["todos"] ?? args["items"];
-    if (Array.isArray(todos))
-      return { type: "edit", todos: todos as (Partial<Todo> & { content: string })[] };
+    if (Array.isArray(todos)) return { type: "edit", todos: todos as EditedTodo[] };
   }
-  throw new HarnessError(
-    "invalid-decision",
-    `A plan is approved by resuming with {type:"approve"}, {type:"edit",todos:[…]} or {type:"reject",reason}; got ${show(answer)}.`,
-  );
+  const valid = '{type:"approve"}, {type:"edit",todos:[…]} or {type:"reject",reason}';
+  return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };
+}
+
+/** What is wrong with a person's list, if something is. */
+function editError(plan: Plan, todos: readonly EditedTodo[], { preset }: PlanSetup): string | undefined {
+  const result = applyWrite(plan, inWords(todos, preset.policy), preset.policy);
+  return result.ok ? undefined : result.issues.map((issue) => issue.message).join(" ");
 }
 
 type Call = NonNullable<AIMessage["tool_calls"]>[number];
@@ -113,15 +128,17 @@ async function findProposal(
   setup: PlanSetup,
   message: AIMessage,
   state: { messages: BaseMessage[] },
-): Promise<{ call: Call; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
-  const { todos: current } = readPlanState(state);
-  const isFirst = current.length === 0 || isFinished(current);
+): Promise<{ call: Call; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
+  const before = planFrom(readPlanState(state));
+  const isFirst = before.todos.length === 0 || isFinished(before.todos);
   if (setup.approval === "first" && !isFirst) return undefined;
   // Completions are verified when the call runs; asking for approval must not run the checks a second time.
   const turns = new Turns({ ...setup, verify: undefined });
   for (const call of planCalls(message, state.messages, setup)) {
     const { accepted, plan } = await turns.evaluate(call, state, undefined);
-    if (accepted?.changes.some(changesScope)) return { call, todos: plan.todos, changes: accepted.changes };
+    if (accepted?.changes.some(changesScope)) {
+      return { call, plan: before, todos: plan.todos, changes: accepted.changes };
+    }
   }
   return undefined;
 }
@@ -134,20 +151,13 @@ function changesScope(change: Change): boolean {
 }
 
 function editedPlan(
-  { preset }: PlanSetup,
+  { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
-  id: string,
-  todos: readonly object[],
+  { id, todos }: { id: string; todos: readonly EditedTodo[] },
 ): ApprovalUpdate {
-  const { write } = preset.tools;
-  const field = preset.policy.contentField;
-  const key = "items" in ((write.schema as { properties?: object }).properties ?? {}) ? "items" : "todos";
-  const list = todos.map((todo) => {
-    const { content, text, ...rest } = todo as Record<string, unknown>;
-    return { ...rest, [field]: content ?? text };
-  });
+  const args = { [policy.listField]: inWords(todos, policy) };
   const calls = message.tool_calls!.map((call) =>
-    call.id === id ? { ...call, name: write.name, args: { [key]: list } } : call,
+    call.id === id ? { ...call, name: tools.write.name, args } : call,
   );
   const { id: messageId, name, content, usage_metadata, response_metadata } = message;
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
@@ -161,6 +171,15 @@ function editedPlan(
     ...(usage_metadata ? { usage_metadata } : {}),
   });
   return { messages: [edited], _plan: { edited: [id] } };
+}
+
+/** The list in the model's words, as if it had written it. */
+function inWords(todos: readonly EditedTodo[], { contentField }: Policy): object[] {
+  return todos.map((todo) => {
+    if (!isRecord(todo)) return todo;
+    const { content, text, ...rest } = todo as Record<string, unknown>;
+    return { ...rest, [contentField]: content ?? text };
+  });
 }
 
 function rejectedPlan(message: AIMessage, id: string, reason: string | undefined): ApprovalUpdate {

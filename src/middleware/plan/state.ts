@@ -102,13 +102,9 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
 }
 
 /** Merges a write to `todos`: steps from the harness, or a whole list from a person, which is validated. */
-export function mergeTodos(
-  todos: Todo[],
-  update: readonly Todo[] | TodosPatch | undefined,
-  policy: Policy,
-): Todo[] {
+export function mergeTodos(todos: Todo[], update: unknown, policy: Policy): Todo[] {
   if (update === undefined || update === null) return todos;
-  if ("changes" in update) return patchTodos(todos, update.changes);
+  if (isPatch(update)) return patchTodos(todos, update.changes);
   // LangChain sends the saved state again with every new input: that is not an edit.
   if (isSame(todos, update)) return todos;
   const plan = planFrom({ todos, memory: { ...NO_MEMORY, ...EMPTY_PLAN, retired: [] } });
@@ -116,6 +112,10 @@ export function mergeTodos(
   if (result.ok) return [...result.plan.todos];
   const reasons = result.issues.map((issue) => issue.message).join(" ");
   throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
+}
+
+function isPatch(update: unknown): update is TodosPatch {
+  return typeof update === "object" && update !== null && !Array.isArray(update) && "changes" in update;
 }
 
 const todoSchema = z.object({

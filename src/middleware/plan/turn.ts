@@ -68,9 +68,8 @@ export class Turns {
 
   #outcomes(run: Run): Promise<Outcome>[] {
     const known = run.message && this.#running.get(run.message);
-    if (known && known.state.todos === run.state.todos && known.outcomes.length === run.calls.length) {
-      return known.outcomes;
-    }
+    // Not by identity: LangGraph hands each call its own copy of the state.
+    if (known?.outcomes.length === run.calls.length && isSame(known.state, run.state)) return known.outcomes;
     const outcomes: Promise<Outcome>[] = [];
     let previous: Promise<Outcome> | undefined;
     for (const call of run.calls) {

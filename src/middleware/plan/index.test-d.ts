@@ -1,0 +1,17 @@
+import { createAgent } from "langchain";
+import { expectTypeOf, test } from "vitest";
+import type { Todo } from "../../plan/index.ts";
+import { ScriptedModel } from "../../testing/index.ts";
+import { planMiddleware } from "./index.ts";
+
+const agent = createAgent({ model: new ScriptedModel([]), middleware: [planMiddleware()] });
+
+test("the result has typed todos, and nothing private", () => {
+  expectTypeOf<Awaited<ReturnType<typeof agent.invoke>>["todos"]>().toEqualTypeOf<Todo[]>();
+});
+
+test("the input has no todos", async () => {
+  await agent.invoke({ messages: [] });
+  // @ts-expect-error The plan is the model's: a person changes it with updateState.
+  await agent.invoke({ messages: [], todos: [] });
+});

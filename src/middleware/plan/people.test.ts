@@ -1,0 +1,239 @@
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { createAgent, createMiddleware, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { HarnessError } from "../../errors.ts";
+import type { Todo } from "../../plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import type { PlanApprovalRequest } from "./approval.ts";
+import { planMiddleware } from "./index.ts";
+import type { PlanOptions } from "./options.ts";
+
+const go = { messages: [new HumanMessage("go")] };
+const config = { configurable: { thread_id: "t" } };
+const THREE = callTool("write_todos", { todos: ["read", "build", "check"] });
+
+/** What the run stopped to ask, if it did. */
+function question(result: object): PlanApprovalRequest | undefined {
+  const [asked] =
+    (result as Record<string, { value: PlanApprovalRequest }[] | undefined>)["__interrupt__"] ?? [];
+  return asked?.value;
+}
+
+function threadWith(steps: Step[], options: PlanOptions = {}) {
+  let worked = 0;
+  const work = tool(() => `worked ${++worked}`, { name: "work", description: "work", schema: z.object({}) });
+  const model = new ScriptedModel(steps);
+  const agent = createAgent({
+    model,
+    tools: [work],
+    middleware: [createMiddleware({ name: "other", afterModel: () => undefined }), planMiddleware(options)],
+    checkpointer: new MemorySaver(),
+  });
+  const todos = async (): Promise<Todo[]> => (await agent.graph.getState(config)).values.todos as Todo[];
+  return { model, agent, todos, worked: () => worked };
+}
+
+describe("a person changes the plan through updateState", () => {
+  const lines = (todos: Todo[]): string[] => todos.map((todo) => `${todo.id} ${todo.content} ${todo.status}`);
+
+  async function paused(options: PlanOptions = {}) {
+    const thread = threadWith(
+      [THREE, "1", "2", "3", callTool("update_todos", { done: "1" }), "4", "5", "6"],
+      options,
+    );
+    await thread.agent.invoke(go, config);
+    return thread;
+  }
+
+  it("is validated by the engine: a bad list is refused with a clear error and nothing is lost", async () => {
+    const { agent, todos } = await paused();
+    const before = await todos();
+    const bad: [unknown, string][] = [
+      [[{ id: "1", content: "x", status: "nonsense" }], 'invalid status "nonsense"'],
+      [[{ id: "1", content: "" }], "todos[0] has no content"],
+      [[...before, { id: "2", content: "again", status: "pending" }], "the id 2 is used twice"],
+      [
+        [
+          { ...before[0]!, dependsOn: ["2"] },
+          { ...before[1]!, dependsOn: ["1"] },
+        ],
+        "in a circle: 1 -> 2 -> 1",
+      ],
+      ["everything", 'todos must be a list of items; got "everything"'],
+    ];
+    for (const [todo, message] of bad) {
+      const attempt = agent.graph.updateState(config, { todos: todo });
+      await expect(attempt).rejects.toThrow(message);
+      await expect(attempt).rejects.toBeInstanceOf(HarnessError);
+      expect(await todos()).toEqual(before);
+    }
+  });
+
+  it("is told to the model once, and the next plan result shows the whole plan", async () => {
+    const { agent, todos, model } = await paused();
+    const [read, build, check] = (await todos()) as [Todo, Todo, Todo];
+    await agent.graph.updateState(config, {
+      todos: [
+        { content: "ask the owner", status: "pending" },
+        read,
+        { ...check, content: "check twice", status: "blocked" },
+      ],
+    });
+    expect(build.id).toBe("2");
+    expect(lines(await todos())).toEqual([
+      "4 ask the owner pending",
+      "1 read in_progress",
+      "3 check twice blocked",
+    ]);
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    const [, , , , told, next] = model.requests;
+    expect(told!.messages.at(-1)!.text).toBe(
+      '<system_reminder>The user changed your plan: removed 2; added 4 "ask the owner" (pending); 3 has content "check twice"; 3 is now blocked.</system_reminder>',
+    );
+    expect(next!.messages.filter((message) => message.text.includes("The user changed"))).toEqual([]);
+    expect(next!.messages.at(-1)!.text).toContain(
+      "<plan>\n[>] 4: ask the owner\n[x] 1: read\n[!] 3: check twice\n</plan>",
+    );
+  });
+
+  it("hears of a new order", async () => {
+    const { agent, todos, model } = await paused();
+    await agent.graph.updateState(config, { todos: (await todos()).toReversed() });
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    expect(model.requests[4]!.messages.at(-1)!.text).toContain(
+      "The user changed your plan: the order is 3, 2, 1.",
+    );
+  });
+
+  it("may reopen what is completed and clear what it does not want", async () => {
+    const { agent, todos } = await paused();
+    await agent.graph.updateState(config, {
+      todos: [{ id: "1", content: "read", status: "completed", note: "x" }],
+    });
+    await agent.graph.updateState(config, { todos: [{ id: "1", content: "read", status: "pending" }] });
+    expect((await todos()).map(({ id, content, status, note }) => ({ id, content, status, note }))).toEqual([
+      { id: "1", content: "read", status: "pending", note: undefined },
+    ]);
+  });
+
+  it("shows a plan that a person wrote before the model ever had one", async () => {
+    const { agent, model } = threadWith(["1", "2", "3"]);
+    await agent.graph.updateState(
+      config,
+      { todos: [{ content: "read" }, { content: "build" }] },
+      "model_request",
+    );
+    await agent.invoke(go, config);
+    expect(model.requests[0]!.messages.at(-1)!.text).toContain("[ ] 1: read\n[ ] 2: build");
+    expect(model.requests[0]!.messages.at(-1)!.text).not.toContain("The user changed");
+  });
+});
+
+describe("approval", () => {
+  const propose: Step = [THREE, callTool("work")];
+
+  async function proposed(options: PlanOptions, after: Step[]) {
+    const thread = threadWith([propose, ...after], { reminders: false, ...options });
+    return { ...thread, request: question(await thread.agent.invoke(go, config)) };
+  }
+
+  it("stops before the plan takes effect and before any tool of the turn has run", async () => {
+    const { request, todos, worked } = await proposed({ approval: "first" }, []);
+    expect(await todos()).toEqual([]);
+    expect(worked()).toBe(0);
+    expect(request).toMatchObject({ type: "plan-approval", version: 1, owner: "main" });
+    expect(request?.todos.map((todo) => todo.content)).toEqual(["read", "build", "check"]);
+    expect(request?.action_requests).toEqual(request?.actionRequests);
+    expect(request?.review_configs[0]).toEqual({
+      action_name: "write_todos",
+      allowed_decisions: ["approve", "edit", "reject"],
+    });
+    expect(request?.reviewConfigs[0]?.actionName).toBe("write_todos");
+  });
+
+  for (const decision of [{ type: "approve" }, "approve", true, { decisions: [{ type: "approve" }] }]) {
+    it(`goes on after ${JSON.stringify(decision)}`, async () => {
+      const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
+      await agent.invoke(new Command({ resume: decision }), config);
+      expect((await todos()).map((todo) => todo.status)).toEqual(["in_progress", "pending", "pending"]);
+      expect(worked()).toBe(1);
+      expect(model.requests).toHaveLength(2);
+    });
+  }
+
+  for (const decision of [
+    { type: "edit", todos: [{ content: "read slowly" }] },
+    {
+      decisions: [
+        {
+          type: "edit",
+          editedAction: { name: "write_todos", args: { todos: [{ content: "read slowly" }] } },
+        },
+      ],
+    },
+    {
+      decisions: [
+        {
+          type: "edit",
+          edited_action: { name: "write_todos", args: { todos: [{ content: "read slowly" }] } },
+        },
+      ],
+    },
+  ]) {
+    it(`takes an edited plan: ${JSON.stringify(decision).slice(0, 50)}`, async () => {
+      const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
+      await agent.invoke(new Command({ resume: decision }), config);
+      expect((await todos()).map((todo) => todo.content)).toEqual(["read slowly"]);
+      expect(worked()).toBe(1);
+      const reply = model.requests[1]!.messages.find((message) => ToolMessage.isInstance(message))!;
+      expect(reply.text).toContain("The user edited this plan before approving it.");
+      expect(reply.text).toContain("[>] 1: read slowly");
+    });
+  }
+
+  it("does not apply a rejected plan, runs nothing of that turn, and tells the model why", async () => {
+    const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["As you wish."]);
+    const { messages } = await agent.invoke(
+      new Command({ resume: { type: "reject", reason: "too expensive" } }),
+      config,
+    );
+    expect(await todos()).toEqual([]);
+    expect(worked()).toBe(0);
+    const replies = model.requests[1]!.messages.filter((message) => ToolMessage.isInstance(message));
+    expect(replies.map((reply) => reply.text)).toEqual([
+      "The user rejected this plan: too expensive. It was not applied.",
+      "Not run: the user rejected the plan that was proposed in the same turn.",
+    ]);
+    expect(messages.at(-1)!.text).toBe("As you wish.");
+  });
+
+  it("asks again for other work only with always, and never for progress", async () => {
+    const later: Step[] = [
+      callTool("update_todos", { done: "1" }),
+      callTool("update_todos", { add: ["publish"] }),
+      "ok",
+    ];
+    const asked = async (approval: "first" | "always"): Promise<number> => {
+      const { agent, model } = await proposed({ approval }, later);
+      await agent.invoke(new Command({ resume: "approve" }), config);
+      return model.requests.length;
+    };
+    expect(await asked("first")).toBe(4);
+    expect(await asked("always")).toBe(3);
+  });
+
+  it("asks again, and says what was wrong, when it does not understand the decision or the edited list", async () => {
+    const { agent, todos } = await proposed({ approval: "first" }, ["ok"]);
+    const answer = async (resume: unknown): Promise<string | undefined> =>
+      question(await agent.invoke(new Command({ resume }), config))?.error;
+    expect(await answer("hm")).toContain('Resume with {type:"approve"}');
+    expect(await answer({ type: "edit", todos: [{ content: "read", status: "soon" }] })).toContain(
+      'invalid status "soon"',
+    );
+    expect(await todos()).toEqual([]);
+    expect(await answer({ type: "edit", todos: [{ content: "read twice" }] })).toBeUndefined();
+    expect((await todos()).map((todo) => todo.content)).toEqual(["read twice"]);
+  });
+});

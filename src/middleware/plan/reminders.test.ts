@@ -1,0 +1,405 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import {
+  createAgent,
+  createMiddleware,
+  modelCallLimitMiddleware,
+  summarizationMiddleware,
+  tool,
+} from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { planMiddleware } from "./index.ts";
+import type { PlanOptions } from "./options.ts";
+
+const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
+const go = { messages: [new HumanMessage("go")] };
+const THREE = callTool("write_todos", { todos: ["read", "build", "check"] });
+const CLASSIC_THREE = callTool("write_todos", {
+  todos: [
+    { content: "read", status: "in_progress" },
+    { content: "build", status: "pending" },
+  ],
+});
+const passive = (name: string) => createMiddleware({ name, afterModel: () => undefined });
+
+// LangChain's option types collapse to `never` under exactOptionalPropertyTypes.
+type AnyMiddleware = ReturnType<typeof planMiddleware>;
+const limitCalls = modelCallLimitMiddleware as unknown as (options: object) => AnyMiddleware;
+const summarize = summarizationMiddleware as unknown as (options: object) => AnyMiddleware;
+
+function reminders(messages: readonly BaseMessage[], name?: string): BaseMessage[] {
+  return messages.filter(
+    (message) =>
+      HumanMessage.isInstance(message) &&
+      message.name !== undefined &&
+      (name === undefined || message.name === name),
+  );
+}
+
+function agentWith(steps: Step[], options: PlanOptions = {}, before: unknown[] = [], after: unknown[] = []) {
+  const model = new ScriptedModel(steps);
+  const middleware = [...before, planMiddleware(options), ...after] as [ReturnType<typeof planMiddleware>];
+  return { model, agent: createAgent({ model, tools: [work], middleware }) };
+}
+
+describe("premature exit", () => {
+  const script: Step[] = [THREE, "All done!", callTool("update_todos", { done: "1,2,3" }), "Really done."];
+  const positions: [string, unknown[], unknown[]][] = [
+    ["alone", [], []],
+    ["first", [], [passive("a"), passive("b")]],
+    ["last", [passive("a"), passive("b")], []],
+    ["in the middle", [passive("a")], [passive("b")]],
+  ];
+  for (const preset of ["lean", "deerflow"] as const) {
+    for (const [where, before, after] of positions) {
+      it(`calls the model back in ${preset}, ${where}`, async () => {
+        const finish = callTool("write_todos", {
+          todos: ["read", "build", "check"].map((content) => ({ content, status: "completed" })),
+        });
+        const steps = preset === "lean" ? script : [THREE, "All done!", finish, "Really done."];
+        const { model, agent } = agentWith(steps, { preset }, before, after);
+        const { messages, todos } = await agent.invoke(go);
+        expect(messages.at(-1)?.text).toBe("Really done.");
+        expect(todos.every((todo) => todo.status === "completed")).toBe(true);
+        const [reminder] = reminders(model.requests[2]!.messages, "todo_completion_reminder");
+        expect(reminder?.text).toMatch(/^<system_reminder>[^]*1: read[^]*<\/system_reminder>$/);
+        expect(model.requests[2]!.messages.at(-2)?.text).toBe("All done!");
+        expect(reminders(messages)).toEqual([]);
+        expect(messages.map((message) => message.text)).not.toContain("All done!");
+      });
+    }
+  }
+
+  it("stops after two reminders without progress", async () => {
+    const { model, agent } = agentWith([THREE, "Done.", "Done!", "Done!!"]);
+    const { messages, todos } = await agent.invoke(go);
+    expect(model.requests).toHaveLength(4);
+    expect(messages.at(-1)?.text).toBe("Done!!");
+    expect(todos[0]?.status).toBe("in_progress");
+  });
+
+  it("counts across graph steps, and progress starts the count again", async () => {
+    const steps = [THREE, "1", callTool("work"), "2", callTool("update_todos", { done: "1" }), "3", "4", "5"];
+    const { model, agent } = agentWith(steps);
+    const { messages } = await agent.invoke(go);
+    // "1" and "2" spend the two reminders, progress gives two new ones for "3" and "4".
+    expect(messages.at(-1)?.text).toBe("5");
+    expect(model.requests).toHaveLength(8);
+  });
+
+  it("keeps the count in the graph: another worker on the same thread goes on with it", async () => {
+    const checkpointer = new MemorySaver();
+    const config = { configurable: { thread_id: "t" } };
+    const build = (steps: Step[]) => {
+      const model = new ScriptedModel(steps);
+      return {
+        model,
+        agent: createAgent({ model, tools: [work], middleware: [planMiddleware()], checkpointer }),
+      };
+    };
+    const first = build([THREE, "1", callTool("work"), new Error("worker lost")]);
+    await expect(first.agent.invoke(go, config)).rejects.toThrow("worker lost");
+    const second = build(["2", "3"]);
+    const { messages } = await second.agent.invoke(null as never, config);
+    expect(messages.at(-1)?.text).toBe("3");
+    expect(second.model.requests).toHaveLength(2);
+  });
+
+  it("starts again with the user's next message", async () => {
+    const model = new ScriptedModel([THREE, "1", "2", "3", "4", "5", "6"]);
+    const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: "t" } };
+    await agent.invoke(go, config);
+    const { messages } = await agent.invoke({ messages: [new HumanMessage("well?")] }, config);
+    expect(messages.at(-1)?.text).toBe("6");
+    expect(model.requests).toHaveLength(7);
+  });
+
+  it("respects a hard stop by modelCallLimitMiddleware", async () => {
+    for (const limitFirst of [true, false]) {
+      const limit = limitCalls({ runLimit: 2, exitBehavior: "end" });
+      const { model, agent } = agentWith(
+        [THREE, callTool("work"), "never asked"],
+        {},
+        limitFirst ? [limit] : [],
+        limitFirst ? [] : [limit],
+      );
+      const { messages } = await agent.invoke(go);
+      expect(model.requests).toHaveLength(2);
+      expect(messages.at(-1)?.text).toContain("limits exceeded");
+    }
+  });
+
+  const unclean: [string, AIMessage][] = [
+    [
+      "was cut off by the token limit",
+      new AIMessage({ content: "half", response_metadata: { finish_reason: "length" } }),
+    ],
+    [
+      "was cut off (Anthropic)",
+      new AIMessage({ content: "half", response_metadata: { stop_reason: "max_tokens" } }),
+    ],
+    [
+      "was cut off (Ollama)",
+      new AIMessage({ content: "half", response_metadata: { done_reason: "length" } }),
+    ],
+    ["was filtered", new AIMessage({ content: "", response_metadata: { finish_reason: "content_filter" } })],
+    ["wanted a tool", new AIMessage({ content: "", response_metadata: { finish_reason: "tool_calls" } })],
+    [
+      "wanted a function",
+      new AIMessage({ content: "", response_metadata: { finish_reason: "function_call" } }),
+    ],
+    [
+      "has raw tool calls",
+      new AIMessage({
+        content: "",
+        additional_kwargs: {
+          tool_calls: [{ id: "x", type: "function", function: { name: "work", arguments: "{" } }],
+        },
+        tool_calls: [],
+      }),
+    ],
+    [
+      "has a raw function call",
+      new AIMessage({ content: "", additional_kwargs: { function_call: { name: "work", arguments: "{" } } }),
+    ],
+    [
+      "has invalid tool calls",
+      new AIMessage({
+        content: "",
+        invalid_tool_calls: [{ name: "work", args: "{", id: "x", error: "bad" }],
+      }),
+    ],
+  ];
+  for (const [what, message] of unclean) {
+    it(`says nothing when the answer ${what}`, async () => {
+      const { model, agent } = agentWith([THREE, message]);
+      await agent.invoke(go);
+      expect(model.requests).toHaveLength(2);
+    });
+  }
+
+  it("says nothing after a question to the user, when all is done, or when the rest is blocked", async () => {
+    const ask = tool(() => "The user was asked.", {
+      name: "ask_user",
+      description: "ask",
+      schema: z.object({ question: z.string() }),
+    });
+    const ends: Step[][] = [
+      [callTool("ask_user", { question: "Which one?" }), "Please tell me which one."],
+      [callTool("update_todos", { done: "1,2,3" }), "Done."],
+      [
+        callTool("update_todos", {
+          done: "1",
+          block: [{ id: "2", note: "no access" }],
+          edit: [{ id: "3", after: ["2"] }],
+        }),
+        "Blocked.",
+      ],
+      [callTool("update_todos", { cancel: "1,2", block: "3" }), "Nothing left."],
+    ];
+    for (const end of ends) {
+      const model = new ScriptedModel([THREE, ...end]);
+      const agent = createAgent({ model, tools: [work, ask], middleware: [planMiddleware()] });
+      await agent.invoke(go);
+      expect(model.requests).toHaveLength(1 + end.length);
+    }
+  });
+
+  it("works with a structured response", async () => {
+    const model = new ScriptedModel([
+      THREE,
+      callTool("extract-1", { verdict: "fine" }),
+      callTool("update_todos", { done: "1,2,3" }),
+      callTool("extract-1", { verdict: "good" }),
+    ]);
+    const { toolStrategy } = await import("langchain");
+    const format = toolStrategy(z.object({ verdict: z.string() }));
+    const agent = createAgent({ model, middleware: [planMiddleware()], responseFormat: format });
+    model.requests.length = 0;
+    const run = agent.invoke(go);
+    await expect(run).resolves.toBeDefined();
+    const { structuredResponse } = await run;
+    expect(structuredResponse).toEqual({ verdict: "good" });
+    expect(model.requests).toHaveLength(4);
+  });
+});
+
+describe("context loss", () => {
+  const summarizer = () =>
+    summarize({
+      model: new ScriptedModel(["They talked."], { loop: true }),
+      trigger: { messages: 6 },
+      keep: { messages: 2 },
+    });
+
+  for (const order of ["before", "after"] as const) {
+    it(`shows the plan again, exactly once, when summarization ${order} it removed every plan message (lean)`, async () => {
+      const { model, agent } = agentWith(
+        [
+          THREE,
+          callTool("work"),
+          callTool("work"),
+          callTool("update_todos", { done: "1" }),
+          callTool("work"),
+          "x",
+          "y",
+          "z",
+        ],
+        {},
+        order === "before" ? [summarizer()] : [],
+        order === "after" ? [summarizer()] : [],
+      );
+      await agent.invoke(go);
+      const afterSummary = model.requests[3]!.messages;
+      const shown = afterSummary.filter((message) => message.text.includes("[>] 1: read"));
+      expect(afterSummary.some((message) => message.text.includes("They talked."))).toBe(true);
+      expect(shown).toHaveLength(1);
+      expect(shown[0]).toBe(afterSummary.at(-1));
+      // The result of the next plan call carries the plan, so nothing has to be repeated from then on.
+      const next = model.requests[4]!.messages;
+      expect(next.at(-1)?.text).toBe(
+        "1/3 done; now 2; next 3.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 3: check\n</plan>",
+      );
+      expect(reminders(next)).toEqual([]);
+    });
+  }
+
+  it("persists one hidden todo_reminder in deerflow", async () => {
+    const { model, agent } = agentWith(
+      [CLASSIC_THREE, callTool("work"), callTool("work"), callTool("work"), "x", "y", "z"],
+      { preset: "deerflow" },
+      [summarizer()],
+    );
+    const { messages } = await agent.invoke(go);
+    for (const { messages: sent } of model.requests.slice(3)) {
+      expect(reminders(sent, "todo_reminder")).toHaveLength(1);
+    }
+    const kept = reminders(messages, "todo_reminder");
+    expect(kept).toHaveLength(1);
+    expect(kept[0]?.additional_kwargs["hide_from_ui"]).toBe(true);
+    expect(kept[0]?.text).toMatch(/^<system_reminder>[^]*\[>\] 1: read[^]*<\/system_reminder>$/);
+    expect(reminders(messages, "todo_completion_reminder")).toEqual([]);
+  });
+
+  it("leaves classic and checklist as their sources are", async () => {
+    const checklist = callTool("todo", { items: [{ id: "1", text: "read", status: "in_progress" }] });
+    for (const [preset, first] of [
+      ["classic", CLASSIC_THREE],
+      ["checklist", checklist],
+    ] as const) {
+      const { model, agent } = agentWith([first, callTool("work"), callTool("work"), "x"], { preset }, [
+        summarizer(),
+      ]);
+      await agent.invoke(go);
+      expect(model.requests.at(-1)!.messages.some((message) => message.text.includes("read"))).toBe(false);
+    }
+  });
+
+  it("judges what the model really sees, whoever trims and wherever", async () => {
+    const trim = () =>
+      createMiddleware({
+        name: "trim",
+        wrapModelCall: (request, handler) =>
+          handler({
+            ...request,
+            messages: request.messages.length > 3 ? request.messages.slice(-2) : request.messages,
+          }),
+      });
+    for (const [before, after] of [
+      [[trim()], []],
+      [[], [trim()]],
+    ]) {
+      const { model, agent } = agentWith([THREE, callTool("work"), "x", "y", "z"], {}, before, after);
+      await agent.invoke(go);
+      const shown = model.requests[2]!.messages.filter((message) => message.text.includes("[>] 1: read"));
+      expect(shown).toHaveLength(1);
+    }
+  });
+
+  it("notices that the arguments of an old plan call were blanked", async () => {
+    const blank = createMiddleware({
+      name: "blank",
+      wrapModelCall: (request, handler) => {
+        const messages = request.messages.map((message) =>
+          AIMessage.isInstance(message) && request.messages.length > 3
+            ? new AIMessage({
+                content: "",
+                tool_calls: message.tool_calls!.map((call) => ({ ...call, args: {} })),
+              })
+            : message,
+        );
+        return handler({ ...request, messages });
+      },
+    });
+    const { model, agent } = agentWith([THREE, callTool("work"), "x", "y", "z"], {}, [blank]);
+    await agent.invoke(go);
+    expect(model.requests[2]!.messages.at(-1)?.text).toContain("[>] 1: read");
+  });
+
+  it("leaves a finished plan in peace, also on a new request", async () => {
+    const model = new ScriptedModel([
+      THREE,
+      callTool("update_todos", { done: "1,2,3" }),
+      "Done.",
+      callTool("work"),
+      callTool("work"),
+      callTool("work"),
+      callTool("work"),
+      "Hello.",
+    ]);
+    const agent = createAgent({
+      model,
+      tools: [work],
+      middleware: [summarizer(), planMiddleware()],
+      checkpointer: new MemorySaver(),
+    });
+    const config = { configurable: { thread_id: "t" } };
+    await agent.invoke(go, config);
+    await agent.invoke({ messages: [new HumanMessage("hi")] }, config);
+    for (const { messages } of model.requests) expect(reminders(messages)).toEqual([]);
+  });
+});
+
+describe("stale plan", () => {
+  const rounds = (count: number): Step[] => Array.from({ length: count }, () => callTool("work"));
+
+  it("is mentioned after 3 rounds, and then backs off", async () => {
+    const { model, agent } = agentWith([THREE, ...rounds(13), "x", "y", "z"]);
+    await agent.invoke(go, { recursionLimit: 50 });
+    const at = model.requests.flatMap(({ messages }, index) =>
+      reminders(messages, "todo_stale_reminder").length > 0 ? [index] : [],
+    );
+    expect(at).toEqual([4, 7, 13]);
+    const last = model.requests[4]!.messages.at(-1);
+    expect(last?.text).toBe(
+      "<system_reminder>Plan check: 0/3 done; now 1; next 2. Update it if that is out of date.</system_reminder>",
+    );
+  });
+
+  it("is not mentioned right after an update", async () => {
+    const { model, agent } = agentWith([
+      THREE,
+      ...rounds(2),
+      callTool("update_todos", { done: "1" }),
+      ...rounds(2),
+      "x",
+      "y",
+      "z",
+    ]);
+    await agent.invoke(go);
+    for (const { messages } of model.requests) expect(reminders(messages, "todo_stale_reminder")).toEqual([]);
+  });
+
+  it("nags every round in checklist, with or without a plan, and stops when the tool is used", async () => {
+    const todo = callTool("todo", { items: [{ id: "1", text: "read", status: "in_progress" }] });
+    const { model, agent } = agentWith([...rounds(4), todo, ...rounds(3), "x"], { preset: "checklist" });
+    await agent.invoke(go);
+    const nagged = model.requests.map(
+      ({ messages }) => messages.at(-1)?.text === "<reminder>Update your todos.</reminder>",
+    );
+    expect(nagged).toEqual([false, false, false, true, true, false, false, false, true]);
+  });
+});

@@ -1,0 +1,195 @@
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { createAgent, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
+import { planMiddleware } from "./index.ts";
+import type { PlanOptions } from "./options.ts";
+import { workWasDone } from "./verify.ts";
+
+const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
+const go = { messages: [new HumanMessage("go")] };
+const THREE = callTool("write_todos", { todos: ["read", "build", "check"] });
+const done = (ids: string) => callTool("update_todos", { done: ids });
+
+async function run(steps: Step[], options: PlanOptions) {
+  const model = new ScriptedModel(steps);
+  const agent = createAgent({
+    model,
+    tools: [work],
+    middleware: [planMiddleware({ reminders: false, ...options })],
+  });
+  const { messages, todos } = await agent.invoke(go);
+  const replies = messages.filter((message) => ToolMessage.isInstance(message) && message.name !== "work");
+  return { todos, texts: replies.map((reply) => reply.text), statuses: todos.map((todo) => todo.status) };
+}
+
+describe("verified completion", () => {
+  it("refuses with the reason, and the item stays in progress", async () => {
+    const { texts, statuses } = await run([THREE, done("1"), "ok"], {
+      verify: (todo) => `${todo.content}.md is missing`,
+    });
+    expect(texts[1]).toBe(
+      "Error: Item 1 is not accepted as completed: read.md is missing. It stays as it was.\nThe plan is unchanged.",
+    );
+    expect(statuses[0]).toBe("in_progress");
+  });
+
+  it("accepts, synchronously or not", async () => {
+    for (const verify of [() => true, () => undefined, async () => Promise.resolve(true)]) {
+      const { statuses } = await run([THREE, done("1"), "ok"], { verify });
+      expect(statuses[0]).toBe("completed");
+    }
+  });
+
+  it("counts an error, a false and a check that never ends as a refusal", async () => {
+    const cases: [PlanOptions, string][] = [
+      [{ verify: () => false }, "the check did not pass"],
+      [{ verify: () => Promise.reject(new Error("no disk")) }, "its check failed: no disk"],
+      [
+        { verify: () => new Promise(() => undefined), verifyTimeout: 20 },
+        "its check did not finish within 0.02 s",
+      ],
+    ];
+    for (const [options, reason] of cases) {
+      const { texts } = await run([THREE, done("1"), "ok"], options);
+      expect(texts[1]).toContain(reason);
+    }
+  });
+
+  it("asks once per completion, also when calls share a turn, and sees what came before it", async () => {
+    const asked: string[] = [];
+    const { texts, statuses } = await run([THREE, [done("1"), done("2"), done("3")], "ok"], {
+      verify: (todo, { todos }) => {
+        asked.push(`${todo.id}: ${todos.map((other) => other.status[0]).join("")}`);
+        return todo.id !== "2";
+      },
+    });
+    expect(asked).toEqual(["1: cip", "2: cci", "3: cic"]);
+    expect(statuses).toEqual(["completed", "in_progress", "completed"]);
+    expect(texts[2]).toContain("Item 2 is not accepted");
+  });
+
+  it("workWasDone wants a finished call to another tool since the item was started", async () => {
+    const verify = workWasDone();
+    const lazy = await run([THREE, done("1"), "ok"], { verify });
+    expect(lazy.texts[1]).toContain("no tool has finished since it was started");
+    const sameTurn = await run([THREE, [callTool("work"), done("1")], "ok"], { verify });
+    expect(sameTurn.statuses[0]).toBe("in_progress");
+    const honest = await run(
+      [THREE, callTool("work"), [done("1"), callTool("work")], done("2"), done("3"), "ok"],
+      {
+        verify,
+      },
+    );
+    expect(honest.statuses).toEqual(["completed", "completed", "in_progress"]);
+    for (const start of [
+      [THREE, callTool("work")],
+      [callTool("work"), THREE],
+    ]) {
+      const { statuses } = await run([start, done("1"), "ok"], { verify });
+      expect(statuses[0]).toBe("completed");
+    }
+  });
+});
+
+describe("actuals", () => {
+  it("charges each item for what was spent while it was in progress", async () => {
+    let clock = 1_000;
+    const turn = (calls: ReturnType<typeof callTool>[], input: number, output: number): Step => {
+      const tool_calls = calls.map((call, index) => ({
+        ...call,
+        id: `${input}-${index}`,
+        type: "tool_call" as const,
+      }));
+      const usage_metadata = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+      return () => {
+        clock += 500;
+        return Object.assign(new AIMessage({ content: "", tool_calls }), { usage_metadata });
+      };
+    };
+    const { todos } = await run(
+      [
+        turn([callTool("write_todos", { todos: ["read", "build"] }), callTool("work")], 100, 10),
+        turn([callTool("work"), callTool("work")], 200, 20),
+        turn([done("1"), callTool("work")], 300, 30),
+        turn([done("2")], 400, 40),
+        "ok",
+      ],
+      { now: () => clock },
+    );
+    expect(todos.map((todo) => todo.actuals)).toEqual([
+      { startedAt: 1_500, elapsedMs: 1_000, modelCalls: 2, toolCalls: 3, inputTokens: 500, outputTokens: 50 },
+      { startedAt: 2_500, elapsedMs: 500, modelCalls: 1, toolCalls: 1, inputTokens: 400, outputTokens: 40 },
+    ]);
+  });
+});
+
+describe("events", () => {
+  const steps: Step[] = [THREE, done("1"), done("7"), "ok"];
+
+  it("announces every accepted change on the custom stream and to the callback", async () => {
+    const called: PlanChangeEvent[] = [];
+    const agent = createAgent({
+      model: new ScriptedModel(steps),
+      middleware: [
+        planMiddleware({ reminders: false, onPlanChange: (event) => void called.push(event), now: () => 5 }),
+      ],
+    });
+    const streamed: PlanChangeEvent[] = [];
+    for await (const chunk of await agent.stream(go, { streamMode: "custom" })) {
+      if (isPlanChangeEvent(chunk)) streamed.push(chunk);
+    }
+    expect(streamed).toEqual(called);
+    expect(streamed).toHaveLength(2);
+    expect(streamed[1]).toMatchObject({
+      type: "plan-change",
+      version: 1,
+      owner: "main",
+      by: "model",
+      at: 5,
+      changes: [
+        { type: "todo-status", id: "1", from: "in_progress", to: "completed" },
+        { type: "todo-status", id: "2", from: "pending", to: "in_progress" },
+      ],
+      counts: { total: 3, completed: 1, in_progress: 1, pending: 1, blocked: 0, cancelled: 0 },
+    });
+    expect(streamed[1]!.todos.map((todo) => todo.status)).toEqual(["completed", "in_progress", "pending"]);
+  });
+
+  it("come from inside a sub-agent too, with its name", async () => {
+    const child = createAgent({
+      model: new ScriptedModel(steps),
+      middleware: [planMiddleware({ reminders: false, owner: "researcher" })],
+    });
+    const delegate = tool(
+      async (_, config) => (await child.invoke(go, config as object)).messages.at(-1)!.text,
+      {
+        name: "delegate",
+        description: "delegate",
+        schema: z.object({}),
+      },
+    );
+    const agent = createAgent({
+      model: new ScriptedModel([callTool("write_todos", { todos: ["ask"] }), callTool("delegate"), "ok"]),
+      tools: [delegate],
+      middleware: [planMiddleware({ reminders: false })],
+    });
+    const owners: string[] = [];
+    for await (const chunk of await agent.stream(go, { streamMode: "custom", subgraphs: true })) {
+      const [, event] = chunk;
+      if (isPlanChangeEvent(event)) owners.push(event.owner);
+    }
+    expect(owners).toEqual(["main", "researcher", "researcher"]);
+  });
+
+  it("does not let a broken callback disturb the run", async () => {
+    const { statuses } = await run([THREE, done("1"), "ok"], {
+      onPlanChange: () => {
+        throw new Error("view broke");
+      },
+    });
+    expect(statuses[0]).toBe("completed");
+  });
+});
