@@ -7,8 +7,8 @@ export interface PlanChangeEvent {
   version: 1;
   /** Whose plan: `main`, or the name of a sub-agent. */
   owner: string;
-  /** Who changed it. */
-  by: "model" | "person";
+  /** Who changed it; `harness` when an item followed the sub-agent that works on it. */
+  by: "model" | "person" | "harness";
   /** Epoch milliseconds. */
   at: number;
   changes: readonly Change[];

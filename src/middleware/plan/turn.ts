@@ -55,15 +55,35 @@ export class Turns {
 
   /** Evaluates the call with this id. A call that is in no message, made by hand, is a turn of its own. */
   async evaluate(call: ToolCall, rawState: unknown, signal: AbortSignal | undefined): Promise<Outcome> {
-    const state = readPlanState(rawState);
-    const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
-    const message = callingMessage(messages, call.id);
-    const calls = message ? planCalls(message, messages, this.#setup) : [call];
+    const run = this.#run(call.id, rawState, signal);
+    if (!run.message) run.calls = [call];
+    const { calls } = run;
     // Some models give all calls of a turn one id; then the arguments tell them apart.
     const exact = calls.findIndex((other) => other.id === call.id && isSame(other.args, call.args));
     const index = exact >= 0 ? exact : calls.findIndex((other) => other.id === call.id);
-    const run = { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
     return this.#outcomes(run)[Math.max(index, 0)]!;
+  }
+
+  /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
+  async standingBefore(id: string, rawState: unknown, signal: AbortSignal | undefined): Promise<Standing> {
+    const run = this.#run(id, rawState, signal);
+    const all = run.message?.tool_calls ?? [];
+    const position = all.findIndex((call) => call.id === id);
+    const earlier = run.calls.filter((call) => all.indexOf(call) < position).length;
+    const last = earlier > 0 ? await this.#outcomes(run)[earlier - 1] : undefined;
+    return {
+      plan: last?.plan ?? planFrom(run.state),
+      marks: last?.marks ?? run.state.memory.marks,
+      mark: { ...this.#markNow(run), at: this.#setup.now() },
+    };
+  }
+
+  #run(id: string | undefined, rawState: unknown, signal: AbortSignal | undefined): Run {
+    const state = readPlanState(rawState);
+    const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
+    const message = callingMessage(messages, id);
+    const calls = message ? planCalls(message, messages, this.#setup) : [];
+    return { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
   }
 
   #outcomes(run: Run): Promise<Outcome>[] {
@@ -75,6 +95,8 @@ export class Turns {
     for (const call of run.calls) {
       const before: Promise<Outcome> | undefined = previous;
       previous = (async () => this.#evaluate(call, await before, run))();
+      // Every call awaits its own; one that never runs must not bring the process down.
+      void previous.catch(() => undefined);
       outcomes.push(previous);
     }
     if (run.message) this.#running.set(run.message, { state: run.state, outcomes });
@@ -148,6 +170,14 @@ export class Turns {
   }
 }
 
+/** A plan at a moment within a turn. */
+export interface Standing {
+  plan: Plan;
+  marks: Record<string, Mark>;
+  /** What has been spent so far. */
+  mark: Mark;
+}
+
 interface Run {
   state: PlanState;
   raw: Record<string, unknown>;
@@ -190,7 +220,7 @@ function parallelWrites(name: string, count: number): Issue {
   return { rule: "parallel", field: name, sent: count, valid, message };
 }
 
-function changedMarks(
+export function changedMarks(
   before: Record<string, Mark>,
   after: Record<string, Mark>,
 ): Record<string, Mark | null> {

@@ -1,0 +1,136 @@
+import {
+  applyUpdate,
+  chargeActuals,
+  diffTodos,
+  type Change,
+  type Issue,
+  type Mark,
+  type Plan,
+  type Tally,
+} from "../../plan/index.ts";
+import { announce } from "./events.ts";
+import type { PlanSetup } from "./options.ts";
+import { rememberSeen } from "./seen.ts";
+import { readPlanState, type MemoryUpdate, type TodosPatch } from "./state.ts";
+import { changedMarks, type Standing, type Turns } from "./turn.ts";
+import { verifyCompletions } from "./verify.ts";
+
+/** What a tool call has at hand. */
+export interface CallContext {
+  /** The tool call's id. */
+  id: string;
+  state: unknown;
+  writer: ((chunk: unknown) => void) | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** How work on an item ended. */
+export type Ending = { ok: true; spent: Tally } | { ok: false; reason: string; spent: Tally };
+
+/** The part of a graph update that moves a plan item. */
+export interface FollowUpdate {
+  todos: TodosPatch;
+  _plan: MemoryUpdate;
+}
+
+/** A plan item that follows the work of a tool call: in progress with it, completed or noted at its end. */
+export class FollowedTodo {
+  readonly #setup: PlanSetup;
+  readonly #context: CallContext;
+  readonly #id: string;
+  readonly #standing: Standing;
+  readonly #started: Plan;
+  readonly #alone: boolean;
+
+  private constructor(
+    setup: PlanSetup,
+    context: CallContext,
+    { id, standing, started, alone }: { id: string; standing: Standing; started: Plan; alone: boolean },
+  ) {
+    this.#setup = setup;
+    this.#context = context;
+    this.#id = id;
+    this.#standing = standing;
+    this.#started = started;
+    this.#alone = alone;
+  }
+
+  /** Starts the item, or says why it cannot be started. `alone`: no other call of the turn follows an item. */
+  static async start(
+    { setup, turns }: { setup: PlanSetup; turns: Turns },
+    context: CallContext,
+    { id, alone }: { id: string; alone: boolean },
+  ): Promise<FollowedTodo | Issue[]> {
+    const standing = await turns.standingBefore(context.id, context.state, context.signal);
+    const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
+    if (!result.ok) return result.issues;
+    const { plan: started, changes } = result;
+    if (changes.length > 0) await announce(setup, context.writer, { by: "harness", changes, todos: started.todos });
+    return new FollowedTodo(setup, context, { id, standing, started, alone });
+  }
+
+  /** Ends the item's work. Returns the update and a sentence for the model. */
+  async end(ending: Ending): Promise<{ update: FollowUpdate; sentence: string }> {
+    const { policy } = this.#setup.preset;
+    // Among several that end together none should start the next: each knows only of its own end.
+    const rules = this.#alone ? policy : { ...policy, idle: "allow" as const };
+    const failed = (reason: string): { plan: Plan; sentence: string } => {
+      const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
+      return { plan: noted.ok ? noted.plan : this.#started, sentence: `Todo ${this.#id} is still in progress.` };
+    };
+    if (!ending.ok) return this.#close(failed(ending.reason), ending.spent);
+    const done = applyUpdate(this.#started, { done: this.#id }, rules);
+    if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending.spent);
+    const [issue] = await this.#verify(done.changes, done.plan, ending.spent);
+    if (issue) return this.#close({ ...failed(issue.message), sentence: issue.message }, ending.spent);
+    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.` }, ending.spent);
+  }
+
+  async #verify(changes: Change[], plan: Plan, spent: Tally): Promise<Issue[]> {
+    const { verify, verifyTimeout } = this.#setup;
+    if (!verify) return [];
+    const raw = (this.#context.state ?? {}) as Record<string, unknown>;
+    const messages = (raw["messages"] ?? []) as [];
+    return verifyCompletions(verify, changes, {
+      timeout: verifyTimeout,
+      signal: this.#context.signal,
+      contextFor: (id) => [
+        plan.todos.find((todo) => todo.id === id)!,
+        { todos: plan.todos, messages, state: raw, toolCalls: spent.toolCalls },
+      ],
+    });
+  }
+
+  async #close({ plan, sentence }: { plan: Plan; sentence: string }, spent: Tally) {
+    const { plan: before, marks, mark } = this.#standing;
+    const started = chargeActuals({ before: before.todos, after: this.#started.todos, marks, now: mark });
+    const ended = chargeActuals({
+      before: started.todos,
+      after: plan.todos.map((todo) => ({ ...started.todos.find((other) => other.id === todo.id), ...todo })),
+      marks: started.marks,
+      now: sum(mark, spent, this.#setup.now()),
+    });
+    const changes = diffTodos(this.#started.todos, plan.todos);
+    if (changes.length > 0) {
+      await announce(this.#setup, this.#context.writer, { by: "harness", changes, todos: ended.todos });
+    }
+    const { memory } = readPlanState(this.#context.state);
+    const { seen } = rememberSeen(memory.seen, ended.todos);
+    const own = Object.fromEntries(Object.entries(seen ?? {}).filter(([id]) => id === this.#id));
+    const update: FollowUpdate = {
+      todos: { changes: diffTodos(before.todos, ended.todos) },
+      _plan: { seen: own, marks: changedMarks(marks, ended.marks), exits: 0, rounds: 0, nags: 0 },
+    };
+    return { update, sentence };
+  }
+}
+
+function sum(mark: Mark, spent: Tally, at: number): Mark {
+  return {
+    at,
+    modelCalls: mark.modelCalls + spent.modelCalls,
+    toolCalls: mark.toolCalls + spent.toolCalls,
+    inputTokens: mark.inputTokens + spent.inputTokens,
+    outputTokens: mark.outputTokens + spent.outputTokens,
+  };
+}
