@@ -1,5 +1,13 @@
 /** What went wrong, for code that has to tell failures apart. */
-export type HarnessErrorCode = "invalid-options" | "invalid-plan" | "script-exhausted";
+export type HarnessErrorCode =
+  | "invalid-options"
+  | "invalid-plan"
+  | "no-model"
+  | "invalid-model"
+  | "missing-setting"
+  | "missing-package"
+  | "bad-response"
+  | "script-exhausted";
 
 /** The one error class of Holdfast. What a model did wrong is never thrown: it goes back to the model. */
 export class HarnessError extends Error {

@@ -1,7 +1,26 @@
+export { createDeepAgent } from "./deep/index.ts";
+export {
+  DEFAULT_MIDDLEWARE,
+  type DeepAgentOptions,
+  type DefaultMiddlewareName,
+  type SubagentSpec,
+} from "./deep/options.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
+export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
+export { filesMiddleware, type FilesOptions } from "./middleware/files/index.ts";
+export { stateBackend, type BackendContext, type BackendOption } from "./middleware/files/workspace.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
-export type { PlanApprovalRequest, PlanDecision } from "./middleware/plan/approval.ts";
+export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/approval.ts";
 export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";
 export type { PlanOptions, ReminderOptions } from "./middleware/plan/options.ts";
 export { workWasDone, type Verdict, type Verifier, type VerifyContext } from "./middleware/plan/verify.ts";
+export { summarizationMiddleware, type SummarizationOptions } from "./middleware/summarization/index.ts";
+export { chooseModel, explainModelError, type ChosenModel, type ChooseModelOptions } from "./models/index.ts";
 export type { Todo } from "./plan/index.ts";
+export {
+  isSubagentEvent,
+  subagentsMiddleware,
+  type CompiledSubagent,
+  type SubagentEvent,
+  type SubagentsOptions,
+} from "./subagents/index.ts";

@@ -12,18 +12,18 @@ const surface = [...harnesses, "zod", "node:*"];
 const LAYERS: Record<string, string[]> = {
   errors: [],
   plan: ["errors", "zod", "jsonrepair"],
-  files: [...engine, ...langchain],
+  files: [...engine, ...langchain, "diff", "minimatch", "re2js"],
   storage: [...engine, ...langchain],
   models: ["errors", ...langchain],
   middleware: [...stores, ...langchain],
-  subagents: [...stores, "middleware", "models", ...langchain],
+  subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, ...langchain],
   "surfaces/cli": surface,
   "surfaces/server": surface,
   "surfaces/acp": surface,
   "surfaces/mcp": surface,
-  testing: [...engine, "middleware", "models", ...langchain],
+  testing: [...engine, "files", "middleware", "models", ...langchain],
   index: harnesses,
 };
 

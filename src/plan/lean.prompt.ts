@@ -22,7 +22,7 @@ export const LEAN_WRITE_SCHEMA = {
             properties: {
               content: { type: "string" },
               after: { type: "array", items: { type: "integer" } },
-              priority: { enum: ["high", "medium", "low"] },
+              priority: { type: "string", enum: ["high", "medium", "low"] },
               estimate: { type: "number", description: "minutes" },
             },
             required: ["content"],
@@ -35,14 +35,22 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'Change items by id, e.g. {"done":"1,2"}. block: {id,note}. add: as in write_todos. edit: {id, new fields, before: id to move it to}.';
+  'Change items by id, e.g. {"done":"1,2"}. block: "3: reason". edit: new fields, before: id to move it to.';
 
-const IDS = { type: "string" } as const;
-const OBJECTS = { type: "array", items: { type: "object" } } as const;
+const TEXT = { type: "string" } as const;
 
 export const LEAN_UPDATE_SCHEMA = {
   type: "object",
-  properties: { done: IDS, start: IDS, cancel: IDS, block: OBJECTS, add: OBJECTS, edit: OBJECTS, order: IDS },
+  properties: {
+    done: TEXT,
+    start: TEXT,
+    cancel: TEXT,
+    block: TEXT,
+    add: { type: "array", items: TEXT },
+    // Some providers refuse an object without properties; more fields are understood than are named here.
+    edit: { type: "array", items: { type: "object", properties: { id: TEXT, content: TEXT } } },
+    order: TEXT,
+  },
 } as const;
 
 export const LEAN_REMINDERS = {

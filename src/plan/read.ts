@@ -147,6 +147,9 @@ function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading
   const list = Array.isArray(value) ? value : [value];
   return list.flatMap((item: unknown, index): Draft | Draft[] => {
     const where = `${at}[${index}]`;
+    const reason =
+      at === "block" && typeof item === "string" ? /^#?([^\s,:]+)\s*[:–-]\s+(.+)$/s.exec(item) : null;
+    if (reason) return { at: where, id: reason[1]!, note: oneLine(reason[2]!) };
     if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
       return readIds(item, where, reading).map((id) => ({ at: where, id }));
     }

@@ -236,6 +236,22 @@ describe("an update", () => {
     });
   });
 
+  it("blocks by id, with or without a reason", () => {
+    for (const block of [
+      "2: no access",
+      ["2 - no access"],
+      [{ id: 2, note: "no access" }],
+      { id: "2", reason: "no access" },
+    ]) {
+      expect(after({ block })[1]).toEqual({ id: "2", content: "b", status: "blocked", note: "no access" });
+    }
+    expect(after({ block: "2, 3" }).map((todo) => todo.status)).toEqual([
+      "in_progress",
+      "blocked",
+      "blocked",
+    ]);
+  });
+
   it("starts the most urgent item next", () => {
     const urgent = written(["a", "b", { content: "c", priority: "high" }]);
     expect(lines(accepted(applyUpdate(urgent, { done: "1" }, LEAN_POLICY)).plan)[2]).toBe("3 c in_progress");

@@ -17,11 +17,11 @@ export interface Actuals {
 }
 
 /** One item of a plan. */
-export interface Todo {
+export interface Todo<Of extends Status = Status> {
   /** Short, stable, and never given to another item of the same plan. */
   id: string;
   content: string;
-  status: Status;
+  status: Of;
   priority?: Priority;
   /** Ids of items that must be completed before this one starts. */
   dependsOn?: string[];

@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { interrupt } from "@langchain/langgraph";
+import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
 import { applyWrite, isFinished, renderSnapshot } from "../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../plan/index.ts";
 import { show } from "../../plan/read.ts";
@@ -70,12 +71,12 @@ export async function askApproval(
     reviewConfigs: [{ actionName: call.name, allowedDecisions: DECISIONS }],
     review_configs: [{ action_name: call.name, allowed_decisions: DECISIONS }],
   };
-  let decision = readDecision(interrupt(request));
+  let decision = readDecision(ask(request));
   for (;;) {
     // LangGraph replays every earlier answer on resume, so a bad one must lead to another question, not to an error.
     const error = decision.type === "edit" ? editError(plan, decision.todos, setup) : decision.error;
     if (error === undefined) break;
-    decision = readDecision(interrupt({ ...request, error }));
+    decision = readDecision(ask({ ...request, error }));
   }
   switch (decision.type) {
     case "edit":
@@ -84,6 +85,17 @@ export async function askApproval(
       return rejectedPlan(message, call.id!, decision.reason);
     default:
       return undefined;
+  }
+}
+
+function ask(request: PlanApprovalRequest): unknown {
+  try {
+    return interrupt(request);
+  } catch (error) {
+    if (isGraphBubbleUp(error)) throw error;
+    const message =
+      "planMiddleware: approval needs a checkpointer; pass one to createAgent, and a thread_id to invoke.";
+    throw new HarnessError("invalid-options", message, { cause: error });
   }
 }
 

@@ -5,7 +5,7 @@ import type { PlanSetup } from "./options.ts";
 export interface PlanChangeEvent {
   type: "plan-change";
   version: 1;
-  /** Whose plan: `main`, or the name of a sub-agent. */
+  /** Whose plan: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
   owner: string;
   /** Who changed it; `harness` when an item followed the sub-agent that works on it. */
   by: "model" | "person" | "harness";
@@ -22,23 +22,38 @@ export function isPlanChangeEvent(chunk: unknown): chunk is PlanChangeEvent {
   return typeof chunk === "object" && chunk !== null && (chunk as { type?: unknown }).type === "plan-change";
 }
 
+/** Where a change is announced: the stream, and whose plan it is when the run is a sub-agent's. */
+export interface Stage {
+  writer?: ((chunk: unknown) => void) | undefined;
+  configurable?: Record<string, unknown> | undefined;
+}
+
+/** The configurable under which a sub-agent's run learns its owner. */
+export const OWNER_KEY = "holdfast_owner";
+
+/** The owner of plans in this run, given by whoever started it, or `fallback`. */
+export function ownerOf({ configurable }: Stage, fallback: string): string {
+  const owner = configurable?.[OWNER_KEY];
+  return typeof owner === "string" ? owner : fallback;
+}
+
 /** Tells the stream and the callback of a change. Never throws. */
 export async function announce(
   setup: PlanSetup,
-  writer: ((chunk: unknown) => void) | undefined,
+  stage: Stage,
   { by, changes, todos }: Pick<PlanChangeEvent, "by" | "changes" | "todos">,
 ): Promise<void> {
   const event: PlanChangeEvent = {
     type: "plan-change",
     version: 1,
-    owner: setup.owner,
+    owner: ownerOf(stage, setup.owner),
     by,
     at: setup.now(),
     changes,
     counts: countTodos(todos),
     todos,
   };
-  writer?.(event);
+  stage.writer?.(event);
   try {
     await setup.onPlanChange?.(event);
   } catch (error) {

@@ -2,25 +2,25 @@ import {
   applyUpdate,
   chargeActuals,
   diffTodos,
+  renderStatus,
   type Change,
   type Issue,
   type Mark,
   type Plan,
   type Tally,
 } from "../../plan/index.ts";
-import { announce } from "./events.ts";
+import { announce, type Stage } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
 import { readPlanState, type MemoryUpdate, type TodosPatch } from "./state.ts";
-import { changedMarks, type Standing, type Turns } from "./turn.ts";
+import { changedMarks, type PlanParts, type Standing } from "./turn.ts";
 import { verifyCompletions } from "./verify.ts";
 
 /** What a tool call has at hand. */
-export interface CallContext {
+export interface CallContext extends Stage {
   /** The tool call's id. */
   id: string;
   state: unknown;
-  writer: ((chunk: unknown) => void) | undefined;
   signal: AbortSignal | undefined;
 }
 
@@ -57,7 +57,7 @@ export class FollowedTodo {
 
   /** Starts the item, or says why it cannot be started. `alone`: no other call of the turn follows an item. */
   static async start(
-    { setup, turns }: { setup: PlanSetup; turns: Turns },
+    { setup, turns }: PlanParts,
     context: CallContext,
     { id, alone }: { id: string; alone: boolean },
   ): Promise<FollowedTodo | Issue[]> {
@@ -65,7 +65,7 @@ export class FollowedTodo {
     const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
-    if (changes.length > 0) await announce(setup, context.writer, { by: "harness", changes, todos: started.todos });
+    if (changes.length > 0) await announce(setup, context, { by: "harness", changes, todos: started.todos });
     return new FollowedTodo(setup, context, { id, standing, started, alone });
   }
 
@@ -76,14 +76,21 @@ export class FollowedTodo {
     const rules = this.#alone ? policy : { ...policy, idle: "allow" as const };
     const failed = (reason: string): { plan: Plan; sentence: string } => {
       const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
-      return { plan: noted.ok ? noted.plan : this.#started, sentence: `Todo ${this.#id} is still in progress.` };
+      return {
+        plan: noted.ok ? noted.plan : this.#started,
+        sentence: `Todo ${this.#id} is still in progress.`,
+      };
     };
     if (!ending.ok) return this.#close(failed(ending.reason), ending.spent);
     const done = applyUpdate(this.#started, { done: this.#id }, rules);
     if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending.spent);
     const [issue] = await this.#verify(done.changes, done.plan, ending.spent);
     if (issue) return this.#close({ ...failed(issue.message), sentence: issue.message }, ending.spent);
-    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.` }, ending.spent);
+    const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
+    return this.#close(
+      { plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` },
+      ending.spent,
+    );
   }
 
   async #verify(changes: Change[], plan: Plan, spent: Tally): Promise<Issue[]> {
@@ -112,13 +119,15 @@ export class FollowedTodo {
     });
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
-      await announce(this.#setup, this.#context.writer, { by: "harness", changes, todos: ended.todos });
+      await announce(this.#setup, this.#context, { by: "harness", changes, todos: ended.todos });
     }
     const { memory } = readPlanState(this.#context.state);
     const { seen } = rememberSeen(memory.seen, ended.todos);
-    const own = Object.fromEntries(Object.entries(seen ?? {}).filter(([id]) => id === this.#id));
+    const patch = diffTodos(before.todos, ended.todos);
+    const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
+    const own = Object.fromEntries(Object.entries(seen ?? {}).filter(([id]) => touched.has(id)));
     const update: FollowUpdate = {
-      todos: { changes: diffTodos(before.todos, ended.todos) },
+      todos: { changes: patch },
       _plan: { seen: own, marks: changedMarks(marks, ended.marks), exits: 0, rounds: 0, nags: 0 },
     };
     return { update, sentence };

@@ -10,6 +10,15 @@ test("the result has typed todos, and nothing private", () => {
   expectTypeOf<Awaited<ReturnType<typeof agent.invoke>>["todos"]>().toEqualTypeOf<Todo[]>();
 });
 
+test("a preset with three statuses says so", () => {
+  const classic = createAgent({
+    model: new ScriptedModel([]),
+    middleware: [planMiddleware({ preset: "classic" })],
+  });
+  type Three = Todo<"pending" | "in_progress" | "completed">;
+  expectTypeOf<Awaited<ReturnType<typeof classic.invoke>>["todos"]>().toEqualTypeOf<Three[]>();
+});
+
 test("the input has no todos", () => {
   expectTypeOf(agent.invoke({ messages: [] })).resolves.toHaveProperty("todos");
   // @ts-expect-error The plan is the model's: a person changes it with updateState.

@@ -1,10 +1,11 @@
 import { createMiddleware } from "langchain";
-import { dueReminders } from "../../plan/index.ts";
+import { dueReminders, type Status } from "../../plan/index.ts";
 import { askApproval } from "./approval.ts";
 import { callModel, toMessage } from "./model-call.ts";
-import { setupPlan, type PlanOptions } from "./options.ts";
+import { setupPlan, type PlanOptions, type StatusOf } from "./options.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
 import { planTools } from "./tools.ts";
+import { Turns, type PlanParts } from "./turn.ts";
 import { isPlanVisible } from "./visibility.ts";
 
 /**
@@ -12,13 +13,24 @@ import { isPlanVisible } from "./visibility.ts";
  * reminders. Works alone or anywhere among other middleware. Adds no graph step, unless `approval` or a
  * persistent reminder needs one.
  */
-export function planMiddleware(options: PlanOptions = {}) {
+export function planMiddleware<const Options extends PlanOptions = PlanOptions>(options?: Options) {
+  return planMiddlewareOf<StatusOf<Options>>(planParts(options));
+}
+
+/** What `planMiddlewareOf` is made of, for a harness whose other parts work with the plan too. */
+export function planParts(options: PlanOptions = {}): PlanParts {
   const setup = setupPlan(options);
+  return { setup, turns: new Turns(setup) };
+}
+
+/** The middleware of a plan that is already set up. */
+export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
+  const { setup } = parts;
   const { policy, reminders } = setup.preset;
   return createMiddleware({
     name: "PlanMiddleware",
-    stateSchema: planStateSchema(policy),
-    tools: planTools(setup),
+    stateSchema: planStateSchema<Of>(policy),
+    tools: planTools(parts),
     wrapModelCall: (request, handler) => callModel(setup, request, handler),
     ...(reminders.persist &&
       reminders.contextLoss && {

@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import {
   dueReminders,
@@ -8,7 +8,8 @@ import {
   type Situation,
   type Tally,
 } from "../../plan/index.ts";
-import { announce } from "./events.ts";
+import { withSection } from "../system-prompt.ts";
+import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen, unseenChanges } from "./seen.ts";
@@ -23,7 +24,7 @@ export interface ModelRequest {
   messages: BaseMessage[];
   systemMessage: SystemMessage;
   state: unknown;
-  runtime: { writer?: ((chunk: unknown) => void) | undefined };
+  runtime: Stage;
 }
 
 /** A model's answer: a message, or a structured response with the messages that carry it. */
@@ -40,7 +41,7 @@ export async function callModel<Request extends ModelRequest>(
 ): Promise<AIMessage | Command> {
   const call = new PlanCall(setup, request);
   if (call.edits.length > 0) {
-    await announce(setup, request.runtime.writer, {
+    await announce(setup, request.runtime, {
       by: "person",
       changes: call.edits,
       todos: call.state.todos,
@@ -48,7 +49,7 @@ export async function callModel<Request extends ModelRequest>(
   }
   const messages = call.remind(request.messages);
   const model = watchedModel(request.model, (outgoing) => call.remindIfTrimmed(outgoing));
-  const systemMessage = withPrompt(request.systemMessage, setup.preset.systemPrompt);
+  const systemMessage = withSection(request.systemMessage, setup.preset.systemPrompt);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     call.count(answer);
@@ -74,7 +75,9 @@ class PlanCall {
     this.#setup = setup;
     this.#memory = enterRun(state.memory, (request.state as { messages: BaseMessage[] }).messages, setup);
     this.state = { todos: state.todos, memory: this.#memory };
-    this.edits = unseenChanges(this.state);
+    // A plan from before this middleware was in use is no news to a model that can see it.
+    const isForeign = this.#memory.order === "" && isPlanVisible(request.messages, setup);
+    this.edits = isForeign ? [] : unseenChanges(this.state);
     this.#tally = this.#memory.tally;
     this.#exits = this.#memory.exits;
   }
@@ -182,11 +185,6 @@ function enterRun(memory: PlanMemory, messages: readonly BaseMessage[], { preset
   // After a summary there may be none left; then it is still the run that it was.
   const run = last?.id ?? memory.run;
   return run === memory.run ? memory : { ...memory, run, rounds: 0, nags: 0, exits: 0 };
-}
-
-function withPrompt(system: SystemMessage, prompt: string): SystemMessage {
-  if (prompt === "") return system;
-  return system.text === "" ? new SystemMessage(prompt) : system.concat(`\n\n${prompt}`);
 }
 
 function messagesOf(answer: Answer): BaseMessage[] {

@@ -1,14 +1,14 @@
-import { HarnessError } from "../../errors.ts";
 import {
-  PRESET_NAMES,
   PRESETS,
   type Policy,
   type Preset,
   type PresetName,
   type Reminders,
+  type Status,
   type ToolText,
 } from "../../plan/index.ts";
 import { REMINDER_TEXTS } from "../../plan/presets.ts";
+import { checkOptions } from "./check-options.ts";
 import type { PlanChangeEvent } from "./events.ts";
 import type { Verifier } from "./verify.ts";
 
@@ -55,6 +55,13 @@ export interface PlanOptions extends Partial<Policy> {
   now?: () => number;
 }
 
+/** The statuses that a plan with these options can have. */
+export type StatusOf<Options> = Options extends { statuses: readonly (infer Of extends Status)[] }
+  ? Of
+  : Options extends { preset: "classic" | "deerflow" | "checklist" }
+    ? "pending" | "in_progress" | "completed"
+    : Status;
+
 /** Options with every default filled in. */
 export interface PlanSetup {
   preset: Preset;
@@ -73,6 +80,7 @@ const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_hu
 
 /** Puts options and preset together. Throws `invalid-options` for what cannot work. */
 export function setupPlan(options: PlanOptions = {}): PlanSetup {
+  checkOptions(options);
   const {
     preset: name = "lean",
     systemPrompt,
@@ -82,7 +90,6 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     ...rest
   } = options;
   const base = PRESETS[name];
-  if (!base) fail(`preset "${name}" does not exist; use one of ${PRESET_NAMES.join(", ")}`);
   const {
     verify,
     verifyTimeout = 60_000,
@@ -92,9 +99,6 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     ...others
   } = rest;
   const { askTools = ASK_TOOLS, now = Date.now, ...policy } = others;
-  if (!["first", "always", "never"].includes(approval)) {
-    fail(`approval is "${approval}"; use first, always or never`);
-  }
   const preset: Preset = {
     ...base,
     systemPrompt: systemPrompt ?? base.systemPrompt,
@@ -107,27 +111,11 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
         },
       }),
     },
-    policy: mergePolicy(base.policy, policy),
+    policy: { ...base.policy, ...defined(policy) },
     reminders: mergeReminders(base, reminders),
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
   return { preset, toolNames, verify, verifyTimeout, approval, owner, onPlanChange, askTools, now };
-}
-
-function mergePolicy(base: Policy, changes: Partial<Policy>): Policy {
-  for (const [key, value] of Object.entries(changes)) {
-    if (!Object.hasOwn(base, key))
-      fail(`there is no option "${key}"; the policy has ${Object.keys(base).join(", ")}`);
-    if (value === undefined) fail(`option "${key}" is undefined; leave it out to keep the preset's value`);
-  }
-  const policy = { ...base, ...changes };
-  for (const key of ["maxItems", "maxInProgress"] as const) {
-    if (!(policy[key] >= 1)) fail(`${key} is ${policy[key]}; it must be at least 1`);
-  }
-  for (const status of ["pending", "in_progress", "completed"] as const) {
-    if (!policy.statuses.includes(status)) fail(`statuses must include ${status}`);
-  }
-  return policy;
 }
 
 function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {
@@ -136,7 +124,7 @@ function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Remind
   if (options === false)
     return { ...reminders, contextLoss: false, exit: false, stale: false, edited: false };
   const stale = { after: 3, backoff: 2, withoutPlan: false };
-  const merged: Reminders = {
+  return {
     tag: options?.tag ?? reminders.tag,
     persist: options?.persist ?? reminders.persist,
     contextLoss: switched(reminders.contextLoss, options?.contextLoss, {
@@ -155,10 +143,6 @@ function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Remind
     }),
     edited: switched(reminders.edited, options?.edited, { name: "todo_edit_reminder", text: texts.edited }),
   };
-  if (merged.stale && !(merged.stale.after >= 1 && merged.stale.backoff >= 1)) {
-    fail("reminders.stale: after and backoff must be at least 1");
-  }
-  return merged;
 }
 
 function switched<T extends object>(
@@ -171,6 +155,6 @@ function switched<T extends object>(
   return { ...defaults, ...preset, ...(option === true ? {} : option) };
 }
 
-function fail(reason: string): never {
-  throw new HarnessError("invalid-options", `planMiddleware: ${reason}.`);
+function defined<T extends object>(options: T): Partial<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

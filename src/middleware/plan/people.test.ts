@@ -1,6 +1,6 @@
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { createAgent, createMiddleware, tool } from "langchain";
+import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
@@ -61,6 +61,7 @@ describe("a person changes the plan through updateState", () => {
         ],
         "in a circle: 1 -> 2 -> 1",
       ],
+      [null, "todos must be a list of items; got null"],
       ["everything", 'todos must be a list of items; got "everything"'],
     ];
     for (const [todo, message] of bad) {
@@ -116,6 +117,26 @@ describe("a person changes the plan through updateState", () => {
     expect((await todos()).map(({ id, content, status, note }) => ({ id, content, status, note }))).toEqual([
       { id: "1", content: "read", status: "pending", note: undefined },
     ]);
+  });
+
+  it("goes on with a thread that LangChain's own middleware began, whose todos have no ids", async () => {
+    const checkpointer = new MemorySaver();
+    const theirs = createAgent({
+      model: new ScriptedModel([
+        callTool("write_todos", {
+          todos: ["read", "build"].map((content) => ({ content, status: "pending" })),
+        }),
+        "1",
+      ]),
+      middleware: [todoListMiddleware() as unknown as ReturnType<typeof planMiddleware>],
+      checkpointer,
+    });
+    await theirs.invoke(go, config);
+    const model = new ScriptedModel([callTool("update_todos", { done: "1,2" }), "2"]);
+    const ours = createAgent({ model, middleware: [planMiddleware()], checkpointer });
+    const { todos: after } = await ours.invoke({ messages: [new HumanMessage("go on")] }, config);
+    expect(lines(after)).toEqual(["1 read completed", "2 build completed"]);
+    expect(model.requests[0]!.messages.at(-1)!.text).toBe("go on");
   });
 
   it("shows a plan that a person wrote before the model ever had one", async () => {
@@ -222,6 +243,15 @@ describe("approval", () => {
     };
     expect(await asked("first")).toBe(4);
     expect(await asked("always")).toBe(3);
+  });
+
+  it("says that it needs a checkpointer where there is none", async () => {
+    const agent = createAgent({
+      model: new ScriptedModel([THREE]),
+      middleware: [planMiddleware({ approval: "first" })],
+    });
+    const error: unknown = await agent.invoke(go).catch((reason: unknown) => reason);
+    expect(HarnessError.from(error)?.message).toContain("approval needs a checkpointer");
   });
 
   it("asks again, and says what was wrong, when it does not understand the decision or the edited list", async () => {

@@ -378,12 +378,24 @@ describe("every preset", () => {
     });
   }
 
-  it("refuses options that cannot work", () => {
-    expect(() => planMiddleware({ preset: "nope" as "lean" })).toThrow(
-      'planMiddleware: preset "nope" does not exist; use one of lean, classic, deerflow, checklist.',
-    );
-    expect(() => planMiddleware({ maxItems: 0 })).toThrow("maxItems is 0; it must be at least 1");
-    expect(() => planMiddleware({ maxItem: 3 } as PlanOptions)).toThrow('there is no option "maxItem"');
-    expect(() => planMiddleware({ approval: "maybe" as "first" })).toThrow("use first, always or never");
+  it("refuses options that cannot work, and says which and why", () => {
+    const cases: [unknown, string][] = [
+      [{ preset: "nope" }, 'preset: Invalid option: expected one of "lean"|"classic"|"deerflow"|"checklist"'],
+      [{ maxItems: 0 }, "maxItems: must be at least 1"],
+      [{ maxItems: "5" }, "maxItems: Invalid input: expected number"],
+      [{ maxItem: 3 }, 'there is no option "maxItem" (there are preset, '],
+      [{ approval: "maybe" }, 'approval: Invalid option: expected one of "first"|"always"|"never"'],
+      [{ idle: "begin" }, "idle: Invalid option"],
+      [{ reminders: { stail: false } }, 'there is no option "reminders.stail"'],
+      [{ reminders: { stale: 3 } }, "reminders.stale: Invalid input"],
+      [{ verify: true }, "verify: must be a function"],
+      [{ verifyTimeout: "1s" }, "verifyTimeout: Invalid input: expected number"],
+      [{ statuses: ["pending"] }, "statuses: must include pending, in_progress and completed"],
+      ["classic", "the options: Invalid input: expected object"],
+    ];
+    for (const [options, message] of cases) {
+      expect(() => planMiddleware(options as PlanOptions)).toThrow(`planMiddleware: ${message}`);
+    }
+    expect(() => planMiddleware({ maxItems: undefined } as never)).not.toThrow();
   });
 });

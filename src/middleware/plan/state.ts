@@ -13,6 +13,7 @@ import {
   type Mark,
   type Plan,
   type Policy,
+  type Status,
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
@@ -76,7 +77,13 @@ export interface PlanState {
 /** Reads the plan's part of any graph state; a state without one reads as an empty plan. */
 export function readPlanState(state: unknown): PlanState {
   const { todos, _plan } = (state ?? {}) as { todos?: Todo[]; _plan?: Partial<PlanMemory> };
-  return { todos: todos ?? [], memory: { ...NO_MEMORY, ..._plan } };
+  return { todos: withIds(todos ?? []), memory: { ...NO_MEMORY, ..._plan } };
+}
+
+/** A thread that LangChain's middleware began has todos without ids: they get their positions. */
+function withIds(todos: readonly Todo[]): readonly Todo[] {
+  if (todos.every((todo) => todo.id !== undefined)) return todos;
+  return todos.map((todo, index) => ({ ...todo, id: String(index + 1) }));
 }
 
 export function planFrom({ todos, memory }: PlanState): Plan {
@@ -102,11 +109,12 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
 }
 
 /** Merges a write to `todos`: steps from the harness, or a whole list from a person, which is validated. */
-export function mergeTodos(todos: Todo[], update: unknown, policy: Policy): Todo[] {
-  if (update === undefined || update === null) return todos;
+export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
+  if (update === undefined) return current;
+  const todos = [...withIds(current)];
   if (isPatch(update)) return patchTodos(todos, update.changes);
   // LangChain sends the saved state again with every new input: that is not an edit.
-  if (isSame(todos, update)) return todos;
+  if (isSame(current, update)) return current;
   const plan = planFrom({ todos, memory: { ...NO_MEMORY, ...EMPTY_PLAN, retired: [] } });
   const result = applyWrite(plan, update, policy, "person");
   if (result.ok) return [...result.plan.todos];
@@ -130,9 +138,12 @@ const todoSchema = z.object({
 });
 
 /** The channels of the plan: `todos` for everybody, `_plan` for the middleware. */
-export function planStateSchema(policy: Policy) {
+export function planStateSchema<Of extends Status>(policy: Policy) {
   // The engine validates updates; these schemas give types, defaults and a description for LangGraph Studio.
-  const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<Todo[], Todo[] | undefined>;
+  const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<
+    Todo<Of>[],
+    Todo<Of>[] | undefined
+  >;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
   // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
   const todosInput: z.ZodType<undefined, undefined> = z.any().optional();
@@ -140,7 +151,7 @@ export function planStateSchema(policy: Policy) {
   return new StateSchema({
     todos: new ReducedValue(todos, {
       inputSchema: todosInput,
-      reducer: (current, update) => mergeTodos(current, update, policy),
+      reducer: (current, update) => mergeTodos(current, update, policy) as Todo<Of>[],
     }),
     _plan: new ReducedValue(memory, { inputSchema: memoryInput, reducer: mergeMemory }),
   });

@@ -1,7 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
-import { tool, type DynamicStructuredTool } from "@langchain/core/tools";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
-import { z } from "zod";
 import {
   isFinished,
   renderChecklist,
@@ -9,41 +8,19 @@ import {
   renderStatus,
   type ToolText,
 } from "../../plan/index.ts";
+import { callId, looseTool, type ToolRuntime } from "../loose-tool.ts";
 import { announce } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
 import { readPlanState, type MemoryUpdate, type PlanMemory, type TodosPatch } from "./state.ts";
-import { Turns, type Outcome } from "./turn.ts";
-
-/** What LangChain hands to a tool besides its arguments, as far as it is used here. */
-interface ToolRuntime {
-  state?: unknown;
-  toolCall?: { id?: string; name: string; args: Record<string, unknown> };
-  toolCallId?: string;
-  writer?: (chunk: unknown) => void;
-  signal?: AbortSignal;
-}
+import type { Outcome, PlanParts, Turns } from "./turn.ts";
 
 /** The tools through which the model writes and updates the plan. */
-export function planTools(setup: PlanSetup): DynamicStructuredTool[] {
-  const turns = new Turns(setup);
+export function planTools({ setup, turns }: PlanParts): DynamicStructuredTool[] {
   const { write, update } = setup.preset.tools;
-  return [write, ...(update ? [update] : [])].map(
-    (text) =>
-      tool(async (args: unknown, runtime: ToolRuntime) => runCall(setup, turns, { text, args, runtime }), {
-        name: text.name,
-        description: text.description,
-        schema: anyArguments(text.schema),
-      }) as unknown as DynamicStructuredTool,
+  return [write, ...(update ? [update] : [])].map((text) =>
+    looseTool(text, (args, runtime) => runCall(setup, turns, { text, args, runtime })),
   );
-}
-
-/**
- * A schema that shows the model `jsonSchema` and lets everything through: the engine repairs what it can and
- * answers the rest itself, where LangChain's own check would answer with a stack trace.
- */
-function anyArguments(jsonSchema: object): z.ZodType<Record<string, unknown>> {
-  return z.any().meta({ $schema: undefined, ...jsonSchema });
 }
 
 async function runCall(
@@ -51,7 +28,7 @@ async function runCall(
   turns: Turns,
   { text, args, runtime }: { text: ToolText; args: unknown; runtime: ToolRuntime },
 ): Promise<Command | ToolMessage> {
-  const id = runtime.toolCall?.id ?? runtime.toolCallId ?? "";
+  const id = callId(runtime);
   const call = { name: text.name, args: args as Record<string, unknown>, id };
   const outcome = await turns.evaluate(call, runtime.state, runtime.signal);
   const { memory } = readPlanState(runtime.state);
@@ -61,7 +38,7 @@ async function runCall(
   if (!outcome.accepted) return answer(refusal(outcome, memory), "error");
   const { changes, patch, marks } = outcome.accepted;
   const { nextId, retired, todos } = outcome.plan;
-  if (changes.length > 0) await announce(setup, runtime.writer, { by: "model", changes, todos });
+  if (changes.length > 0) await announce(setup, runtime, { by: "model", changes, todos });
   const remembered: MemoryUpdate = {
     ...rememberSeen(memory.seen, todos),
     nextId,

@@ -170,6 +170,12 @@ export class Turns {
   }
 }
 
+/** What the parts of a plan's middleware share. */
+export interface PlanParts {
+  setup: PlanSetup;
+  turns: Turns;
+}
+
 /** A plan at a moment within a turn. */
 export interface Standing {
   plan: Plan;

@@ -81,16 +81,20 @@ async function judge(
     signal,
   }: Pick<VerifyRun, "timeout" | "signal"> & { context: Omit<VerifyContext, "signal"> },
 ): Promise<string | undefined> {
-  const timer = AbortSignal.timeout(timeout);
-  const either = signal ? AbortSignal.any([signal, timer]) : timer;
+  const timer = new AbortController();
+  // Not AbortSignal.timeout: its timer would let the process end while a check hangs.
+  const clock = setTimeout(() => timer.abort(new Error("time is up")), timeout);
+  const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
   try {
     const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);
     if (verdict === true || verdict === undefined) return undefined;
     return typeof verdict === "string" ? verdict : "the check did not pass";
   } catch (error) {
     if (signal?.aborted || isGraphBubbleUp(error)) throw error;
-    if (timer.aborted) return `its check did not finish within ${timeout / 1000} s`;
+    if (timer.signal.aborted) return `its check did not finish within ${timeout / 1000} s`;
     return `its check failed: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    clearTimeout(clock);
   }
 }
 

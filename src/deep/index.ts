@@ -1,0 +1,184 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import {
+  anthropicPromptCachingMiddleware,
+  createAgent,
+  createMiddleware,
+  humanInTheLoopMiddleware,
+  toolErrorMiddleware,
+  ToolInvocationError,
+  type AnyAgentMiddleware,
+} from "langchain";
+import { HarnessError } from "../errors.ts";
+import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
+import { Workspace } from "../middleware/files/workspace.ts";
+import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
+import { summarizationMiddleware } from "../middleware/summarization/index.ts";
+import { DeferredModel } from "../models/deferred.ts";
+import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
+import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
+import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
+import type { CreateDeepAgent } from "./types.ts";
+
+/**
+ * Builds a LangChain agent that plans, keeps files and hands work to sub-agents. Everything the result does
+ * is a LangChain agent's: `invoke`, `stream`, `streamEvents`, `graph.getState`.
+ */
+export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) =>
+  assemble(options, 0)) as never;
+
+const GENERAL_PURPOSE = "general-purpose";
+
+function assemble(options: DeepAgentOptions, depth: number): object {
+  const model = modelOf(options.model);
+  const tools = options.tools ?? [];
+  const workspace = new Workspace(options);
+  const plan = options.plan === false ? undefined : planParts(options.plan);
+  const subagents = depth < (options.maxDepth ?? 1) ? compile(options, model, depth) : [];
+  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
+
+  const { resultLimit, maxConcurrency, summarization, interruptOn } = options;
+  const defaults: AnyAgentMiddleware[] = [
+    ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
+    toolErrorMiddleware({ onError: describeToolError }),
+    ...(plan ? [planMiddlewareOf(plan)] : []),
+    filesMiddlewareOf(workspace, { ...(resultLimit !== undefined && { resultLimit }) }),
+    ...(subagents.length > 0
+      ? [subagentsMiddleware({ subagents, plan, ...(maxConcurrency !== undefined && { maxConcurrency }) })]
+      : []),
+    danglingCallsMiddleware(),
+    promptCaching(),
+    ...(interruptOn ? [askFirst(interruptOn)] : []),
+  ];
+  return createAgent({
+    model,
+    tools: [...tools],
+    systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
+      .filter(Boolean)
+      .join("\n\n"),
+    middleware: arranged(defaults, options),
+    ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
+  } as Parameters<typeof createAgent>[0]);
+}
+
+/** Default middleware with the user's in the place of those it names, the rest in front of the last three. */
+function arranged(
+  defaults: AnyAgentMiddleware[],
+  { middleware = [], without = [] }: DeepAgentOptions,
+): AnyAgentMiddleware[] {
+  for (const name of without) {
+    if (!DEFAULT_MIDDLEWARE.includes(name)) {
+      fail(
+        `without names "${name}", which is no default middleware; there are ${DEFAULT_MIDDLEWARE.join(", ")}`,
+      );
+    }
+  }
+  const given = new Map(middleware.map((one) => [one.name, one]));
+  const names = defaults.map((one) => one.name);
+  const own = middleware.filter((one) => !names.includes(one.name));
+  const kept = defaults
+    .filter((one) => !without.some((name) => name === one.name))
+    .map((one) => given.get(one.name) ?? one);
+  const end = kept.findIndex((one) => one.name === "DanglingCallsMiddleware");
+  return kept.toSpliced(end < 0 ? kept.length : end, 0, ...own);
+}
+
+/** Makes runnable sub-agents of their descriptions; each is built when it is first used. */
+function compile(options: DeepAgentOptions, model: BaseChatModel, depth: number): CompiledSubagent[] {
+  const specs = options.subagents ?? [];
+  const general: SubagentSpec = { name: GENERAL_PURPOSE, description: GENERAL_PURPOSE_DESCRIPTION };
+  const all = specs.some((spec) => spec.name === GENERAL_PURPOSE) ? specs : [general, ...specs];
+  return all.map((spec) => {
+    if ("runnable" in spec) return spec;
+    let agent: CompiledSubagent["runnable"] | undefined;
+    const build = (): CompiledSubagent["runnable"] =>
+      (agent ??= assemble(childOptions(spec, options, model), depth + 1) as CompiledSubagent["runnable"]);
+    const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
+    return { name: spec.name, description: spec.description, runnable };
+  });
+}
+
+function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseChatModel): DeepAgentOptions {
+  const { modelSettings, middleware = [] } = spec;
+  const inherited = picked(parent, [
+    "backend",
+    "permissions",
+    "resultLimit",
+    "summarization",
+    "interruptOn",
+    "subagents",
+    "maxConcurrency",
+    "maxDepth",
+  ]);
+  const instructions = spec.systemPrompt ?? spec.prompt ?? parent.systemPrompt ?? parent.instructions;
+  const tools = spec.tools ?? parent.tools;
+  return {
+    ...inherited,
+    name: spec.name,
+    model: spec.model ?? model,
+    // A person who approves the main plan is not asked about the plan of every helper.
+    plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
+    middleware: [...middleware, ...(modelSettings ? [withSettings(modelSettings)] : [])],
+    ...(instructions !== undefined && { systemPrompt: instructions }),
+    ...(tools && { tools }),
+    ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
+  };
+}
+
+function modelOf(model: DeepAgentOptions["model"]): BaseChatModel {
+  if (model !== undefined && typeof model !== "string") return model;
+  return new DeferredModel(model === undefined ? {} : { model });
+}
+
+/** What a failed tool says to the model: what was wrong, without stack or paths of the host. */
+function describeToolError(error: unknown): string | undefined {
+  if (error instanceof Error && error.name === "AbortError") return undefined;
+  let root: unknown = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  const cause = ToolInvocationError.isInstance(root) ? (root as { toolError?: unknown }).toolError : root;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return `Error: ${message.split("\n    at ")[0]}`;
+}
+
+/** LangChain's caching breakpoints; they are set for Anthropic's models and ignored for others. */
+function promptCaching(): AnyAgentMiddleware {
+  const caching = anthropicPromptCachingMiddleware as unknown as (options: object) => AnyAgentMiddleware;
+  return caching({ unsupportedModelBehavior: "ignore" });
+}
+
+function askFirst(interruptOn: object): AnyAgentMiddleware {
+  const ask = humanInTheLoopMiddleware as unknown as (options: object) => AnyAgentMiddleware;
+  return ask({ interruptOn });
+}
+
+function withSettings(modelSettings: Record<string, unknown>): AnyAgentMiddleware {
+  return createMiddleware({
+    name: "ModelSettingsMiddleware",
+    wrapModelCall: (request, handler) =>
+      handler({ ...request, modelSettings: { ...request.modelSettings, ...modelSettings } }),
+  });
+}
+
+function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): void {
+  const seen = new Set<string>(builtIn);
+  for (const tool of tools) {
+    const { name } = tool as { name?: unknown };
+    if (typeof name !== "string") continue;
+    if (builtIn.includes(name)) fail(`the tool "${name}" has the name of a built-in tool; rename it`);
+    if (seen.has(name)) fail(`two tools are called "${name}"`);
+    seen.add(name);
+  }
+}
+
+function picked<Key extends keyof DeepAgentOptions>(
+  options: DeepAgentOptions,
+  keys: readonly Key[],
+): Pick<DeepAgentOptions, Key> {
+  const entries = keys.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]] as const]));
+  return Object.fromEntries(entries) as Pick<DeepAgentOptions, Key>;
+}
+
+function fail(reason: string): never {
+  throw new HarnessError("invalid-options", `createDeepAgent: ${reason}.`);
+}

@@ -1,0 +1,78 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ClientTool, ServerTool } from "@langchain/core/tools";
+import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
+import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "langchain";
+import type { PermissionRule } from "../files/index.ts";
+import type { BackendOption } from "../middleware/files/workspace.ts";
+import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { SummarizationOptions } from "../middleware/summarization/index.ts";
+import type { CompiledSubagent } from "../subagents/index.ts";
+
+export type AnyTool = ClientTool | ServerTool;
+
+/** A sub-agent described by its parts. What it leaves out it has from its parent. */
+export interface SubagentSpec {
+  name: string;
+  /** Tells the model when to use it. */
+  description: string;
+  /** Its instructions; `prompt` is the same. */
+  systemPrompt?: string;
+  prompt?: string;
+  /** Default: the parent's tools. */
+  tools?: readonly AnyTool[];
+  /** Default: the parent's model. */
+  model?: BaseChatModel | string;
+  /** Settings for its model calls, such as `temperature`. */
+  modelSettings?: Record<string, unknown>;
+  middleware?: readonly AnyAgentMiddleware[];
+  plan?: false | PlanOptions;
+  responseFormat?: ResponseFormat;
+}
+
+/** Options of `createDeepAgent`. */
+export interface DeepAgentOptions {
+  /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
+  model?: BaseChatModel | string;
+  tools?: readonly AnyTool[];
+  /** What the agent is and how it works; `instructions` is the same. */
+  systemPrompt?: string;
+  instructions?: string;
+  subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** How many sub-agents run at once. Default 8. */
+  maxConcurrency?: number;
+  /** How deep sub-agents may call sub-agents. Default 1: they do not. */
+  maxDepth?: number;
+  /** Options of `planMiddleware`; `false` leaves planning out. */
+  plan?: false | PlanOptions;
+  /** Where files live. Default: in the graph state. */
+  backend?: BackendOption;
+  permissions?: readonly PermissionRule[];
+  /** Tool results with more characters are saved to a file. Default 40,000. */
+  resultLimit?: number | false;
+  summarization?: false | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /** Further middleware. One with the name of a default takes its place. */
+  middleware?: readonly AnyAgentMiddleware[];
+  /** Names of default middleware to leave out. */
+  without?: readonly DefaultMiddlewareName[];
+  /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`. */
+  interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  stateSchema?: StateDefinitionInit;
+  contextSchema?: unknown;
+  checkpointer?: BaseCheckpointSaver | boolean;
+  store?: BaseStore;
+  responseFormat?: unknown;
+  name?: string;
+}
+
+/** The names of the default middleware, in their order. */
+export const DEFAULT_MIDDLEWARE = [
+  "SummarizationMiddleware",
+  "toolErrorMiddleware",
+  "PlanMiddleware",
+  "FilesMiddleware",
+  "SubagentsMiddleware",
+  "DanglingCallsMiddleware",
+  "PromptCachingMiddleware",
+  "HumanInTheLoopMiddleware",
+] as const;
+export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

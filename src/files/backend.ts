@@ -1,0 +1,124 @@
+/** Why an operation failed, for code; a model reads `error`. */
+export type FailureReason = "missing" | "too-large" | "not-text" | "denied";
+
+/** An operation that did not succeed and changed nothing. */
+export interface Failure {
+  ok: false;
+  /** Sentences a model can act on. Paths stand in double quotes, and nothing else in quotes starts with a slash. */
+  error: string;
+  reason?: FailureReason;
+}
+
+/** What a file operation came to. What a caller did wrong is a failure, never an exception. */
+export type FileResult<T extends object = object> = ({ ok: true } & T) | Failure;
+
+/** One file or folder in a listing. */
+export interface FileEntry {
+  name: string;
+  path: string;
+  isDirectory: boolean;
+  /** In characters or bytes, whichever the backend knows without reading the file. */
+  size?: number;
+}
+
+/** A replacement of text within a file. */
+export interface TextEdit {
+  oldString: string;
+  newString: string;
+  /** Replace every occurrence; without it, `oldString` must occur exactly once. */
+  replaceAll?: boolean | undefined;
+}
+
+/** Where a search looks. */
+export interface SearchScope {
+  /** The folder (for `grep`, or file) to search. Default "/". */
+  path?: string | undefined;
+  /** Leaves out the files for which it is false, before anything is counted or cut. */
+  include?: ((path: string) => boolean) | undefined;
+  /** An abort makes the search throw the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What `grep` answers with: paths, matching lines, or a number of matching lines per file. */
+export type GrepOutput = "files" | "content" | "count";
+
+/** A search in the text of files, line by line. */
+export interface GrepQuery extends SearchScope {
+  /** Text to find or, with `regex`, an expression in RE2 syntax (no lookaround, no backreferences). */
+  pattern: string;
+  regex?: boolean | undefined;
+  ignoreCase?: boolean | undefined;
+  /** Searches only the files that match; without a slash it is matched with the file's name. */
+  glob?: string | undefined;
+  /** Lines of context in front of and behind each match. */
+  before?: number | undefined;
+  after?: number | undefined;
+  /** Default "content". */
+  output?: GrepOutput | undefined;
+  /** The most matching lines (in "content") or files (otherwise) to return. Default 200. */
+  maxMatches?: number | undefined;
+}
+
+/** A line of a grep result: one that matches, or its context. */
+export interface GrepLine {
+  /** Counted from 1. */
+  line: number;
+  text: string;
+  isMatch: boolean;
+}
+
+/** The matches in one file. */
+export interface GrepFile {
+  path: string;
+  /** Matching lines that were counted; in "files" output, 1. */
+  count: number;
+  /** Empty unless the output is "content". */
+  lines: GrepLine[];
+}
+
+/** What a search found, by path, and what it left out, in sentences. */
+export interface GrepResult {
+  files: GrepFile[];
+  notes: string[];
+}
+
+/** How a command is run. */
+export interface ExecuteOptions {
+  timeoutMs?: number | undefined;
+  /** An abort ends the command's processes and then throws the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How a command ended. */
+export interface Execution {
+  /** Standard output and standard error, in the order in which they arrived. */
+  output: string;
+  /** Null when a signal ended it. */
+  exitCode: number | null;
+  timedOut: boolean;
+  /** The middle of the output was left out. */
+  truncated: boolean;
+}
+
+/**
+ * A place for text files. Paths are absolute POSIX paths from the backend's own root; "a.md" means "/a.md".
+ * Methods throw only for bugs and aborts. Folders come into being with the files in them.
+ */
+export interface FileBackend {
+  /** The entries of a folder, sorted by name. */
+  list(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  read(path: string): Promise<FileResult<{ content: string }>>;
+  /** Creates the file or replaces all of it. */
+  write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
+  /** Deletes a file; folders are not deleted. */
+  delete(path: string): Promise<FileResult>;
+  /** Replaces text, never on top of a change it has not seen. `lines` are where the new text begins. */
+  edit(path: string, edit: TextEdit): Promise<FileResult<{ lines: number[] }>>;
+  /** The files that match, sorted. A pattern with a leading slash counts from the root, others from `path`. */
+  glob(pattern: string, scope?: SearchScope): Promise<FileResult<{ paths: string[] }>>;
+  grep(query: GrepQuery): Promise<FileResult<GrepResult>>;
+  /** Present where a backend only passes calls on: the backend that a path belongs to. */
+  route?(path: string): FileBackend;
+  /** Present where commands can be run. */
+  execute?(command: string, options?: ExecuteOptions): Promise<FileResult<Execution>>;
+}

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InMemoryStore } from "@langchain/langgraph";
+import { afterAll, describe, expect, it } from "vitest";
+import { backendContract } from "../testing/index.ts";
+import type { FileBackend } from "./backend.ts";
+import { compositeBackend } from "./composite.ts";
+import { createBackend } from "./create.ts";
+import { Disk } from "./disk/disk.ts";
+import { diskBackend } from "./disk/index.ts";
+import { shellBackend } from "./shell/index.ts";
+import { stateFiles } from "./state.ts";
+import { storeBackend } from "./store.ts";
+import { withPermissions } from "./with-permissions.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const root = (): string => mkdtempSync(join(folder, "root-"));
+
+const BACKENDS: Record<string, () => FileBackend> = {
+  "in state": () => stateFiles({}),
+  "on disk": () => diskBackend(root()),
+  "on disk, without ripgrep": () => diskBackend(root(), { ripgrep: false }),
+  "on disk, without descriptors": () => createBackend(new Disk(root(), {}, false)),
+  "in a store": () => storeBackend(new InMemoryStore(), ["files"]),
+  "of a shell": () => shellBackend(root()),
+  "of several": () => compositeBackend(stateFiles({}), {}),
+  "with permissions": () => withPermissions(stateFiles({}), [{ effect: "deny", paths: "/never/**" }]),
+};
+
+for (const [name, create] of Object.entries(BACKENDS)) {
+  backendContract(name, { createBackend: create, describe, it, expect });
+}

@@ -1,0 +1,13 @@
+import type { FileBackend } from "../backend.ts";
+import { createBackend } from "../create.ts";
+import { Disk, type DiskOptions } from "./disk.ts";
+
+export type { DiskOptions } from "./disk.ts";
+
+/**
+ * Files in a real folder, which is made when it is missing. Nothing outside it is reached: paths cannot go up,
+ * and symbolic links are never followed, nor shown. Writes are atomic.
+ */
+export function diskBackend(root: string, options: DiskOptions = {}): FileBackend {
+  return createBackend(new Disk(root, options));
+}

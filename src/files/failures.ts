@@ -1,0 +1,39 @@
+import type { Failure, FailureReason } from "./backend.ts";
+
+export function fail(error: string, reason?: FailureReason): Failure {
+  return { ok: false, error, ...(reason && { reason }) };
+}
+
+export function noSuchFile(path: string): Failure {
+  return fail(`There is no file "${path}".`, "missing");
+}
+
+export function noSuchFolder(path: string): Failure {
+  return fail(`There is no folder "${path}".`, "missing");
+}
+
+export function isFolder(path: string): Failure {
+  return fail(`"${path}" is a folder, not a file.`);
+}
+
+export function isFile(path: string): Failure {
+  return fail(`"${path}" is a file, not a folder.`);
+}
+
+/** For a write below something that is a file. */
+export function fileInTheWay(path: string, file: string): Failure {
+  return fail(`"${path}" cannot be written: "${file}" is a file, not a folder.`);
+}
+
+/** The failure with every path in it put through `rename`, for a backend that is shown under another root. */
+export function relocate(failure: Failure, rename: (path: string) => string): Failure {
+  const error = failure.error.replaceAll(QUOTED_PATH, (_, path: string) => `"${rename(path)}"`);
+  return { ...failure, error };
+}
+
+/** The paths that a failure names. */
+export function pathsIn(failure: Failure): string[] {
+  return [...failure.error.matchAll(QUOTED_PATH)].map((match) => match[1]!);
+}
+
+const QUOTED_PATH = /"(\/[^"]*)"/g;

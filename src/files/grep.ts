@@ -1,0 +1,177 @@
+import { setImmediate } from "node:timers/promises";
+import type { FileResult, GrepFile, GrepLine, GrepOutput, GrepQuery, GrepResult } from "./backend.ts";
+import { cutLine, splitLines } from "./number-lines.ts";
+import type { LineMatcher } from "./pattern.ts";
+
+const DEFAULT_MAX_MATCHES = 200;
+const MAX_LINE_SHOWN = 500;
+const READ_AT_ONCE = 16;
+const MAX_MS = 20_000;
+const SLICE_MS = 50;
+
+/** What a search needs to know of the files it goes through. */
+export interface GrepSource {
+  /** In the order in which matches are to be returned. */
+  paths: AsyncIterable<string> | Iterable<string>;
+  read(path: string): Promise<FileResult<{ content: string }>>;
+  matches: LineMatcher;
+}
+
+/** Searches files one after the other. What cannot be read as text is passed over. */
+export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<GrepResult> {
+  const search = new Search(query);
+  const tooLarge: string[] = [];
+  for await (const batch of batches(source.paths)) {
+    const contents = await Promise.all(batch.map((path) => source.read(path)));
+    for (const [index, result] of contents.entries()) {
+      const path = batch[index]!;
+      if (result.ok) await search.file(path, result.content, source.matches);
+      else if (result.reason === "too-large") tooLarge.push(path);
+      if (search.stopped) return { files: search.files, notes: [...skipped(tooLarge), search.stopped] };
+    }
+    query.signal?.throwIfAborted();
+  }
+  return { files: search.files, notes: skipped(tooLarge) };
+}
+
+/** Cuts a result, such as one joined from several, to the most matches that the query allows. */
+export function capMatches({ files, notes }: GrepResult, query: GrepQuery): GrepResult {
+  const most = mostOf(query);
+  const kept: GrepFile[] = [];
+  let left = most;
+  for (const file of files) {
+    const size = contentOutput(query) ? file.count : 1;
+    if (size > left) {
+      if (left > 0 && contentOutput(query)) kept.push(firstMatches(file, left));
+      return { files: kept, notes: [...new Set([...notes, stoppedAt(most, query)])] };
+    }
+    kept.push(file);
+    left -= size;
+  }
+  return { files: kept, notes: [...new Set(notes)] };
+}
+
+/** Shows a result: paths, `path:count`, or each path followed by its lines (`12:` matches, `13-` is context). */
+export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "content"): string {
+  const shown = files.map((file) => {
+    if (output === "files") return file.path;
+    if (output === "count") return `${file.path}:${file.count}`;
+    return [file.path, ...renderLines(file.lines)].join("\n");
+  });
+  const body = shown.length === 0 ? "No matches." : shown.join(output === "content" ? "\n\n" : "\n");
+  return [body, ...notes.map((note) => `[${note}]`)].join("\n");
+}
+
+/** A search under way: counts matches, keeps to the limits, and lets other work run in between. */
+class Search {
+  readonly files: GrepFile[] = [];
+  /** Why the search is over, once it is. */
+  stopped: string | undefined;
+  readonly #query: GrepQuery;
+  readonly #started = performance.now();
+  #rested = this.#started;
+  #left: number;
+
+  constructor(query: GrepQuery) {
+    this.#query = query;
+    this.#left = mostOf(query);
+  }
+
+  async file(path: string, content: string, matches: LineMatcher): Promise<void> {
+    const lines = splitLines(content);
+    const found: number[] = [];
+    const whole = this.#query.output !== "files";
+    for (const [index, line] of lines.entries()) {
+      if (performance.now() - this.#rested > SLICE_MS) await this.#rest();
+      if (this.stopped) break;
+      if (!matches(line)) continue;
+      if (this.#left === 0) {
+        this.stopped = stoppedAt(mostOf(this.#query), this.#query);
+        break;
+      }
+      found.push(index);
+      if (contentOutput(this.#query)) this.#left -= 1;
+      if (!whole) break;
+    }
+    if (found.length === 0) return;
+    if (!contentOutput(this.#query)) this.#left -= 1;
+    const shown = contentOutput(this.#query) ? withContext(lines, found, this.#query) : [];
+    this.files.push({ path, count: found.length, lines: shown });
+  }
+
+  async #rest(): Promise<void> {
+    await setImmediate();
+    this.#query.signal?.throwIfAborted();
+    this.#rested = performance.now();
+    if (this.#rested - this.#started > MAX_MS) {
+      this.stopped = `Stopped after ${MAX_MS / 1000} seconds. Narrow the pattern, the path or the glob.`;
+    }
+  }
+}
+
+async function* batches(paths: GrepSource["paths"]): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const path of paths) {
+    batch.push(path);
+    if (batch.length === READ_AT_ONCE) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function withContext(lines: readonly string[], found: readonly number[], query: GrepQuery): GrepLine[] {
+  const before = Math.max(0, Math.trunc(query.before ?? 0) || 0);
+  const after = Math.max(0, Math.trunc(query.after ?? 0) || 0);
+  const matching = new Set(found);
+  const shown: GrepLine[] = [];
+  let next = 0;
+  for (const match of found) {
+    const to = Math.min(lines.length - 1, match + after);
+    for (let index = Math.max(next, match - before); index <= to; index += 1) {
+      shown.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
+      next = index + 1;
+    }
+  }
+  return shown;
+}
+
+function firstMatches(file: GrepFile, most: number): GrepFile {
+  const cut = file.lines.filter((line) => line.isMatch)[most];
+  const lines = file.lines.filter((line) => !cut || line.line < cut.line);
+  return { ...file, count: most, lines };
+}
+
+function renderLines(lines: readonly GrepLine[]): string[] {
+  return lines.flatMap(({ line, text, isMatch }, index) => {
+    const gap = index > 0 && lines[index - 1]!.line !== line - 1;
+    const shown = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
+    // Without context every line stands alone, and gaps say nothing.
+    return gap && lines.some((each) => !each.isMatch) ? ["--", shown] : [shown];
+  });
+}
+
+function contentOutput(query: GrepQuery): boolean {
+  return (query.output ?? "content") === "content";
+}
+
+function mostOf(query: GrepQuery): number {
+  return Math.max(1, Math.trunc(query.maxMatches ?? DEFAULT_MAX_MATCHES) || 1);
+}
+
+function stoppedAt(most: number, query: GrepQuery): string {
+  const what = contentOutput(query) ? "matches" : "files";
+  return `Stopped at ${most} ${what}: there are more. Narrow the pattern, the path or the glob.`;
+}
+
+function skipped(tooLarge: readonly string[]): string[] {
+  if (tooLarge.length === 0) return [];
+  const named = tooLarge
+    .slice(0, 3)
+    .map((path) => `"${path}"`)
+    .join(", ");
+  return [
+    `Not searched, too large: ${named}${tooLarge.length > 3 ? ` and ${tooLarge.length - 3} more` : ""}.`,
+  ];
+}

@@ -1,0 +1,142 @@
+import { diffArrays } from "diff";
+
+/** Past this many differing lines or words, a change counts as one piece: comparing further gets slow. */
+const MAX_DIFFERENCES = 1000;
+
+/** The outcome of a merge. */
+export interface MergedText {
+  /** Both changes; where they touch the same text, the one of `theirs`. */
+  text: string;
+  /** How many places both sides changed differently. */
+  conflicts: number;
+}
+
+/**
+ * Merges two changes of one text, line by line, and word by word where both touch the same or neighbouring
+ * lines. Two changes conflict when not even a word stands between them.
+ */
+export function mergeText(base: string, ours: string, theirs: string): MergedText {
+  if (ours === theirs || theirs === base) return { text: ours, conflicts: 0 };
+  if (ours === base) return { text: theirs, conflicts: 0 };
+  return merge([base, ours, theirs], toLines, (lines) =>
+    merge(lines, toWords, ([, , theirWords]) => ({ text: theirWords, conflicts: 1 })),
+  );
+}
+
+/** Base, ours and theirs. */
+type Sides = [base: string, ours: string, theirs: string];
+
+/** A run of base tokens, from `start` up to `end`, and what one side has instead. */
+interface Hunk {
+  side: "ours" | "theirs";
+  start: number;
+  end: number;
+  tokens: string[];
+}
+
+function merge(
+  [base, ours, theirs]: Sides,
+  split: (text: string) => string[],
+  onConflict: (sides: Sides) => MergedText,
+): MergedText {
+  const tokens = split(base);
+  const hunks = [
+    ...hunksOf(tokens, split(ours), "ours"),
+    ...hunksOf(tokens, split(theirs), "theirs"),
+  ].toSorted((a, b) => a.start - b.start || a.end - b.end);
+  const pieces: string[] = [];
+  let conflicts = 0;
+  let done = 0;
+  for (const group of touching(hunks)) {
+    const start = group[0]!.start;
+    const end = Math.max(...group.map((hunk) => hunk.end));
+    const textOf = (side: Hunk["side"]): string =>
+      patched(
+        tokens,
+        group.filter((hunk) => hunk.side === side),
+        [start, end],
+      );
+    const was = tokens.slice(start, end).join("");
+    pieces.push(tokens.slice(done, start).join(""));
+    const merged = settle([was, textOf("ours"), textOf("theirs")], onConflict);
+    pieces.push(merged.text);
+    conflicts += merged.conflicts;
+    done = end;
+  }
+  pieces.push(tokens.slice(done).join(""));
+  return { text: pieces.join(""), conflicts };
+}
+
+function settle(sides: Sides, onConflict: (sides: Sides) => MergedText): MergedText {
+  const [base, ours, theirs] = sides;
+  if (ours === theirs || theirs === base) return { text: ours, conflicts: 0 };
+  if (ours === base) return { text: theirs, conflicts: 0 };
+  return onConflict(sides);
+}
+
+/** Groups of hunks with nothing unchanged between them. */
+function touching(hunks: readonly Hunk[]): Hunk[][] {
+  const groups: Hunk[][] = [];
+  let end = -1;
+  for (const hunk of hunks) {
+    if (hunk.start <= end) groups.at(-1)!.push(hunk);
+    else groups.push([hunk]);
+    end = Math.max(end, hunk.end);
+  }
+  return groups;
+}
+
+/** The base tokens from `start` up to `end` with the hunks of one side put in. */
+function patched(
+  tokens: readonly string[],
+  hunks: readonly Hunk[],
+  [start, end]: readonly [start: number, end: number],
+): string {
+  const pieces: string[] = [];
+  let done = start;
+  for (const hunk of hunks) {
+    pieces.push(tokens.slice(done, hunk.start).join(""), hunk.tokens.join(""));
+    done = hunk.end;
+  }
+  pieces.push(tokens.slice(done, end).join(""));
+  return pieces.join("");
+}
+
+function hunksOf(base: string[], changed: string[], side: Hunk["side"]): Hunk[] {
+  const parts = diffArrays(base, changed, { maxEditLength: MAX_DIFFERENCES });
+  if (!parts) return [wholeHunk(base, changed, side)];
+  const hunks: Hunk[] = [];
+  let at = 0;
+  let open: Hunk | undefined;
+  for (const { value, added, removed } of parts) {
+    if (!added && !removed) {
+      at += value.length;
+      open = undefined;
+      continue;
+    }
+    if (!open) hunks.push((open = { side, start: at, end: at, tokens: [] }));
+    if (added) open.tokens = open.tokens.concat(value);
+    else open.end = at += value.length;
+  }
+  return hunks;
+}
+
+/** One hunk for everything between the first and the last difference. */
+function wholeHunk(base: readonly string[], changed: readonly string[], side: Hunk["side"]): Hunk {
+  const shorter = Math.min(base.length, changed.length);
+  let start = 0;
+  while (start < shorter && base[start] === changed[start]) start += 1;
+  let tail = 0;
+  while (tail < shorter - start && base.at(-1 - tail) === changed.at(-1 - tail)) tail += 1;
+  return { side, start, end: base.length - tail, tokens: changed.slice(start, changed.length - tail) };
+}
+
+/** Lines with their endings, so that joining them gives the text back. */
+function toLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** Words, single line breaks, other space, and single other characters: together, the text. */
+function toWords(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_]+|\r?\n|[^\S\r\n]+|[^]/gu) ?? [];
+}

@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { numberLines, splitLines, type LinePage } from "./number-lines.ts";
+
+function shown(content: string, page?: LinePage): string {
+  const result = numberLines(content, page);
+  return result.ok ? result.text : `failed: ${result.error}`;
+}
+
+describe("numberLines", () => {
+  it("numbers lines from 1, as cat -n does", () => {
+    expect(shown("a\n\nb\n")).toBe("     1\ta\n     2\t\n     3\tb");
+    expect(shown("a\r\nb")).toBe("     1\ta\n     2\tb");
+  });
+
+  it("shows a page and says how to read on", () => {
+    const content = "a\nb\nc\nd\n";
+    expect(shown(content, { limit: 2 })).toBe(
+      "     1\ta\n     2\tb\n[Lines 1-2 of 4. To read on, use offset 2.]",
+    );
+    expect(shown(content, { offset: 2, limit: 2 })).toBe("     3\tc\n     4\td");
+  });
+
+  it("says that a file is empty", () => {
+    expect(shown("")).toBe("[The file is empty.]");
+    expect(shown("\n")).toBe("     1\t");
+  });
+
+  it("refuses an offset behind the end and says how long the file is", () => {
+    expect(shown("a\nb", { offset: 2 })).toBe(
+      "failed: The offset 2 is behind the end: the file has 2 lines.",
+    );
+    expect(shown("a", { offset: 9 })).toContain("1 line.");
+  });
+
+  it("cuts long lines, never inside a character", () => {
+    expect(shown("x".repeat(2000))).toHaveLength(2007);
+    expect(shown("x".repeat(2001))).toMatch(/^ {5}1\tx{2000} \[cut: the line has 2001 characters\]$/);
+    expect(shown(`${"x".repeat(1999)}🎉`)).toMatch(/\tx{1999} \[cut/);
+  });
+
+  it("takes odd numbers for the nearest sensible ones", () => {
+    expect(shown("a\nb", { offset: -5, limit: 0 })).toContain("     1\ta\n[Lines 1-1");
+    expect(shown("a\nb", { offset: Number.NaN, limit: Number.NaN })).toContain("     1\ta\n[Lines 1-1");
+  });
+
+  it("shows every line exactly once when paged through", () => {
+    const content = fc.array(fc.string({ maxLength: 5 }), { minLength: 1 }).map((lines) => lines.join("\n"));
+    fc.assert(
+      fc.property(content, fc.integer({ min: 1, max: 4 }), (text, limit) => {
+        fc.pre(text !== "");
+        const total = splitLines(text).length;
+        const pages = Array.from({ length: Math.ceil(total / limit) }, (_, page) =>
+          shown(text, { offset: page * limit, limit }).replace(/\n\[Lines .*$/, ""),
+        );
+        expect(pages.join("\n")).toBe(shown(text));
+      }),
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import type { FileResult } from "./backend.ts";
+import { fail } from "./failures.ts";
+
+const MAX_LINE = 2000;
+
+/** Which lines to show. */
+export interface LinePage {
+  /** Lines to skip. Default 0. */
+  offset?: number | undefined;
+  /** Lines to show at most. Default 2000. */
+  limit?: number | undefined;
+}
+
+/**
+ * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut, and notes in square
+ * brackets where there is more. An offset behind the end is a failure that says how long the file is.
+ */
+export function numberLines(
+  content: string,
+  { offset = 0, limit = 2000 }: LinePage = {},
+): FileResult<{
+  text: string;
+}> {
+  if (content === "") return { ok: true, text: "[The file is empty.]" };
+  const lines = splitLines(content);
+  const from = Math.max(0, Math.trunc(offset) || 0);
+  if (from >= lines.length) {
+    const length = lines.length === 1 ? "1 line" : `${lines.length} lines`;
+    return fail(`The offset ${from} is behind the end: the file has ${length}.`);
+  }
+  const to = Math.min(lines.length, from + Math.max(1, Math.trunc(limit) || 1));
+  const shown = lines
+    .slice(from, to)
+    .map((line, index) => `${String(from + index + 1).padStart(6)}\t${cutLine(line, MAX_LINE)}`);
+  if (to < lines.length) {
+    shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
+  }
+  return { ok: true, text: shown.join("\n") };
+}
+
+/** The lines of a text without their endings. An ending at the very end does not begin another line. */
+export function splitLines(content: string): string[] {
+  const lines = content.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** A line in at most `max` characters and a note. */
+export function cutLine(line: string, max: number): string {
+  if (line.length <= max) return line;
+  return `${line.slice(0, wholeCharacters(line, max))} [cut: the line has ${line.length} characters]`;
+}
+
+/** The nearest place at or before `index` that is not inside a surrogate pair. */
+export function wholeCharacters(text: string, index: number): number {
+  const splits = /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(Math.max(0, index - 1), index + 1));
+  return splits ? index - 1 : index;
+}

@@ -1,0 +1,31 @@
+import { wholeCharacters } from "./number-lines.ts";
+
+/** How a preview is cut. */
+export interface PreviewOptions {
+  /** The most characters of the text to show; a shorter text is shown whole. */
+  limit: number;
+  /** Where the full text was saved. */
+  path: string;
+}
+
+/** The head and the tail of a long text, with a line between them that says what is missing and where it all is. */
+export function preview(text: string, { limit, path }: PreviewOptions): string {
+  if (text.length <= limit) return text;
+  const { head, tail } = headAndTail(text, limit);
+  const missing = text.length - head.length - tail.length;
+  const note = `[${missing} of ${text.length} characters left out. The full text is in "${path}".]`;
+  return [head, note, tail].filter((part) => part !== "").join("\n");
+}
+
+/** Two thirds of `limit` from the front and the rest from the back, at line breaks where they are near. */
+export function headAndTail(text: string, limit: number): { head: string; tail: string } {
+  const front = Math.ceil((limit * 2) / 3);
+  const head = text.slice(0, wholeCharacters(text, front));
+  const tail = text.slice(wholeCharacters(text, text.length - (limit - front)));
+  const headBreak = head.lastIndexOf("\n");
+  const tailBreak = tail.indexOf("\n");
+  return {
+    head: headBreak > head.length * 0.8 ? head.slice(0, headBreak) : head,
+    tail: tailBreak !== -1 && tailBreak < tail.length * 0.2 ? tail.slice(tailBreak + 1) : tail,
+  };
+}

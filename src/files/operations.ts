@@ -1,0 +1,55 @@
+import type { FileEntry, FileResult, GrepQuery } from "./backend.ts";
+import { inOrder } from "./paths.ts";
+
+/** How files are walked through. */
+export interface WalkOptions {
+  /** Names that the search spells out: these are wanted, even where they are usually skipped. */
+  names: readonly string[];
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * What a place for files must be able to do; `createBackend` derives the rest. Paths arrive checked and in
+ * their one spelling. A failure because nothing is there has the reason "missing".
+ */
+export interface FileOperations {
+  list(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  read(path: string): Promise<FileResult<{ content: string }>>;
+  write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
+  /** Writes only if the file's content is `before`, in one step; `swapped` says whether it was. */
+  swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>>;
+  delete(path: string): Promise<FileResult>;
+  /** The files below a folder, sorted; none if there is no such folder. Default: by listing every folder. */
+  walk?(folder: string, options: WalkOptions): AsyncIterable<string>;
+  /** The files below a folder that may match a search, sorted; undefined when it cannot tell. */
+  candidates?(folder: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined>;
+}
+
+/** The files below a folder, in order. */
+export function walk(
+  operations: FileOperations,
+  folder: string,
+  options: WalkOptions,
+): AsyncIterable<string> {
+  return operations.walk?.(folder, options) ?? walkFolders(operations, folder, options);
+}
+
+async function* walkFolders(
+  operations: FileOperations,
+  folder: string,
+  options: WalkOptions,
+): AsyncGenerator<string> {
+  options.signal?.throwIfAborted();
+  const listed = await operations.list(folder);
+  if (!listed.ok) return;
+  for (const { path, isDirectory } of inWalkOrder(listed.entries)) {
+    if (isDirectory) yield* walkFolders(operations, path, options);
+    else yield path;
+  }
+}
+
+/** Sorts the entries of a folder so that walking into its folders on the way gives whole paths in order. */
+export function inWalkOrder<T extends { name: string; isDirectory: boolean }>(entries: readonly T[]): T[] {
+  const key = ({ name, isDirectory }: T): string => (isDirectory ? `${name}/` : name);
+  return entries.toSorted((a, b) => inOrder(key(a), key(b)));
+}

@@ -1,0 +1,60 @@
+import type { FileResult } from "./backend.ts";
+import { fail } from "./failures.ts";
+
+/**
+ * Reads a path as a model sends it. "notes/a.md", "./notes//a.md" and "/notes/a.md/" are all "/notes/a.md".
+ * Nothing is decoded, so "%2e%2e" is a name like any other; whatever could mean another place on some system
+ * is refused.
+ */
+export function parsePath(raw: string): FileResult<{ path: string }> {
+  const problem = problemOf(raw);
+  if (problem) return fail(`The path ${JSON.stringify(raw)} ${problem}`);
+  return { ok: true, path: `/${segmentsOf(raw).join("/")}` };
+}
+
+/** The names a path is made of. */
+export function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
+/** The folder that holds a path; the root holds itself. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The path of a name, or of several with slashes, in a folder. */
+export function pathIn(folder: string, name: string): string {
+  return folder === "/" ? `/${name}` : `${folder}/${name}`;
+}
+
+/** True for the folder itself and everything below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** All folders above a path, the root last. */
+export function foldersAbove(path: string): string[] {
+  const parent = parentOf(path);
+  return parent === path ? [] : [parent, ...foldersAbove(parent)];
+}
+
+/** The order of listings and search results: by UTF-16 code unit, the same on every machine. */
+export function inOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function problemOf(raw: string): string | undefined {
+  if (raw.includes("\\")) return "has a backslash; use forward slashes.";
+  if (/\p{Cc}/u.test(raw)) return "has a control character; use printable characters only.";
+  if (/\p{Cs}/u.test(raw)) return "has half of a surrogate pair; use whole characters.";
+  if (/^\/*[A-Za-z]:/.test(raw)) return "looks like a Windows drive; paths begin at the root of these files.";
+  const segments = segmentsOf(raw);
+  if (segments.includes("..")) return 'goes up with ".."; give the whole path from the root.';
+  const bare = segments.find((segment) => /^[. ]+$/.test(segment));
+  if (bare !== undefined) return "has a name of dots and spaces only; choose another name.";
+  return undefined;
+}

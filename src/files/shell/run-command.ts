@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Execution, FileResult } from "../backend.ts";
+import { fail } from "../failures.ts";
+import { CappedOutput } from "./capped-output.ts";
+
+const GRACE_MS = 2000;
+const POLL_MS = 20;
+/** How long output may still take to arrive when everything that could write it has been ended. */
+const DRAIN_MS = 250;
+
+/** Everything that running a command takes. */
+export interface CommandOptions {
+  cwd: string;
+  env: Record<string, string>;
+  timeoutMs: number;
+  maxOutput: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a command in a process group of its own, and ends the whole group when the command is over, out of time
+ * or aborted. An abort throws the signal's reason.
+ */
+export async function runCommand(command: string, options: CommandOptions): Promise<FileResult<Execution>> {
+  const { timeoutMs, maxOutput, signal } = options;
+  signal?.throwIfAborted();
+  if (command.trim() === "") return fail("The command is empty.");
+  const child = start(command, options);
+  if (child instanceof Error) return fail(`The command was not started: ${child.message}.`);
+  const output = new CappedOutput(maxOutput);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
+  }
+  const ended = new Promise<number | null | Error>((resolve) => {
+    child.once("exit", resolve).once("error", resolve);
+  });
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  const limit = deadline(timeoutMs, signal);
+  const first = await Promise.race([ended, limit.reached]);
+  limit.cancel();
+  if (child.pid !== undefined) await endGroup(child.pid);
+  const exitCode = await ended;
+  await Promise.race([closed, sleep(DRAIN_MS)]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  signal?.throwIfAborted();
+  if (exitCode instanceof Error) return fail(`The command was not started: ${exitCode.message}.`);
+  const timedOut = first === "time limit";
+  return { ok: true, output: output.toString(), exitCode, timedOut, truncated: output.truncated };
+}
+
+/** How a command ended, in the words that go to a model: its output, and a line about anything unusual. */
+export function renderExecution({ output, exitCode, timedOut }: Execution): string {
+  const ending = timedOut
+    ? "[Stopped at the time limit.]"
+    : exitCode === null
+      ? "[Ended by a signal.]"
+      : exitCode === 0
+        ? ""
+        : `[Exit code ${exitCode}.]`;
+  const parts = [output.trimEnd(), ending].filter((part) => part !== "");
+  return parts.join("\n") || "[No output.]";
+}
+
+function start(command: string, { cwd, env }: CommandOptions) {
+  try {
+    return spawn("/bin/sh", ["-c", command], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  } catch (error) {
+    // A command that is too long, or has a NUL in it.
+    return error as Error;
+  }
+}
+
+function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
+  let cancel = (): void => {};
+  const reached = new Promise<"time limit" | "abort">((resolve) => {
+    const onAbort = (): void => resolve("abort");
+    const most = 2 ** 31 - 1;
+    const timer = setTimeout(() => resolve("time limit"), Math.min(Math.max(timeoutMs || 1, 1), most));
+    signal?.addEventListener("abort", onAbort);
+    cancel = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+  });
+  return { reached, cancel };
+}
+
+/** Asks every process of a group to end, and ends by force what is still there after a while. */
+async function endGroup(group: number): Promise<void> {
+  if (!signalGroup(group, "SIGTERM")) return;
+  for (let waited = 0; waited < GRACE_MS; waited += POLL_MS) {
+    await sleep(POLL_MS);
+    if (!signalGroup(group, 0)) return;
+  }
+  signalGroup(group, "SIGKILL");
+}
+
+/** False when there is no such group any more. */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-group, signal);
+  } catch {
+    return false;
+  }
+}

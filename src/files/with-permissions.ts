@@ -1,0 +1,90 @@
+import type { Failure, FileBackend, FileResult } from "./backend.ts";
+import { fail, noSuchFile, pathsIn } from "./failures.ts";
+import { parsePath } from "./paths.ts";
+import { compileRules, type FileAction, type PermissionRule } from "./permissions.ts";
+
+const DOING: Readonly<Record<FileAction, string>> = {
+  read: "Reading",
+  write: "Writing",
+  delete: "Deleting",
+  execute: "Running commands in",
+};
+
+/**
+ * The backend, held to rules: what is not allowed is refused or, in listings and searches, not there. An edit
+ * needs to read and to write. Commands can do anything that a shell can, whatever the rules for files say, so
+ * as soon as one of those denies something, `execute` is gone unless a rule allows "execute" by name.
+ */
+export function withPermissions(backend: FileBackend, rules: readonly PermissionRule[]): FileBackend {
+  const { check, mayEnter } = compileRules(rules);
+  const mayRead = (path: string): boolean => check("read", path).allowed;
+
+  const guarded = async <T extends object>(
+    raw: string,
+    actions: readonly FileAction[],
+    act: () => Promise<FileResult<T>>,
+  ): Promise<FileResult<T>> => {
+    const parsed = parsePath(raw);
+    if (!parsed.ok) return parsed;
+    for (const action of actions) {
+      const { allowed, rule } = check(action, parsed.path);
+      if (!allowed) return refusal(action, parsed.path, rule);
+    }
+    return discreet(await act(), parsed.path);
+  };
+  const inFolder = async <T extends object>(
+    raw: string,
+    act: () => Promise<FileResult<T>>,
+  ): Promise<FileResult<T>> => {
+    const parsed = parsePath(raw);
+    if (!parsed.ok) return parsed;
+    if (!mayEnter(parsed.path)) return refusal("read", parsed.path, check("read", parsed.path).rule);
+    return discreet(await act(), parsed.path);
+  };
+  /** A failure must not suggest what may not be seen. */
+  const discreet = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
+    !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter) ? noSuchFile(path) : result;
+
+  return {
+    list: (path) =>
+      inFolder(path, async () => {
+        const listed = await backend.list(path);
+        if (!listed.ok) return listed;
+        const seen = listed.entries.filter((entry) => (entry.isDirectory ? mayEnter : mayRead)(entry.path));
+        return { ok: true, entries: seen };
+      }),
+    read: (path) => guarded(path, ["read"], () => backend.read(path)),
+    write: (path, content) => guarded(path, ["write"], () => backend.write(path, content)),
+    delete: (path) => guarded(path, ["delete"], () => backend.delete(path)),
+    edit: (path, edit) => guarded(path, ["read", "write"], () => backend.edit(path, edit)),
+    glob: (pattern, scope = {}) =>
+      inFolder(scope.path ?? "/", async () => {
+        const include = (path: string): boolean => mayRead(path) && (scope.include?.(path) ?? true);
+        const found = await backend.glob(pattern, { ...scope, include });
+        return found.ok ? { ok: true, paths: found.paths.filter(mayRead) } : found;
+      }),
+    grep: (query) =>
+      inFolder(query.path ?? "/", async () => {
+        const include = (path: string): boolean => mayRead(path) && (query.include?.(path) ?? true);
+        const found = await backend.grep({ ...query, include });
+        return found.ok ? { ...found, files: found.files.filter(({ path }) => mayRead(path)) } : found;
+      }),
+    route: () => backend,
+    ...(backend.execute && mayExecute(rules) && { execute: backend.execute.bind(backend) }),
+  };
+}
+
+function mayExecute(rules: readonly PermissionRule[]): boolean {
+  const byName = rules.some(
+    ({ effect, operations }) => effect === "allow" && operations?.includes("execute"),
+  );
+  const deniesFiles = rules.some(
+    ({ effect, operations }) =>
+      effect === "deny" && (operations?.some((action) => action !== "execute") ?? true),
+  );
+  return compileRules(rules).check("execute", "/").allowed && (byName || !deniesFiles);
+}
+
+function refusal(action: FileAction, path: string, rule = "a rule"): Failure {
+  return fail(`${DOING[action]} "${path}" is not allowed by ${rule}.`, "denied");
+}

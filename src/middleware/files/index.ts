@@ -1,0 +1,137 @@
+import { ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { Command, isCommand, ReducedValue, StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { mergeFiles, preview } from "../../files/index.ts";
+import { callId, checkedTool, type ToolRuntime } from "../loose-tool.ts";
+import { withSection } from "../system-prompt.ts";
+import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
+import { operate } from "./operate.ts";
+import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
+import { Workspace, type WorkspaceOptions } from "./workspace.ts";
+
+/** Options of `filesMiddleware`. */
+export interface FilesOptions extends WorkspaceOptions {
+  /** Replaces the addition to the system prompt. */
+  systemPrompt?: string;
+  /** Tool results with more characters are saved to a file and shown in part; `false` shows all. Default 40,000. */
+  resultLimit?: number | false;
+}
+
+/** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
+export function filesMiddleware(options: FilesOptions = {}) {
+  return filesMiddlewareOf(new Workspace(options), options);
+}
+
+/** The middleware of a workspace that other parts of a harness use too. */
+export function filesMiddlewareOf(
+  workspace: Workspace,
+  {
+    systemPrompt = FILES_SYSTEM_PROMPT,
+    resultLimit = 40_000,
+  }: Pick<FilesOptions, "systemPrompt" | "resultLimit"> = {},
+) {
+  return createMiddleware({
+    name: "FilesMiddleware",
+    stateSchema: filesStateSchema(),
+    tools: fileTools(workspace),
+    wrapModelCall: (request, handler) =>
+      handler({ ...request, systemMessage: withSection(request.systemMessage, systemPrompt) }),
+    ...(resultLimit !== false && {
+      wrapToolCall: async (
+        request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown },
+        handler: (request: never) => Promise<ToolMessage | Command> | ToolMessage | Command,
+      ) => {
+        const result = await handler(request as never);
+        if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
+        return shortened(result, { workspace, limit: resultLimit, request });
+      },
+    }),
+  });
+}
+
+/** The names of the file tools that a workspace offers. */
+export function fileToolNames(workspace: Workspace): FileToolName[] {
+  const names = Object.keys(FILE_ARGUMENTS) as FileToolName[];
+  return names.filter((name) => name !== "execute" || workspace.canExecute);
+}
+
+function filesStateSchema() {
+  const files = z.record(z.string(), z.string()).default({});
+  const update: z.ZodType<Record<string, string> | undefined> = z.any().optional();
+  return new StateSchema({
+    files: new ReducedValue(files, {
+      inputSchema: update,
+      reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
+    }),
+  });
+}
+
+function fileTools(workspace: Workspace): DynamicStructuredTool[] {
+  return fileToolNames(workspace).map((name) =>
+    checkedTool(
+      { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
+      async (args, runtime) => {
+        const id = callId(runtime);
+        const { backend, changes } = await workspace.openFor(id, runtime);
+        const answer = await operate(backend, { name, args }, runtime.signal);
+        const status = answer.ok ? "success" : "error";
+        const content = answer.ok ? answer.text : `Error: ${answer.text}`;
+        const message = new ToolMessage({ content, status, name, tool_call_id: id });
+        const files = changes();
+        return Object.keys(files).length > 0
+          ? new Command({ update: { files, messages: [message] } })
+          : message;
+      },
+    ),
+  );
+}
+
+interface Shortening {
+  workspace: Workspace;
+  limit: number;
+  request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown };
+}
+
+/** Saves long tool results to files and leaves previews in their place. What cannot be saved is shown whole. */
+async function shortened(result: ToolMessage | Command, { workspace, limit, request }: Shortening) {
+  const update = isCommand(result)
+    ? (result.update as { messages?: unknown[]; files?: object } | undefined)
+    : undefined;
+  const messages: unknown[] = isCommand(result) ? (update?.messages ?? []) : [result];
+  const isLong = (message: unknown): message is ToolMessage =>
+    ToolMessage.isInstance(message) && typeof message.content === "string" && message.content.length > limit;
+  if (!messages.some(isLong)) return result;
+  const { backend, changes } = workspace.open(request.state, request.runtime as ToolRuntime);
+  const short: unknown[] = [];
+  for (const message of messages) {
+    if (!isLong(message)) {
+      short.push(message);
+      continue;
+    }
+    const path = `/tool_results/${(message.tool_call_id || "result").replaceAll(/[^\w-]+/g, "_")}.txt`;
+    const saved = await backend.write(path, message.text);
+    short.push(saved.ok ? withContent(message, preview(message.text, { limit: limit / 4, path })) : message);
+  }
+  const files = changes();
+  return new Command({
+    ...(isCommand(result) && { goto: result.goto }),
+    update: {
+      ...update,
+      messages: short,
+      ...(Object.keys(files).length > 0 && { files: { ...update?.files, ...files } }),
+    },
+  });
+}
+
+function withContent(message: ToolMessage, content: string): ToolMessage {
+  const { name, tool_call_id, status, id } = message;
+  return new ToolMessage({
+    content,
+    tool_call_id,
+    ...(name !== undefined && { name }),
+    ...(status !== undefined && { status }),
+    ...(id !== undefined && { id }),
+  });
+}

@@ -1,0 +1,100 @@
+import type { z } from "zod";
+import {
+  numberLines,
+  renderExecution,
+  renderGrep,
+  type FileBackend,
+  type FileResult,
+} from "../../files/index.ts";
+import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
+
+type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
+
+/** What a tool answers: text for the model, and whether it is an error. */
+export interface Answer {
+  ok: boolean;
+  text: string;
+}
+
+/** Runs one file tool on a backend and puts the result in words. */
+export async function operate<Name extends FileToolName>(
+  backend: FileBackend,
+  call: { name: Name; args: Arguments<Name> },
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const operation = OPERATIONS[call.name] as Operation<Name>;
+  return operation(backend, call.args, signal);
+}
+
+type Operation<Name extends FileToolName> = (
+  backend: FileBackend,
+  args: Arguments<Name>,
+  signal: AbortSignal | undefined,
+) => Promise<Answer>;
+
+const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
+  ls: async (backend, { path = "/" }) =>
+    said(await backend.list(path), ({ entries }) =>
+      entries.length === 0
+        ? "(empty)"
+        : entries.map((entry) => entry.path + (entry.isDirectory ? "/" : "")).join("\n"),
+    ),
+
+  read_file: async (backend, { file_path, offset, limit }) => {
+    const file = await backend.read(file_path);
+    if (!file.ok) return said(file, () => "");
+    return said(numberLines(file.content, { offset, limit }), ({ text }) => text);
+  },
+
+  write_file: async (backend, { file_path, content }) =>
+    said(
+      await backend.write(file_path, content),
+      ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`,
+    ),
+
+  edit_file: async (backend, { file_path, old_string, new_string, replace_all }) =>
+    said(
+      await backend.edit(file_path, {
+        oldString: old_string,
+        newString: new_string,
+        replaceAll: replace_all,
+      }),
+      ({ lines }) => `Edited ${file_path} at line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}.`,
+    ),
+
+  delete_file: async (backend, { file_path }) =>
+    said(await backend.delete(file_path), () => `Deleted ${file_path}.`),
+
+  glob: async (backend, { pattern, path }, signal) =>
+    said(
+      await backend.glob(pattern, { path, signal }),
+      ({ paths }) => paths.join("\n") || "No file matches.",
+    ),
+
+  grep: async (backend, args, signal) => {
+    const { pattern, path, glob, regex, output = "content", context = 0 } = args;
+    const result = await backend.grep({
+      pattern,
+      path,
+      glob,
+      regex,
+      output,
+      signal,
+      ignoreCase: args.ignore_case,
+      before: context,
+      after: context,
+      maxMatches: args.limit,
+    });
+    return said(result, (found) => renderGrep(found, output));
+  },
+
+  execute: async (backend, { command, timeout }, signal) => {
+    if (!backend.execute) return { ok: false, text: "Commands cannot be run here." };
+    const options = { signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+    return said(await backend.execute(command, options), renderExecution);
+  },
+};
+
+function said<T extends object>(result: FileResult<T>, words: (value: T) => string): Answer {
+  return result.ok ? { ok: true, text: words(result) } : { ok: false, text: result.error };
+}

@@ -1,0 +1,124 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import type { BaseStore } from "@langchain/langgraph";
+import {
+  stateFiles,
+  withPermissions,
+  type FileBackend,
+  type PermissionRule,
+  type StateBackend,
+} from "../../files/index.ts";
+import type { ToolRuntime } from "../loose-tool.ts";
+import { operate } from "./operate.ts";
+import { FILE_ARGUMENTS } from "./schemas.ts";
+
+/** What a backend can be made of, when it is made anew for each call. */
+export interface BackendContext {
+  /** The files in the graph state. */
+  state: StateBackend;
+  /** The store of the graph, where it has one. */
+  store: BaseStore | undefined;
+  threadId: string;
+}
+
+/** A backend, or a function that makes one for the call at hand. */
+export type BackendOption = FileBackend | ((context: BackendContext) => FileBackend);
+
+/** The default: files live in the graph state. */
+export function stateBackend({ state }: BackendContext): FileBackend {
+  return state;
+}
+
+/** Where an agent's files are, and who may do what. */
+export interface WorkspaceOptions {
+  backend?: BackendOption;
+  permissions?: readonly PermissionRule[];
+}
+
+/** A backend for one call, and what the call changed in the graph state. */
+export interface OpenWorkspace {
+  backend: FileBackend;
+  /** An update for the `files` channel. */
+  changes: () => ReturnType<StateBackend["changes"]>;
+}
+
+/** Makes the backend for a call. */
+export class Workspace {
+  readonly #make: (context: BackendContext) => FileBackend;
+  readonly #permissions: readonly PermissionRule[];
+  /** Whether commands can be run. A backend made per call is asked once, with nothing in it. */
+  readonly canExecute: boolean;
+
+  constructor({ backend = stateBackend, permissions = [] }: WorkspaceOptions) {
+    this.#make = typeof backend === "function" ? backend : () => backend;
+    this.#permissions = permissions;
+    this.canExecute = typeof backend === "function" ? false : backend.execute !== undefined;
+  }
+
+  /** Opens the workspace on a state, as a hook sees it. */
+  open(state: unknown, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
+    const { files = {} } = (state ?? {}) as { files?: Record<string, string> };
+    return this.#open(files, runtime);
+  }
+
+  /** Opens the workspace as a tool call finds it: after the calls that stand before it in its message. */
+  async openFor(id: string, runtime: ToolRuntime): Promise<OpenWorkspace> {
+    const { files = {} } = (runtime.state ?? {}) as { files?: Record<string, string> };
+    const earlier = earlierCalls(id, runtime.state);
+    if (earlier.length === 0) return this.#open(files, runtime);
+    const state = stateFiles(files);
+    const backend = this.#guarded(this.#make(contextOf(state, runtime)));
+    for (const { name, args } of earlier) {
+      const parsed = FILE_ARGUMENTS[name].safeParse(args);
+      // What is not in the state happens for real when that call itself runs.
+      if (!parsed.success || leaf(backend, parsed.data.file_path) !== state) continue;
+      await operate(backend, { name, args: parsed.data }, runtime.signal);
+    }
+    return this.#open(state.files(), runtime);
+  }
+
+  #open(files: Record<string, string>, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
+    const state = stateFiles(files);
+    return { backend: this.#guarded(this.#make(contextOf(state, runtime))), changes: () => state.changes() };
+  }
+
+  #guarded(backend: FileBackend): FileBackend {
+    return this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+  }
+}
+
+function contextOf(
+  state: StateBackend,
+  { store, configurable }: Pick<ToolRuntime, "store" | "configurable">,
+): BackendContext {
+  const threadId = configurable?.["thread_id"];
+  return {
+    state,
+    store: store as BaseStore | undefined,
+    threadId: typeof threadId === "string" ? threadId : "thread",
+  };
+}
+
+/** The backend that really holds a path. */
+function leaf(backend: FileBackend, path: string): FileBackend {
+  const next = backend.route?.(path);
+  return next && next !== backend ? leaf(next, path) : backend;
+}
+
+const MUTATIONS = ["write_file", "edit_file", "delete_file"] as const;
+type Mutation = (typeof MUTATIONS)[number];
+
+function earlierCalls(id: string, state: unknown): { name: Mutation; args: unknown }[] {
+  const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
+  const turn = messages.findLast(
+    (message) => AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
+  );
+  const calls = turn && AIMessage.isInstance(turn) ? (turn.tool_calls ?? []) : [];
+  return calls
+    .slice(
+      0,
+      calls.findIndex((call) => call.id === id),
+    )
+    .flatMap(({ name, args }) =>
+      MUTATIONS.includes(name as Mutation) ? { name: name as Mutation, args } : [],
+    );
+}

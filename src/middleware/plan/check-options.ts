@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { HarnessError } from "../../errors.ts";
+import { PRESET_NAMES, STATUSES } from "../../plan/index.ts";
+import type { PlanOptions } from "./options.ts";
+
+const text = z.string().optional();
+const atLeastOne = z.number().min(1, "must be at least 1").optional();
+const callback = z.custom<unknown>((value) => typeof value === "function", "must be a function").optional();
+const named = { name: text, text };
+
+/** What each option may be. Names and types follow `PlanOptions`; this is for those who have no compiler. */
+const OPTIONS = z
+  .strictObject({
+    preset: z.enum(PRESET_NAMES),
+    systemPrompt: z.string(),
+    toolDescription: z.string(),
+    updateDescription: z.string(),
+    reminders: z.union([
+      z.literal(false),
+      z.strictObject({
+        tag: text,
+        persist: z.boolean().optional(),
+        contextLoss: z.union([z.boolean(), z.strictObject(named)]).optional(),
+        exit: z
+          .union([z.boolean(), z.strictObject({ ...named, max: z.number().min(0).optional() })])
+          .optional(),
+        stale: z
+          .union([
+            z.boolean(),
+            z.strictObject({
+              ...named,
+              after: atLeastOne,
+              backoff: atLeastOne,
+              withoutPlan: z.boolean().optional(),
+            }),
+          ])
+          .optional(),
+        edited: z.union([z.boolean(), z.strictObject(named)]).optional(),
+      }),
+    ]),
+    verify: callback,
+    verifyTimeout: z.number().positive(),
+    approval: z.enum(["first", "always", "never"]),
+    owner: z.string(),
+    onPlanChange: callback,
+    askTools: z.array(z.string()),
+    now: callback,
+    statuses: z
+      .array(z.enum(STATUSES))
+      .refine((list) => STATUSES.slice(0, 3).every((status) => list.includes(status)), {
+        message: "must include pending, in_progress and completed",
+      }),
+    maxItems: atLeastOne,
+    maxInProgress: atLeastOne,
+    unknownStatus: z.enum(["refuse", "pending"]),
+    emptyContent: z.enum(["refuse", "drop"]),
+    duplicateIds: z.enum(["refuse", "renumber"]),
+    unknownIds: z.enum(["refuse", "ignore"]),
+    cycles: z.enum(["refuse", "drop"]),
+    earlyStart: z.enum(["refuse", "allow"]),
+    idle: z.enum(["allow", "refuse", "start"]),
+    completed: z.enum(["frozen", "editable"]),
+    listField: z.enum(["todos", "items"]),
+    contentField: z.enum(["content", "text"]),
+    aliases: z.boolean(),
+  })
+  .partial();
+
+/** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
+export function checkOptions(options: PlanOptions): void {
+  const result = OPTIONS.safeParse(options);
+  if (result.success) return;
+  const reasons = result.error.issues.flatMap((issue) => reasonsOf(issue));
+  throw new HarnessError("invalid-options", `planMiddleware: ${reasons.join("; ")}.`);
+}
+
+function reasonsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string[] {
+  const path = [...above, ...issue.path];
+  // Of "false, or an object" somebody who gave something else meant the object.
+  const meant = issue.code === "invalid_union" ? issue.errors.at(-1) : undefined;
+  if (meant) return meant.flatMap((inner) => reasonsOf(inner, path));
+  if (issue.code !== "unrecognized_keys") return [`${path.join(".") || "the options"}: ${issue.message}`];
+  const names = issue.keys.map((key) => `"${[...path, key].join(".")}"`).join(", ");
+  const known = path.length === 0 ? ` (there are ${Object.keys(OPTIONS.shape).join(", ")})` : "";
+  return [`there is no option ${names}${known}`];
+}

@@ -1,0 +1,239 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { HarnessError } from "../errors.ts";
+import { ScriptedModel } from "../testing/index.ts";
+import { chooseModel, describeModels, type ChooseModelOptions } from "./index.ts";
+
+const KEYS = { ANTHROPIC_API_KEY: "sk-ant-secret-1", OPENAI_API_KEY: "sk-secret-2" };
+
+const chosen = async (options: ChooseModelOptions): Promise<string> => {
+  const { name, source } = await chooseModel(options);
+  return `${name} from ${source}`;
+};
+
+const refusal = async (options: ChooseModelOptions): Promise<[code: string, message: string]> => {
+  const error = await chooseModel(options).catch((reason: unknown) => reason);
+  if (!(error instanceof HarnessError)) throw new Error("expected a HarnessError", { cause: error });
+  return [error.code, error.message];
+};
+
+describe("the order of choice", () => {
+  it("puts a model that is passed before everything else, and returns it as it is", async () => {
+    const model = new ScriptedModel(["hi"]);
+    const found = await chooseModel({ model, env: { HOLDFAST_MODEL: "openai:gpt-5", ...KEYS } });
+    expect(found.model).toBe(model);
+    expect(found.source).toBe("option");
+  });
+
+  it("names a model that is passed after its provider", async () => {
+    const { model } = await chooseModel({ model: "ollama:qwen3:8b", env: {} });
+    expect(await chosen({ model })).toBe("ollama:qwen3:8b from option");
+  });
+
+  it.each([
+    ["a name that is passed", { HOLDFAST_MODEL: "openai:gpt-5" }, "groq:x", "groq:x from option"],
+    ["HOLDFAST_MODEL", { HOLDFAST_MODEL: "openai:gpt-5" }, undefined, "openai:gpt-5 from HOLDFAST_MODEL"],
+    [
+      "DeepAgents' variables",
+      { DEEPAGENTS_MODEL_PROVIDER: "lm-studio", LM_STUDIO_MODEL_NAME: "qwen", OLLAMA_MODEL_NAME: "other" },
+      undefined,
+      "lm-studio:qwen from DEEPAGENTS_MODEL_PROVIDER",
+    ],
+    [
+      "the name of a local model, Ollama's first",
+      { LM_STUDIO_MODEL_NAME: "qwen", OLLAMA_MODEL_NAME: "qwen3:8b" },
+      undefined,
+      "ollama:qwen3:8b from OLLAMA_MODEL_NAME",
+    ],
+    ["the first key", {}, undefined, "anthropic:claude-sonnet-5 from ANTHROPIC_API_KEY"],
+  ])("takes %s", async (_, env, model, expected) => {
+    const keys = { ...KEYS, GROQ_API_KEY: "gsk_secret_3" };
+    expect(await chosen({ env: { ...keys, ...env }, ...(model && { model }) })).toBe(expected);
+  });
+
+  it.each([
+    ["OPENAI_API_KEY", "openai:gpt-5.1"],
+    ["GOOGLE_API_KEY", "google-genai:gemini-flash-latest"],
+    ["GEMINI_API_KEY", "google-genai:gemini-flash-latest"],
+    ["MISTRAL_API_KEY", "mistralai:mistral-large-latest"],
+    ["GROQ_API_KEY", "groq:openai/gpt-oss-120b"],
+    ["DEEPSEEK_API_KEY", "deepseek:deepseek-chat"],
+  ])("finds a provider by %s", async (variable, name) => {
+    expect(await chosen({ env: { [variable]: "secret-key" } })).toBe(`${name} from ${variable}`);
+  });
+
+  it("takes an empty variable for one that is not set", async () => {
+    const env = { HOLDFAST_MODEL: " ", OLLAMA_MODEL_NAME: "", OPENAI_API_KEY: "sk-secret-2" };
+    expect(await chosen({ env })).toBe("openai:gpt-5.1 from OPENAI_API_KEY");
+  });
+
+  it("says which variables can be set when none is", async () => {
+    const [code, message] = await refusal({ env: {} });
+    expect(code).toBe("no-model");
+    expect(message).toMatch(
+      /^No model is configured\. Set HOLDFAST_MODEL to provider:model, .* one of OLLAMA_/,
+    );
+    expect(message).toContain("ANTHROPIC_API_KEY, OPENAI_API_KEY");
+  });
+});
+
+describe("a model name", () => {
+  it.each([
+    ["gpt-5", "openai:gpt-5"],
+    ["o3-mini", "openai:o3-mini"],
+    ["claude-opus-5", "anthropic:claude-opus-5"],
+    ["openai", "openai:gpt-5.1"],
+    ["OpenAI:gpt-5", "openai:gpt-5"],
+    ["lm_studio:openai/gpt-oss-20b", "lm-studio:openai/gpt-oss-20b"],
+    ["ollama:hf.co/unsloth/x:Q4_K_M", "ollama:hf.co/unsloth/x:Q4_K_M"],
+  ])("%s means %s", async (model, name) => {
+    expect((await chooseModel({ model, env: KEYS })).name).toBe(name);
+  });
+
+  it.each([
+    [
+      "without a provider that can be inferred",
+      "qwen3",
+      /"qwen3" has no provider; .* such as openai:qwen3\./,
+    ],
+    [
+      "of Ollama without its provider",
+      "gpt-oss:20b",
+      /no provider "gpt-oss" .* such as ollama:gpt-oss:20b\./,
+    ],
+  ])("%s is refused with the valid form and the providers", async (_, model, expected) => {
+    const [code, message] = await refusal({ model, env: KEYS });
+    expect(code).toBe("invalid-model");
+    expect(message).toMatch(expected);
+    expect(message).toContain("anthropic, openai, google-genai, mistralai, groq");
+  });
+
+  it("is asked for when a local provider has none", async () => {
+    expect(await refusal({ env: { DEEPAGENTS_MODEL_PROVIDER: "ollama" } })).toEqual([
+      "missing-setting",
+      "ollama needs a model name: set OLLAMA_MODEL_NAME, or write ollama:name.",
+    ]);
+  });
+});
+
+describe("the address and the key", () => {
+  it.each([
+    ["ollama:m", {}, "http://127.0.0.1:11434"],
+    ["ollama:m", { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434"],
+    ["ollama:m", { OLLAMA_HOST: ":8080" }, "http://127.0.0.1:8080"],
+    ["ollama:m", { OLLAMA_HOST: "box.lan" }, "http://box.lan:11434"],
+    ["ollama:m", { OLLAMA_HOST: "box", OLLAMA_BASE_URL: "https://box.lan/" }, "https://box.lan"],
+    ["lm-studio:m", {}, "http://localhost:1234/v1"],
+    ["lm-studio:m", { LM_STUDIO_BASE_URL: "box.lan" }, "http://box.lan:1234/v1"],
+    ["lm-studio:m", { LM_STUDIO_BASE_URL: "http://box.lan:99/api" }, "http://box.lan:99/api"],
+    ["openai-compatible:m", { HOLDFAST_BASE_URL: "http://box:1/v1" }, "http://box:1/v1"],
+    ["openai-compatible:m", { OPENAI_BASE_URL: "http://box:2/v1" }, "http://box:2/v1"],
+  ])("of %s with %o is %s", async (model, env, baseUrl) => {
+    expect((await chooseModel({ model, env })).baseUrl).toBe(baseUrl);
+  });
+
+  it.each([
+    ["openai:gpt-5", {}, "openai:gpt-5 needs an API key: set OPENAI_API_KEY."],
+    ["gemini-3", {}, "google-genai:gemini-3 needs an API key: set GOOGLE_API_KEY or GEMINI_API_KEY."],
+    [
+      "openai-compatible:m",
+      {},
+      "openai-compatible:m needs an address: set HOLDFAST_BASE_URL, such as http://localhost:8000/v1.",
+    ],
+    [
+      "ollama:m",
+      { OLLAMA_BASE_URL: "http://" },
+      "OLLAMA_BASE_URL is not a URL; write it like http://127.0.0.1:11434.",
+    ],
+  ])("of %s with %o is asked for", async (model, env, message) => {
+    expect((await refusal({ model, env }))[1]).toBe(message);
+  });
+
+  it("keeps OpenAI's key from other servers", async () => {
+    const keyOf = async (options: ChooseModelOptions): Promise<unknown> =>
+      ((await chooseModel(options)).model as unknown as { apiKey: unknown }).apiKey;
+    const model = "openai-compatible:m";
+    const settings = { baseUrl: "http://box:1/v1" };
+    expect(await keyOf({ model, env: KEYS, settings })).toBe("none");
+    expect(await keyOf({ model, env: { ...KEYS, HOLDFAST_BASE_URL: "http://box:1/v1" } })).toBe("none");
+    expect(await keyOf({ model, env: { ...KEYS, OPENAI_BASE_URL: "http://box:2/v1" } })).toBe("sk-secret-2");
+    expect(await keyOf({ model: "lm-studio:m", env: KEYS })).toBe("none");
+  });
+
+  it("hands the settings on to the client", async () => {
+    const settings = { temperature: 0, maxTokens: 99 };
+    for (const model of ["openai:m", "anthropic:m", "deepseek:m", "mistralai:m", "groq:m"]) {
+      const env = { ...KEYS, DEEPSEEK_API_KEY: "key", MISTRAL_API_KEY: "key", GROQ_API_KEY: "key" };
+      expect((await chooseModel({ model, env, settings })).model).toMatchObject({ model: "m", ...settings });
+    }
+    const ollama = await chooseModel({ model: "ollama:m", env: {}, settings });
+    expect(ollama.model).toMatchObject({ temperature: 0, numPredict: 99 });
+    const google = await chooseModel({ model: "gemini-3", env: { GOOGLE_API_KEY: "key" }, settings });
+    expect(google.model).toMatchObject({ temperature: 0, maxOutputTokens: 99 });
+  });
+});
+
+describe("the report", () => {
+  it("tells what is installed and set, and shows no value", () => {
+    const env = { ...KEYS, OPENAI_BASE_URL: "https://me:word@proxy.test/v1", OLLAMA_HOST: "box" };
+    const report = describeModels(env);
+    expect(report.find(({ provider }) => provider === "openai")).toEqual({
+      provider: "openai",
+      package: "@langchain/openai",
+      installed: true,
+      install: "npm install @langchain/openai@1.5.8",
+      variables: ["OPENAI_API_KEY", "OPENAI_BASE_URL"],
+      baseUrl: "https://proxy.test/v1",
+    });
+    expect(report.find(({ provider }) => provider === "ollama")?.baseUrl).toBe("http://box:11434");
+    expect(JSON.stringify(report)).not.toMatch(/secret|word/);
+  });
+
+  it("survives an address that is no URL", () => {
+    const report = describeModels({ OLLAMA_HOST: "http://" });
+    expect(report.find(({ provider }) => provider === "ollama")).not.toHaveProperty("baseUrl");
+  });
+});
+
+describe("without the provider packages", () => {
+  it("the error names the package and the command that installs it", () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-models-"));
+    try {
+      cpSync("src/models", join(folder, "models"), { recursive: true });
+      cpSync("src/errors.ts", join(folder, "errors.ts"));
+      writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
+      mkdirSync(join(folder, "node_modules/@langchain"), { recursive: true });
+      symlinkSync(resolve("node_modules/@langchain/core"), join(folder, "node_modules/@langchain/core"));
+      writeFileSync(
+        join(folder, "main.ts"),
+        `import { chooseModel, describeModels } from "./models/index.ts";
+         const messages = [];
+         for (const model of ["openai:m", "anthropic:m", "ollama:m", "mistralai:m"]) {
+           const settings = { apiKey: "key" };
+           await chooseModel({ model, env: {}, settings }).catch((e) => messages.push(e.code + ": " + e.message));
+         }
+         const installed = describeModels({}).filter((report) => report.installed).length;
+         console.log(JSON.stringify({ messages, installed }));`,
+      );
+      const tsx = import.meta.resolve("tsx");
+      const output = execFileSync(process.execPath, ["--import", tsx, "main.ts"], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      expect(JSON.parse(output)).toEqual({
+        messages: [
+          "missing-package: openai needs the package @langchain/openai. Install it with: npm install @langchain/openai@1.5.8",
+          "missing-package: anthropic needs the package @langchain/anthropic. Install it with: npm install @langchain/anthropic",
+          "missing-package: ollama needs the package @langchain/ollama. Install it with: npm install @langchain/ollama",
+          "missing-package: mistralai needs the package @langchain/mistralai. Install it with: npm install @langchain/mistralai",
+        ],
+        installed: 0,
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { HarnessError } from "../errors.ts";
+import type { ClientOptions } from "./clients.ts";
+import { chain } from "./error-chain.ts";
+import { readModelName, type Choice } from "./name.ts";
+import { patientFetch } from "./patient-fetch.ts";
+import { PROVIDERS } from "./providers.ts";
+import { findSet, pickBaseUrl, pickEndpoint, read, type Environment, type ModelOptions } from "./settings.ts";
+
+export interface ChooseModelOptions {
+  /** A model to use as it is, or `provider:model`. */
+  model?: BaseChatModel | string;
+  /** Default `process.env`. */
+  env?: Environment;
+  settings?: ModelOptions;
+}
+
+export interface ChosenModel {
+  model: BaseChatModel;
+  /** `provider:model`. */
+  name: string;
+  /** Why this one: `option`, or the variable that said so. */
+  source: string;
+  /** Where requests go. Absent for a model that was passed in. */
+  baseUrl?: string;
+}
+
+const DEFAULT_RETRIES = 4;
+
+/**
+ * Finds the chat model to use: the one that is passed; `HOLDFAST_MODEL`; DeepAgents' variables
+ * (`DEEPAGENTS_MODEL_PROVIDER`, or a local model's name alone); the first provider whose key is set. Sends no
+ * request. Throws a `HarnessError` that says what to set or install when there is none.
+ */
+export async function chooseModel(options: ChooseModelOptions = {}): Promise<ChosenModel> {
+  const { model, env = process.env, settings = {} } = options;
+  if (model !== undefined && typeof model !== "string") {
+    return { model, name: nameOf(model), source: "option" };
+  }
+  const { source, ...choice } = choose(model, env);
+  const { baseUrl, apiKey } = address(choice, env, settings);
+  const { maxRetries = DEFAULT_RETRIES, timeout, temperature, maxTokens } = settings;
+  const client = await create(choice, {
+    model: choice.model,
+    apiKey,
+    baseUrl,
+    maxRetries,
+    fetch: patientFetch({ maxRetries, ...(timeout !== undefined && { timeout }) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  });
+  return { model: client, name: `${choice.id}:${choice.model}`, source, baseUrl };
+}
+
+function choose(model: string | undefined, env: Environment): Choice & { source: string } {
+  if (model !== undefined) return { ...readModelName(model, env), source: "option" };
+  for (const source of ["HOLDFAST_MODEL", "DEEPAGENTS_MODEL_PROVIDER"]) {
+    const name = read(env, source);
+    if (name) return { ...readModelName(name, env), source };
+  }
+  const providers = Object.entries(PROVIDERS);
+  const variables = [
+    ...providers.map(([id, { modelVariable }]) => ({ id, names: modelVariable ? [modelVariable] : [] })),
+    ...providers.map(([id, { needsKey, endpoints }]) => ({ id, names: needsKey ? endpoints[0].keys : [] })),
+  ];
+  for (const { id, names } of variables) {
+    const source = findSet(env, names);
+    if (source) return { ...readModelName(id, env), source };
+  }
+  const all = variables.flatMap(({ names }) => names).join(", ");
+  throw new HarnessError(
+    "no-model",
+    `No model is configured. Set HOLDFAST_MODEL to provider:model, such as ollama:qwen3, or one of ${all}.`,
+  );
+}
+
+function address(
+  { id, provider, model }: Choice,
+  env: Environment,
+  settings: ModelOptions,
+): { baseUrl: string; apiKey: string } {
+  const endpoint = pickEndpoint(provider, env, settings);
+  const baseUrl = pickBaseUrl(provider, env, settings);
+  if (baseUrl === undefined) {
+    throw new HarnessError(
+      "missing-setting",
+      `${id}:${model} needs an address: set ${endpoint.baseUrl}, such as http://localhost:8000/v1.`,
+    );
+  }
+  const apiKey = settings.apiKey ?? read(env, findSet(env, endpoint.keys));
+  if (apiKey === undefined && provider.needsKey) {
+    const variables = endpoint.keys.join(" or ");
+    throw new HarnessError("missing-setting", `${id}:${model} needs an API key: set ${variables}.`);
+  }
+  // The clients insist on a key, and would look for one of another provider in the environment.
+  return { baseUrl, apiKey: apiKey ?? "none" };
+}
+
+async function create({ id, provider }: Choice, options: ClientOptions): Promise<BaseChatModel> {
+  try {
+    return await provider.create(options);
+  } catch (error) {
+    if (!chain(error).some(({ code }) => code === "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new HarnessError(
+      "missing-package",
+      `${id} needs the package ${provider.package}. Install it with: npm install ${provider.install}`,
+      { cause: error },
+    );
+  }
+}
+
+function nameOf(model: BaseChatModel): string {
+  const { ls_provider: provider = "custom", ls_model_name: name } = model.getLsParams({});
+  return [provider.replaceAll("_", "-"), ...(name ? [name] : [])].join(":");
+}

@@ -1,0 +1,90 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+
+/** What every client is built from. */
+export interface ClientOptions {
+  model: string;
+  apiKey: string;
+  baseUrl: string;
+  temperature?: number;
+  maxTokens?: number;
+  maxRetries: number;
+  /** Retries and gives up by itself: a client that takes it does neither. */
+  fetch: typeof fetch;
+}
+
+/** A client's own clock would count our retries too. */
+const NO_LIMITS = { maxRetries: 0, timeout: 2 ** 31 - 1 };
+/** What the clients of OpenAI and Anthropic log they also throw. */
+const SILENT = { logLevel: "off" } as const;
+
+export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  return new ChatOpenAI(openAIFields(options));
+}
+
+/** Servers that speak OpenAI's older protocol, whatever their models are called. */
+export async function createCompatible(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  const { configuration, ...fields } = openAIFields(options);
+  // The ids of an OpenAI account would be read from the environment and sent along.
+  const anonymous = { ...configuration, organization: null, project: null };
+  return new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
+}
+
+function openAIFields(options: ClientOptions) {
+  const { model, apiKey, baseUrl, fetch } = options;
+  const configuration = { baseURL: baseUrl, fetch, ...SILENT };
+  return { model, apiKey, configuration, ...sampling(options), ...NO_LIMITS };
+}
+
+export async function createAnthropic(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatAnthropic } = await import("@langchain/anthropic");
+  const { model, apiKey, baseUrl, fetch } = options;
+  return new ChatAnthropic({
+    model,
+    apiKey,
+    anthropicApiUrl: baseUrl,
+    maxRetries: 0,
+    clientOptions: { fetch, ...NO_LIMITS, ...SILENT },
+    ...sampling(options),
+  });
+}
+
+export async function createGroq(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatGroq } = await import("@langchain/groq");
+  const { model, apiKey, baseUrl, fetch } = options;
+  return new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
+}
+
+/** Mistral's client takes no `fetch`: it retries by itself and knows no timeout. */
+export async function createMistral(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatMistralAI } = await import("@langchain/mistralai");
+  const { model, apiKey, baseUrl, maxRetries } = options;
+  return new ChatMistralAI({ model, apiKey, serverURL: baseUrl, maxRetries, ...sampling(options) });
+}
+
+/** Google's client takes no `fetch` either. */
+export async function createGoogle(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatGoogleGenerativeAI } = await import("@langchain/google-genai");
+  const { model, apiKey, baseUrl, maxRetries } = options;
+  const { maxTokens: maxOutputTokens, ...rest } = sampling(options);
+  return new ChatGoogleGenerativeAI({
+    model,
+    apiKey,
+    baseUrl,
+    maxRetries,
+    ...rest,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  });
+}
+
+/** The options of the answer that are set. */
+export function sampling({ temperature, maxTokens }: ClientOptions): {
+  temperature?: number;
+  maxTokens?: number;
+} {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}

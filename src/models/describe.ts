@@ -1,0 +1,40 @@
+import { createRequire } from "node:module";
+import { PROVIDERS } from "./providers.ts";
+import { pickBaseUrl, setVariables, withoutCredentials, type Environment } from "./settings.ts";
+
+/** What is there of one provider. */
+export interface ModelReport {
+  provider: string;
+  package: string;
+  installed: boolean;
+  /** The command that installs the package. */
+  install: string;
+  /** The variables of the provider that are set: names, never values. */
+  variables: string[];
+  /** Where requests would go, without credentials. Absent when it is not set, or no URL. */
+  baseUrl?: string;
+}
+
+/** Reports for every provider whether its package is installed and what is set for it. Default `process.env`. */
+export function describeModels(env: Environment = process.env): ModelReport[] {
+  const { resolve } = createRequire(import.meta.url);
+  return Object.entries(PROVIDERS).map(([id, provider]) => {
+    const baseUrl = attempt(() => pickBaseUrl(provider, env));
+    return {
+      provider: id,
+      package: provider.package,
+      installed: attempt(() => resolve(provider.package)) !== undefined,
+      install: `npm install ${provider.install}`,
+      variables: setVariables(provider, env),
+      ...(baseUrl !== undefined && { baseUrl: withoutCredentials(baseUrl) }),
+    };
+  });
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
+
+/** What kind of thing went wrong between here and a model. */
+export type FailureKind =
+  | "refused"
+  | "unknown-host"
+  | "certificate"
+  | "timeout"
+  | "cut"
+  | "malformed"
+  | "cancelled"
+  | "unauthorized"
+  | "forbidden"
+  | "not-found"
+  | "too-long"
+  | "rate-limit"
+  | "no-quota"
+  | "server"
+  | "rejected"
+  | "other";
+
+export interface Failure {
+  kind: FailureKind;
+  /** The HTTP status, where there was an answer. */
+  status?: number;
+  /** What the server or the client said, in one line. May hold secrets. */
+  detail: string;
+}
+
+const NODE_CODES: Record<string, FailureKind> = {
+  ECONNREFUSED: "refused",
+  EHOSTUNREACH: "refused",
+  ENETUNREACH: "refused",
+  ENOTFOUND: "unknown-host",
+  EAI_AGAIN: "unknown-host",
+  ECONNRESET: "cut",
+  EPIPE: "cut",
+  UND_ERR_SOCKET: "cut",
+  ETIMEDOUT: "timeout",
+  UND_ERR_CONNECT_TIMEOUT: "timeout",
+  UND_ERR_HEADERS_TIMEOUT: "timeout",
+  UND_ERR_BODY_TIMEOUT: "timeout",
+  CERT_HAS_EXPIRED: "certificate",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "certificate",
+  SELF_SIGNED_CERT_IN_CHAIN: "certificate",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "certificate",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "certificate",
+  ERR_TLS_CERT_ALTNAME_INVALID: "certificate",
+};
+
+const NAMES: Record<string, FailureKind> = {
+  ContextOverflowError: "too-long",
+  TimeoutError: "timeout",
+  APIConnectionTimeoutError: "timeout",
+  AbortError: "cancelled",
+  ModelAbortError: "cancelled",
+  SyntaxError: "malformed",
+  ZodError: "malformed",
+};
+
+const STATUSES: Record<number, FailureKind> = {
+  401: "unauthorized",
+  402: "no-quota",
+  403: "forbidden",
+  404: "not-found",
+  408: "timeout",
+  413: "too-long",
+  429: "rate-limit",
+};
+
+const NO_QUOTA = /insufficient.?quota|exceeded your current quota|credit balance|out of credits/i;
+/** Google says that the quota is exceeded when it means that of this minute. */
+const PASSES = /(retry|try again) (in|after)/i;
+const TOO_LONG = /context.?(length|window)|prompt is too long|maximum context|too many tokens/i;
+
+/** Finds out what kind of failure an error is, through everything that wrapped it. */
+export function failureOf(error: unknown): Failure {
+  const errors = chain(error);
+  const names = errors.flatMap((link) => [link["name"], link.constructor?.name]);
+  const named = first(names, (name) => own(NAMES, name));
+  const answer = errors.find((link) => statusOf(link) !== undefined);
+  if (answer && named !== "too-long") {
+    const [status, detail] = [statusOf(answer)!, messageOf(answer)];
+    return { kind: kindOfStatus(status, detail), status, detail };
+  }
+  // The innermost message says most: around it stands "Connection error." or "fetch failed".
+  const detail = errors.map(messageOf).findLast(Boolean) ?? (errors.length > 0 ? "" : String(error));
+  const coded = first(errors, ({ code }) => own(NODE_CODES, code));
+  const crashed = errors.some(isClientCrash) ? "malformed" : undefined;
+  return { kind: coded ?? named ?? crashed ?? kindOfText(detail), detail };
+}
+
+/** Whether a response with this status and text says that there is nothing left to spend. */
+export function isOutOfQuota(status: number, text: string): boolean {
+  return kindOfStatus(status, text) === "no-quota";
+}
+
+function kindOfStatus(status: number, text: string): FailureKind {
+  const isSpent = NO_QUOTA.test(text) && !PASSES.test(text);
+  if (isSpent && [400, 403, 429].includes(status)) return "no-quota";
+  if (status === 400 && TOO_LONG.test(text)) return "too-long";
+  return STATUSES[status] ?? (status >= 500 ? "server" : "rejected");
+}
+
+function kindOfText(text: string): FailureKind {
+  // Undici's word for a connection that broke, and Ollama's for a stream without its end.
+  if (/^terminated$|did not receive done/i.test(text)) return "cut";
+  return "other";
+}
+
+/** A client that fell over what it got: `undefined` where every answer has something. */
+function isClientCrash({ name, stack }: Link): boolean {
+  const thrownAt = typeof stack === "string" ? (/^ +at .*$/m.exec(stack)?.[0] ?? "") : "";
+  return name === "TypeError" && /node_modules.(@langchain|openai|ollama)\b/.test(thrownAt);
+}
+
+function first<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of list) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function own(table: Record<string, FailureKind>, key: unknown): FailureKind | undefined {
+  return typeof key === "string" && Object.hasOwn(table, key) ? table[key] : undefined;
+}

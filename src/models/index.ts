@@ -1,0 +1,4 @@
+export { chooseModel, type ChooseModelOptions, type ChosenModel } from "./choose.ts";
+export { describeModels, type ModelReport } from "./describe.ts";
+export { explainModelError, type FailedModel } from "./explain.ts";
+export type { Environment, ModelOptions } from "./settings.ts";

@@ -1,0 +1,40 @@
+import { HarnessError } from "../errors.ts";
+import { PROVIDERS, type Provider } from "./providers.ts";
+import { read, type Environment } from "./settings.ts";
+
+/** A provider and the model it should run. */
+export interface Choice {
+  id: string;
+  provider: Provider;
+  model: string;
+}
+
+/**
+ * Reads `provider:model`. The provider alone means its default model. The model alone will do where its name can
+ * only be one provider's: `gpt-5` and `o3` are OpenAI's, `claude-…` Anthropic's, `gemini-…` Google's.
+ */
+export function readModelName(text: string, env: Environment): Choice {
+  const [, before = "", model = ""] = /^([^:]*):?(.*)$/s.exec(text.trim()) ?? [];
+  const id = before.toLowerCase().replaceAll("_", "-");
+  if (Object.hasOwn(PROVIDERS, id)) return withModel(id, model, env);
+  const owner = Object.keys(PROVIDERS).find((name) => PROVIDERS[name]?.owns?.test(text.trim()));
+  if (owner) return withModel(owner, text.trim(), env);
+
+  const known = Object.keys(PROVIDERS).join(", ");
+  // Ollama's own names have a colon too.
+  const example = model === "" ? `openai:${text}` : `ollama:${text}`;
+  throw new HarnessError(
+    "invalid-model",
+    model === ""
+      ? `The model "${text}" has no provider; write provider:model, such as ${example}. Providers: ${known}.`
+      : `There is no provider "${before}" for the model "${text}"; write provider:model, such as ${example}. Providers: ${known}.`,
+  );
+}
+
+function withModel(id: string, given: string, env: Environment): Choice {
+  const provider = PROVIDERS[id]!;
+  const model = given || read(env, provider.modelVariable) || provider.model;
+  if (model) return { id, provider, model };
+  const variable = provider.modelVariable ? `set ${provider.modelVariable}, or ` : "";
+  throw new HarnessError("missing-setting", `${id} needs a model name: ${variable}write ${id}:name.`);
+}

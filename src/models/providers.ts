@@ -1,0 +1,141 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import {
+  createAnthropic,
+  createCompatible,
+  createGoogle,
+  createGroq,
+  createMistral,
+  createOpenAI,
+  type ClientOptions,
+} from "./clients.ts";
+import { createOllama } from "./ollama.ts";
+
+/** The variables of an address and of the keys that belong to it. A key is never sent to another's address. */
+export interface Endpoint {
+  baseUrl: string;
+  keys: readonly string[];
+}
+
+/** A provider as data, and how its client is made. */
+export interface Provider {
+  label: string;
+  package: string;
+  /** What `npm install` is given. */
+  install: string;
+  /** In order of preference. */
+  endpoints: readonly [Endpoint, ...Endpoint[]];
+  needsKey: boolean;
+  /** Default address. Absent: the user has to give one. */
+  baseUrl?: string;
+  /** What an address without a port or a path means. */
+  completeUrl?: { port?: number; path?: string };
+  /** The model to use when only the provider is known, and the variable that says another. */
+  model?: string;
+  modelVariable?: string;
+  /** Model names that can only be this provider's. */
+  owns?: RegExp;
+  /** For a server on the user's machine: how to start it, and how to get a model into it. */
+  local?: { start: string; get: (model: string) => string };
+  create: (options: ClientOptions) => Promise<BaseChatModel>;
+}
+
+// From 1.5.9 on it needs Node 22.
+const OPENAI = { package: "@langchain/openai", install: "@langchain/openai@1.5.8" };
+const client = (name: string): Pick<Provider, "package" | "install"> => ({ package: name, install: name });
+
+/** Every provider by the name that stands before the colon, in the order in which keys are looked for. */
+export const PROVIDERS: Readonly<Record<string, Provider>> = {
+  anthropic: {
+    ...client("@langchain/anthropic"),
+    label: "Anthropic",
+    endpoints: [{ baseUrl: "ANTHROPIC_BASE_URL", keys: ["ANTHROPIC_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://api.anthropic.com",
+    model: "claude-sonnet-5",
+    owns: /^claude-/,
+    create: createAnthropic,
+  },
+  openai: {
+    ...OPENAI,
+    label: "OpenAI",
+    endpoints: [{ baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://api.openai.com/v1",
+    model: "gpt-5.1",
+    // Not gpt-oss: that runs anywhere but at OpenAI.
+    owns: /^(gpt-\d|chatgpt-|o\d)/,
+    create: createOpenAI,
+  },
+  "google-genai": {
+    ...client("@langchain/google-genai"),
+    label: "Google",
+    endpoints: [{ baseUrl: "GOOGLE_GEMINI_BASE_URL", keys: ["GOOGLE_API_KEY", "GEMINI_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://generativelanguage.googleapis.com",
+    model: "gemini-flash-latest",
+    owns: /^gemini-/,
+    create: createGoogle,
+  },
+  mistralai: {
+    ...client("@langchain/mistralai"),
+    label: "Mistral",
+    endpoints: [{ baseUrl: "MISTRAL_BASE_URL", keys: ["MISTRAL_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://api.mistral.ai",
+    model: "mistral-large-latest",
+    create: createMistral,
+  },
+  groq: {
+    ...client("@langchain/groq"),
+    label: "Groq",
+    endpoints: [{ baseUrl: "GROQ_BASE_URL", keys: ["GROQ_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://api.groq.com",
+    model: "openai/gpt-oss-120b",
+    create: createGroq,
+  },
+  deepseek: {
+    ...OPENAI,
+    label: "DeepSeek",
+    endpoints: [{ baseUrl: "DEEPSEEK_BASE_URL", keys: ["DEEPSEEK_API_KEY"] }],
+    needsKey: true,
+    baseUrl: "https://api.deepseek.com/v1",
+    model: "deepseek-chat",
+    create: createCompatible,
+  },
+  ollama: {
+    ...client("@langchain/ollama"),
+    label: "Ollama",
+    endpoints: [
+      { baseUrl: "OLLAMA_BASE_URL", keys: [] },
+      { baseUrl: "OLLAMA_HOST", keys: [] },
+    ],
+    needsKey: false,
+    baseUrl: "http://127.0.0.1:11434",
+    completeUrl: { port: 11434 },
+    modelVariable: "OLLAMA_MODEL_NAME",
+    local: { start: "`ollama serve`", get: (model) => `get it with \`ollama pull ${model}\`` },
+    create: createOllama,
+  },
+  "lm-studio": {
+    ...OPENAI,
+    label: "LM Studio",
+    endpoints: [{ baseUrl: "LM_STUDIO_BASE_URL", keys: ["LM_STUDIO_API_KEY"] }],
+    needsKey: false,
+    baseUrl: "http://localhost:1234/v1",
+    completeUrl: { port: 1234, path: "/v1" },
+    modelVariable: "LM_STUDIO_MODEL_NAME",
+    local: { start: "`lms server start`", get: (model) => `load it with \`lms load ${model}\`` },
+    create: createCompatible,
+  },
+  "openai-compatible": {
+    ...OPENAI,
+    label: "OpenAI-compatible",
+    endpoints: [
+      { baseUrl: "HOLDFAST_BASE_URL", keys: ["HOLDFAST_API_KEY"] },
+      { baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] },
+    ],
+    needsKey: false,
+    create: createCompatible,
+  },
+};

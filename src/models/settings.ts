@@ -1,0 +1,85 @@
+import { HarnessError } from "../errors.ts";
+import type { Endpoint, Provider } from "./providers.ts";
+
+/** Variables by name. Empty ones count as not set. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is passed on to the model. */
+export interface ModelOptions {
+  /** Default: the variables of the provider. */
+  apiKey?: string;
+  baseUrl?: string;
+  /** Default: the provider's. */
+  temperature?: number;
+  maxTokens?: number;
+  /** How often a request is sent again after a 429, a 5xx, a timeout or a cut connection. Default 4. */
+  maxRetries?: number;
+  /**
+   * How many milliseconds a server may be silent, before its answer and within it. Without it Node's own limit
+   * of 5 minutes holds. The clients of Google and Mistral do not know it.
+   */
+  timeout?: number;
+}
+
+/** Reads a variable. */
+export function read(env: Environment, variable: string | undefined): string | undefined {
+  return (variable && env[variable]?.trim()) || undefined;
+}
+
+/** The names of those variables of a provider that are set. */
+export function setVariables({ endpoints, modelVariable }: Provider, env: Environment): string[] {
+  const variables = endpoints.flatMap(({ baseUrl, keys }) => [...keys, baseUrl]);
+  return [...variables, ...(modelVariable ? [modelVariable] : [])].filter((variable) => read(env, variable));
+}
+
+/** The endpoint to use: the first whose address is set, or else the first. */
+export function pickEndpoint(
+  { endpoints }: Provider,
+  env: Environment,
+  options: ModelOptions = {},
+): Endpoint {
+  const found = options.baseUrl ? undefined : endpoints.find(({ baseUrl }) => read(env, baseUrl));
+  return found ?? endpoints[0];
+}
+
+/** The first of these variables that is set. */
+export function findSet(env: Environment, variables: readonly string[]): string | undefined {
+  return variables.find((variable) => read(env, variable));
+}
+
+/** The address to use, complete. Throws `invalid-options` when it is no URL. */
+export function pickBaseUrl(
+  provider: Provider,
+  env: Environment,
+  options: ModelOptions = {},
+): string | undefined {
+  const variable = pickEndpoint(provider, env, options).baseUrl;
+  const given = options.baseUrl ?? read(env, variable);
+  if (given === undefined) return provider.baseUrl;
+  const url = completeUrl(given, provider.completeUrl);
+  if (url) return url;
+  const where = options.baseUrl === undefined ? variable : "baseUrl";
+  const example = provider.baseUrl ?? "http://localhost:8000/v1";
+  throw new HarnessError("invalid-options", `${where} is not a URL; write it like ${example}.`);
+}
+
+/** An address without its user name and password. */
+export function withoutCredentials(baseUrl: string): string {
+  return baseUrl.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1");
+}
+
+/** `OLLAMA_HOST` in particular is often just a host, a port, or the address that a server binds to. */
+function completeUrl(
+  given: string,
+  { port, path = "" }: NonNullable<Provider["completeUrl"]> = {},
+): string | undefined {
+  const hasScheme = given.includes("://");
+  const full = hasScheme ? given : `http://${given.replace(/^:/, "127.0.0.1:")}`;
+  if (!URL.canParse(full)) return undefined;
+  const url = new URL(full);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  if (!hasScheme && url.port === "" && port !== undefined) url.port = String(port);
+  if (url.pathname === "/") url.pathname = path;
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,133 @@
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import pLimit from "p-limit";
+import { z } from "zod";
+import { diffFiles } from "../files/index.ts";
+import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
+import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
+import { FollowedTodo, type FollowUpdate } from "../middleware/plan/follow.ts";
+import type { PlanParts } from "../middleware/plan/turn.ts";
+import { ZERO_TALLY } from "../plan/index.ts";
+import type { SubagentEvent } from "./events.ts";
+import { readReport, type Report } from "./report.ts";
+import { checkNames, type CompiledSubagent } from "./spec.ts";
+import { TASK_DESCRIPTION } from "./task.prompt.ts";
+
+/** Options of `subagentsMiddleware`. */
+export interface SubagentsOptions {
+  subagents: readonly CompiledSubagent[];
+  /** How many run at once; more wait for their turn. Default 8. */
+  maxConcurrency?: number;
+  /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
+  plan?: PlanParts | undefined;
+}
+
+const TASK = "task";
+
+/** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
+export function subagentsMiddleware(options: SubagentsOptions) {
+  checkNames(options.subagents);
+  return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
+}
+
+function taskTool({ subagents, plan, maxConcurrency = 8 }: SubagentsOptions): DynamicStructuredTool {
+  const limit = pLimit(maxConcurrency);
+  const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
+  const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
+  const schema = plan ? base.extend({ todo_id: z.coerce.string().optional() }) : base;
+  const text = { name: TASK, description: TASK_DESCRIPTION.replaceAll("{agents}", () => agents), schema };
+  return checkedTool(text, async (args, runtime) => {
+    const job: Job = args;
+    const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
+    if (!subagent) {
+      const names = subagents.map(({ name }) => name).join(", ");
+      return failure(
+        TASK,
+        callId(runtime),
+        `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`,
+      );
+    }
+    return limit(() => runJob(subagent, job, { plan, runtime }));
+  });
+}
+
+interface Job {
+  description: string;
+  subagent_type: string;
+  todo_id?: string | undefined;
+}
+
+async function runJob(
+  { name, runnable }: CompiledSubagent,
+  job: Job,
+  { plan, runtime }: { plan: PlanParts | undefined; runtime: ToolRuntime },
+): Promise<Command | ToolMessage> {
+  const id = callId(runtime);
+  const { state, writer, configurable, signal } = runtime;
+  const followed = plan && job.todo_id !== undefined ? await follow(plan, job.todo_id, runtime) : undefined;
+  if (Array.isArray(followed)) return failure(TASK, id, followed.map((issue) => issue.message).join(" "));
+
+  const owner = `${ownerOf({ configurable }, "main")}/${name}:${id}`;
+  const tell = (event: Pick<SubagentEvent, "type" | "ok" | "error">): void =>
+    writer?.({
+      ...event,
+      version: 1,
+      owner,
+      name,
+      call: id,
+      description: job.description,
+      ...(job.todo_id !== undefined && { todoId: job.todo_id }),
+      at: Date.now(),
+    } satisfies SubagentEvent);
+  tell({ type: "subagent-start" });
+
+  const { files } = (state ?? {}) as { files?: Record<string, string> };
+  const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
+  let report: Report;
+  try {
+    const config = { ...runtime.config, configurable: { ...configurable, [OWNER_KEY]: owner }, signal };
+    report = readReport(await runnable.invoke(input as never, config as never));
+  } catch (error) {
+    // Interrupts and the caller's own abort are not the sub-agent's failure.
+    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    tell({ type: "subagent-end", ok: false, error: reason });
+    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY });
+    const message = failure(
+      TASK,
+      id,
+      `the sub-agent "${name}" failed: ${reason}. ${ended?.sentence ?? ""}`.trim(),
+    );
+    return ended ? new Command({ update: { ...ended.update, messages: [message] } }) : message;
+  }
+  tell({ type: "subagent-end", ok: true });
+  const ended = await followed?.end({ ok: true, spent: report.spent });
+  const content = ended ? `${report.text}\n\n[${ended.sentence}]` : report.text;
+  const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
+    ...ended?.update,
+    messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],
+    ...(report.files && { files: diffFiles(files ?? {}, report.files) }),
+  };
+  return new Command({ update });
+}
+
+async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
+  const { state, writer, configurable, signal } = runtime;
+  const id = callId(runtime);
+  const { messages = [] } = (state ?? {}) as {
+    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
+  };
+  const turn = messages.findLast((message) => message.tool_calls?.some((call) => call.id === id));
+  const followers =
+    turn?.tool_calls?.filter((call) => call.name === TASK && "todo_id" in call.args).length ?? 1;
+  return FollowedTodo.start(
+    plan,
+    { id, state, writer, configurable, signal },
+    { id: todoId, alone: followers <= 1 },
+  );
+}
+
+export { isSubagentEvent, type SubagentEvent } from "./events.ts";
+export { type CompiledSubagent, type SubagentRunnable } from "./spec.ts";

@@ -1,0 +1,30 @@
+import type { Runnable } from "@langchain/core/runnables";
+import { HarnessError } from "../errors.ts";
+
+/** A sub-agent that is ready to run: anything that takes `messages` (and `files`) and returns them. */
+export interface CompiledSubagent {
+  name: string;
+  /** Tells the model when to use it. */
+  description: string;
+  runnable: SubagentRunnable;
+}
+
+/** A LangChain agent, a LangGraph graph, or any runnable with the same state. */
+export type SubagentRunnable =
+  | Pick<Runnable<object, object>, "invoke">
+  | { invoke: (input: never, config?: never) => Promise<object> };
+
+/** Refuses names that the model could not tell apart or call. */
+export function checkNames(subagents: readonly { name: string; description: string }[]): void {
+  const seen = new Set<string>();
+  for (const { name, description } of subagents) {
+    if (!/^[\w-]+$/.test(name)) fail(`"${name}" is not a name; use letters, digits, - and _`);
+    if (seen.has(name)) fail(`two sub-agents are called "${name}"`);
+    if (!description) fail(`"${name}" has no description; the model chooses by it`);
+    seen.add(name);
+  }
+}
+
+function fail(reason: string): never {
+  throw new HarnessError("invalid-options", `Sub-agents: ${reason}.`);
+}
