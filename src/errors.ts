@@ -2,6 +2,7 @@
 export type HarnessErrorCode =
   | "invalid-options"
   | "invalid-plan"
+  | "invalid-request"
   | "no-model"
   | "invalid-model"
   | "missing-setting"

@@ -6,15 +6,33 @@ export {
   type SubagentSpec,
 } from "./deep/options.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
+export { leadAgentGraph, makeLeadAgent, type LeadOptions } from "./lead/index.ts";
+export type { LeadRequest } from "./lead/request.ts";
+export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware, type FilesOptions } from "./middleware/files/index.ts";
 export { stateBackend, type BackendContext, type BackendOption } from "./middleware/files/workspace.ts";
+export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
 export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/approval.ts";
 export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";
 export type { PlanOptions, ReminderOptions } from "./middleware/plan/options.ts";
 export { workWasDone, type Verdict, type Verifier, type VerifyContext } from "./middleware/plan/verify.ts";
+export {
+  localSandboxProvider,
+  sandboxMiddleware,
+  type LocalSandboxOptions,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxProvider,
+} from "./middleware/sandbox/index.ts";
 export { summarizationMiddleware, type SummarizationOptions } from "./middleware/summarization/index.ts";
+export {
+  threadDataMiddleware,
+  type ThreadData,
+  type ThreadDataOptions,
+} from "./middleware/thread-data/index.ts";
+export { titleMiddleware, type TitleOptions } from "./middleware/title/index.ts";
 export { chooseModel, explainModelError, type ChosenModel, type ChooseModelOptions } from "./models/index.ts";
 export type { Todo } from "./plan/index.ts";
 export {

@@ -18,7 +18,7 @@ const LAYERS: Record<string, string[]> = {
   middleware: [...stores, ...langchain],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
-  lead: [...agents, ...langchain],
+  lead: [...agents, "deep", ...langchain],
   "surfaces/cli": surface,
   "surfaces/server": surface,
   "surfaces/acp": surface,

@@ -4,8 +4,6 @@ import {
   createAgent,
   createMiddleware,
   humanInTheLoopMiddleware,
-  toolErrorMiddleware,
-  ToolInvocationError,
   type AnyAgentMiddleware,
 } from "langchain";
 import { HarnessError } from "../errors.ts";
@@ -14,6 +12,7 @@ import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
+import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { DeferredModel } from "../models/deferred.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
@@ -41,7 +40,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
   const { resultLimit, maxConcurrency, summarization, interruptOn } = options;
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
-    toolErrorMiddleware({ onError: describeToolError }),
+    toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, { ...(resultLimit !== undefined && { resultLimit }) }),
     ...(subagents.length > 0
@@ -129,16 +128,6 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
 function modelOf(model: DeepAgentOptions["model"]): BaseChatModel {
   if (model !== undefined && typeof model !== "string") return model;
   return new DeferredModel(model === undefined ? {} : { model });
-}
-
-/** What a failed tool says to the model: what was wrong, without stack or paths of the host. */
-function describeToolError(error: unknown): string | undefined {
-  if (error instanceof Error && error.name === "AbortError") return undefined;
-  let root: unknown = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
-  const cause = ToolInvocationError.isInstance(root) ? (root as { toolError?: unknown }).toolError : root;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return `Error: ${message.split("\n    at ")[0]}`;
 }
 
 /** LangChain's caching breakpoints; they are set for Anthropic's models and ignored for others. */

@@ -44,7 +44,10 @@ export type GrepOutput = "files" | "content" | "count";
 
 /** A search in the text of files, line by line. */
 export interface GrepQuery extends SearchScope {
-  /** Text to find or, with `regex`, an expression in RE2 syntax (no lookaround, no backreferences). */
+  /**
+   * Text to find or, with `regex`, an expression in RE2 syntax (no lookaround, no backreferences), which is
+   * tried on the first 20,000 characters of a line.
+   */
   pattern: string;
   regex?: boolean | undefined;
   ignoreCase?: boolean | undefined;

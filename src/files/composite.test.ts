@@ -47,6 +47,8 @@ describe("a composite backend", () => {
     expect(await names(backend, "/x")).toEqual(["/x/y/"]);
     expect(await names(backend, "/x/y")).toEqual(["/x/y/d.md"]);
     expect(await backend.read("/memories/hidden.md")).toMatchObject({ ok: false });
+    expect(await backend.write("/x", "in the way")).toMatchObject({ error: `"/x" is a folder, not a file.` });
+    expect(await backend.write("/memories", "in the way")).toMatchObject({ ok: false });
   });
 
   it("searches everywhere, with the paths that it shows", async () => {
@@ -78,7 +80,7 @@ describe("a composite backend", () => {
         { path: "/memories/m.md" },
         { path: "/x/y/d.md", count: 1, lines: [{ line: 1 }] },
       ],
-      notes: [expect.stringContaining("Stopped at 3 matches")],
+      notes: [expect.stringContaining("Stopped at 3 matching lines")],
     });
   });
 

@@ -1,5 +1,5 @@
 import type { FileBackend, FileResult, SearchScope } from "./backend.ts";
-import { relocate } from "./failures.ts";
+import { isFolder, relocate } from "./failures.ts";
 import { compileFilter, compileGlob } from "./glob.ts";
 import { capMatches } from "./grep.ts";
 import { Mounts, type Mount } from "./mounts.ts";
@@ -38,7 +38,11 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
     },
     read: (raw) => on(raw, (backend, path) => backend.read(path)),
-    write: (raw, content) => on(raw, (backend, path) => backend.write(path, content)),
+    async write(raw, content) {
+      const parsed = parsePath(raw);
+      if (parsed.ok && all.entriesOf(parsed.path).length > 0) return isFolder(parsed.path);
+      return on(raw, (backend, path) => backend.write(path, content));
+    },
     delete: (raw) => on(raw, (backend, path) => backend.delete(path)),
     edit: (raw, edit) => on(raw, (backend, path) => backend.edit(path, edit)),
 

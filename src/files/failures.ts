@@ -1,21 +1,26 @@
 import type { Failure, FailureReason } from "./backend.ts";
 
+/** A failure that says `error`. */
 export function fail(error: string, reason?: FailureReason): Failure {
   return { ok: false, error, ...(reason && { reason }) };
 }
 
+/** For a file that is not there. */
 export function noSuchFile(path: string): Failure {
   return fail(`There is no file "${path}".`, "missing");
 }
 
+/** For a folder that is not there. */
 export function noSuchFolder(path: string): Failure {
   return fail(`There is no folder "${path}".`, "missing");
 }
 
+/** For a folder where a file is wanted. */
 export function isFolder(path: string): Failure {
   return fail(`"${path}" is a folder, not a file.`);
 }
 
+/** For a file where a folder is wanted. */
 export function isFile(path: string): Failure {
   return fail(`"${path}" is a file, not a folder.`);
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { FileResult, GrepFile, GrepLine, GrepOutput, GrepQuery, GrepResult } from "./backend.ts";
 import { cutLine, splitLines } from "./number-lines.ts";
-import type { LineMatcher } from "./pattern.ts";
+import type { Matcher } from "./pattern.ts";
 
 const DEFAULT_MAX_MATCHES = 200;
 const MAX_LINE_SHOWN = 500;
@@ -14,7 +14,7 @@ export interface GrepSource {
   /** In the order in which matches are to be returned. */
   paths: AsyncIterable<string> | Iterable<string>;
   read(path: string): Promise<FileResult<{ content: string }>>;
-  matches: LineMatcher;
+  matcher: Matcher;
 }
 
 /** Searches files one after the other. What cannot be read as text is passed over. */
@@ -25,7 +25,7 @@ export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<G
     const contents = await Promise.all(batch.map((path) => source.read(path)));
     for (const [index, result] of contents.entries()) {
       const path = batch[index]!;
-      if (result.ok) await search.file(path, result.content, source.matches);
+      if (result.ok) await search.file(path, result.content, source.matcher);
       else if (result.reason === "too-large") tooLarge.push(path);
       if (search.stopped) return { files: search.files, notes: [...skipped(tooLarge), search.stopped] };
     }
@@ -77,14 +77,15 @@ class Search {
     this.#left = mostOf(query);
   }
 
-  async file(path: string, content: string, matches: LineMatcher): Promise<void> {
+  async file(path: string, content: string, matcher: Matcher): Promise<void> {
+    if (!matcher.text(content)) return;
     const lines = splitLines(content);
     const found: number[] = [];
     const whole = this.#query.output !== "files";
     for (const [index, line] of lines.entries()) {
       if (performance.now() - this.#rested > SLICE_MS) await this.#rest();
       if (this.stopped) break;
-      if (!matches(line)) continue;
+      if (!matcher.line(line)) continue;
       if (this.#left === 0) {
         this.stopped = stoppedAt(mostOf(this.#query), this.#query);
         break;
@@ -161,7 +162,7 @@ function mostOf(query: GrepQuery): number {
 }
 
 function stoppedAt(most: number, query: GrepQuery): string {
-  const what = contentOutput(query) ? "matches" : "files";
+  const what = `${contentOutput(query) ? "matching line" : "file"}${most === 1 ? "" : "s"}`;
   return `Stopped at ${most} ${what}: there are more. Narrow the pattern, the path or the glob.`;
 }
 

@@ -73,7 +73,7 @@ describe("mergeText", () => {
         const merged = mergeText(base, ours, theirs);
         const turned = mergeText(base, theirs, ours);
         expect(turned.conflicts).toBe(merged.conflicts);
-        if (merged.conflicts === 0) expect(turned.text).toBe(merged.text);
+        expect(turned.text === merged.text || merged.conflicts > 0).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -22,6 +22,7 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
+/** The last name of a path; the root has none. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
@@ -51,8 +52,10 @@ function problemOf(raw: string): string | undefined {
   if (raw.includes("\\")) return "has a backslash; use forward slashes.";
   if (/\p{Cc}/u.test(raw)) return "has a control character; use printable characters only.";
   if (/\p{Cs}/u.test(raw)) return "has half of a surrogate pair; use whole characters.";
-  if (/^\/*[A-Za-z]:/.test(raw)) return "looks like a Windows drive; paths begin at the root of these files.";
   const segments = segmentsOf(raw);
+  if (/^[A-Za-z]:/.test(segments[0] ?? "")) {
+    return "looks like a Windows drive; paths begin at the root of these files.";
+  }
   if (segments.includes("..")) return 'goes up with ".."; give the whole path from the root.';
   const bare = segments.find((segment) => /^[. ]+$/.test(segment));
   if (bare !== undefined) return "has a name of dots and spaces only; choose another name.";

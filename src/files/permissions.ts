@@ -40,6 +40,7 @@ export interface CompiledRules {
   mayEnter: (folder: string) => boolean;
 }
 
+/** Compiles rules once for many questions. Throws for a rule that cannot be read. */
 export function compileRules(rules: readonly PermissionRule[]): CompiledRules {
   const compiled = rules.map((rule, index) => compileRule(rule, index + 1));
   const check = (action: FileAction, path: string): Permission => {

@@ -44,7 +44,7 @@ export async function grepAt(
   const source = {
     paths: filtered(found.paths, wanted),
     read: (path: string) => operations.read(path),
-    matches: pattern.matches,
+    matcher: pattern.matcher,
   };
   return { ok: true, ...(await grepFiles(source, query)) };
 }

@@ -35,7 +35,7 @@ describe("a store backend", () => {
 
   it("applies edits that several backends on one store make at once", async () => {
     const store = new InMemoryStore();
-    const letters = [..."abcdefghij"];
+    const letters = "abcdefghij".split("");
     await storeBackend(store, ["n"]).write("/list", letters.join("\n"));
     const edits = letters.map((letter) =>
       storeBackend(store, ["n"]).edit("/list", { oldString: letter, newString: letter.toUpperCase() }),

@@ -2,15 +2,15 @@ import type { FileBackend, FileResult, TextEdit } from "../files/index.ts";
 
 /** The part of a test runner that a contract suite needs. Vitest and Jest both have it. */
 export interface TestRunner {
-  describe(name: string, body: () => void): unknown;
-  it(name: string, body: () => Promise<void>): unknown;
-  expect(value: unknown, message?: string): { toEqual(expected: unknown): unknown };
+  describe: (name: string, body: () => void) => unknown;
+  it: (name: string, body: () => Promise<void>) => unknown;
+  expect: (value: unknown, message?: string) => { toEqual(expected: unknown): unknown };
 }
 
 /** What a contract suite is run on. */
 export interface BackendContractOptions extends TestRunner {
   /** A new backend without files, for each test. */
-  createBackend(): FileBackend | Promise<FileBackend>;
+  createBackend: () => FileBackend | Promise<FileBackend>;
 }
 
 /** The promises that every file backend keeps, as a test suite: pass the runner's `describe`, `it` and `expect`. */

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import type { Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -48,8 +47,24 @@ export async function hasDescriptorPaths(root: string): Promise<boolean> {
   }
 }
 
+/**
+ * Opens a folder anywhere below a root in one step, where descriptors are to be had. What was opened says itself
+ * where it is; undefined if that is not where it was looked for.
+ */
+export async function anchorDirectly(path: string): Promise<Anchor | undefined> {
+  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(() => undefined);
+  if (!handle) return undefined;
+  const found = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
+  if (found === path) return heldBy(handle);
+  await handle.close();
+  return undefined;
+}
+
 async function heldAnchor(path: string): Promise<Anchor> {
-  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  return heldBy(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+}
+
+function heldBy(handle: FileHandle): Anchor {
   const entry = (name: string): string => `/proc/self/fd/${handle.fd}/${name}`;
   return {
     entry,

@@ -81,50 +81,44 @@ async function attempt(backend: FileBackend, path: string): Promise<string> {
 }
 
 const segment = fc.constantFrom(
-  ...[
-    "..",
-    ".",
-    "",
-    "...",
-    "....",
-    ".. ",
-    " ..",
-    "..;",
-    "%2e%2e",
-    "%2e.",
-    "..%2f",
-    "..%5c",
-    "%252e%252e",
-    "．．",
-    "‥",
-  ],
-  ...[
-    "link-dir",
-    "link-rel",
-    "link-file",
-    "link-up",
-    "link-loop",
-    "link-dangling",
-    "link-inside",
-    "dir",
-    "root",
-  ],
-  ...[
-    "outside",
-    "deep",
-    "canary.txt",
-    "not-yet.txt",
-    "a.txt",
-    "\0",
-    "\u202E",
-    "~",
-    "C:",
-    "?",
-    "UNC",
-    "etc",
-    "proc",
-    "self",
-  ],
+  "..",
+  ".",
+  "",
+  "...",
+  "....",
+  ".. ",
+  " ..",
+  "..;",
+  "%2e%2e",
+  "%2e.",
+  "..%2f",
+  "..%5c",
+  "%252e%252e",
+  "．．",
+  "‥",
+  "link-dir",
+  "link-rel",
+  "link-file",
+  "link-up",
+  "link-loop",
+  "link-dangling",
+  "link-inside",
+  "dir",
+  "root",
+  "outside",
+  "deep",
+  "canary.txt",
+  "not-yet.txt",
+  "a.txt",
+  "\0",
+  "\u202E",
+  "~",
+  "C:",
+  "?",
+  "UNC",
+  "etc",
+  "proc",
+  "self",
 );
 const separator = fc.constantFrom("/", "//", "/./", "\\", "\\\\", "/../", "∕", "%2f", "\u0000/");
 const prefix = fc.constantFrom(
@@ -139,9 +133,30 @@ const prefix = fc.constantFrom(
   "/proc/self/cwd/",
   "~/",
 );
-const traversal = fc
+const anyPath = fc
   .tuple(prefix, fc.array(fc.tuple(segment, separator), { minLength: 1, maxLength: 6 }), fc.boolean())
   .map(([start, parts, absolute]) => (absolute ? outside : "") + start + parts.flat().join(""));
+/** Paths that get as far as the disk, where the links are. */
+const plainPath = fc
+  .array(
+    fc.constantFrom(
+      "link-dir",
+      "link-rel",
+      "link-file",
+      "link-up",
+      "link-dangling",
+      "link-inside",
+      "dir",
+      "root",
+      "outside",
+      "canary.txt",
+      "not-yet.txt",
+      "a.txt",
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((segments) => `/${segments.join("/")}`);
+const traversal = fc.oneof(anyPath, plainPath);
 
 describe.each([
   ["with descriptors", undefined],
@@ -157,7 +172,7 @@ describe.each([
         expect(answer.replaceAll(path, "")).not.toContain(SECRET);
         expect(surroundings()).toEqual(before);
       }),
-      { numRuns: 300 },
+      { numRuns: 220 },
     );
     expect(existsSync(join(outside, "not-yet.txt"))).toBe(false);
     expect(readdirSync(root)).toEqual(
@@ -234,9 +249,9 @@ describe.each([
 describe.runIf(DESCRIPTORS)("a disk backend in a race", { timeout: 60_000 }, () => {
   /** Puts a link to the outside in the place of something, and takes it away again, over and over. */
   async function flipping(path: string, target: string, work: () => Promise<void>): Promise<void> {
-    let done = false;
+    const done = new AbortController();
     const flips = (async () => {
-      while (!done) {
+      while (!done.signal.aborted) {
         await rename(path, `${path}-parked`);
         // A backend that writes may make a folder here meanwhile.
         await symlink(target, path).catch(() => {});
@@ -249,7 +264,7 @@ describe.runIf(DESCRIPTORS)("a disk backend in a race", { timeout: 60_000 }, () 
         );
       }
     })();
-    await work().finally(() => (done = true));
+    await work().finally(() => done.abort());
     await flips;
   }
 
@@ -337,7 +352,7 @@ describe("a disk backend", () => {
   });
 
   it("applies edits that several backends on one folder make at once", async () => {
-    const letters = [..."abcdefghij"];
+    const letters = "abcdefghij".split("");
     await backendWith().write("/list.txt", letters.join("\n"));
     await Promise.all(
       letters.map((letter) =>
@@ -354,8 +369,8 @@ describe("a disk backend", () => {
     for (const path of [".git/config", "node_modules/x/index.js", "src/node_modules/y.js"]) {
       await backendWith().write(path, "needle");
     }
-    const found = async (backend: FileBackend, pattern: string, path?: string): Promise<unknown> =>
-      (await backend.glob(pattern, { path })) as unknown;
+    const found = (backend: FileBackend, pattern: string, path?: string): Promise<unknown> =>
+      backend.glob(pattern, { path });
     expect(await found(backendWith(), "**")).toEqual({ ok: true, paths: ["/dir/a.txt"] });
     expect(await found(backendWith(), "/node_modules/**")).toEqual({
       ok: true,

@@ -1,11 +1,12 @@
 import { constants } from "node:fs";
 import { lstat, mkdir, readdir, realpath, unlink } from "node:fs/promises";
+import { join } from "node:path";
 import type { FileEntry, FileResult, GrepQuery } from "../backend.ts";
 import { exclusive } from "../exclusive.ts";
 import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
 import { nameOf, parentOf, parsePath, pathIn, segmentsOf } from "../paths.ts";
-import { anchorAt, hasDescriptorPaths, NotPlainError, type Anchor } from "./anchor.ts";
+import { anchorAt, anchorDirectly, hasDescriptorPaths, NotPlainError, type Anchor } from "./anchor.ts";
 import { explain } from "./errors.ts";
 import { isTemporary, replaceFile } from "./replace-file.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
@@ -201,9 +202,11 @@ export class Disk implements FileOperations {
     }
   }
 
-  /** Opens a folder step by step from the root, so that no step can be a link. */
+  /** Opens a folder in one step that is proven right, or step by step from the root, so that none can be a link. */
   async #enter(path: string, create = false): Promise<Anchor> {
     const root = await this.#root();
+    const direct = root.descriptors ? await anchorDirectly(join(root.path, path.slice(1))) : undefined;
+    if (direct) return direct;
     let folder = await anchorAt(root.path, root);
     for (const name of segmentsOf(path)) {
       const outer = folder;

@@ -13,7 +13,7 @@ interface Replacement {
   /** The file that is there, whose mode is kept. */
   old: Stats | undefined;
   /** Asked just before the new file takes the old one's place; if false, it does not. */
-  unchanged(): Promise<boolean>;
+  unchanged: () => Promise<boolean>;
 }
 
 /**

@@ -35,8 +35,31 @@ describe("ripgrepPattern", () => {
 
 describe.runIf(installed)("a search with ripgrep", { timeout: 60_000 }, () => {
   const atom = fc.constantFrom(
-    ...["a", "b", "é", "K", " ", ".", "\\d", "\\w", "\\s", "\\b", "^", "$", "\\.", "\\$", "\\/", "-"],
-    ...["[ab]", "[^a]", "[\\w.]", "[a-c1]", "[^\\s]", "(a|b)", "(?:aé)", "[\\d\\-]", "(?i)"],
+    "a",
+    "b",
+    "é",
+    "K",
+    " ",
+    ".",
+    "\\d",
+    "\\w",
+    "\\s",
+    "\\b",
+    "^",
+    "$",
+    "\\.",
+    "\\$",
+    "\\/",
+    "-",
+    "[ab]",
+    "[^a]",
+    "[\\w.]",
+    "[a-c1]",
+    "[^\\s]",
+    "(a|b)",
+    "(?:aé)",
+    "[\\d\\-]",
+    "(?i)",
   );
   const quantifier = fc.constantFrom("", "", "", "*", "+", "?", "{2}", "*?");
   const pattern = fc

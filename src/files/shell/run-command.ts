@@ -5,6 +5,7 @@ import { fail } from "../failures.ts";
 import { CappedOutput } from "./capped-output.ts";
 
 const GRACE_MS = 2000;
+const SILENT_GRACE_MS = 200;
 const POLL_MS = 20;
 /** How long output may still take to arrive when everything that could write it has been ended. */
 const DRAIN_MS = 250;
@@ -33,13 +34,13 @@ export async function runCommand(command: string, options: CommandOptions): Prom
     stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
   }
   const ended = new Promise<number | null | Error>((resolve) => {
-    child.once("exit", resolve).once("error", resolve);
+    child.once("exit", resolve).on("error", resolve);
   });
   const closed = new Promise((resolve) => child.once("close", resolve));
   const limit = deadline(timeoutMs, signal);
   const first = await Promise.race([ended, limit.reached]);
   limit.cancel();
-  if (child.pid !== undefined) await endGroup(child.pid);
+  if (child.pid !== undefined) await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
   const exitCode = await ended;
   await Promise.race([closed, sleep(DRAIN_MS)]);
   child.stdout.destroy();
@@ -92,10 +93,13 @@ function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
   return { reached, cancel };
 }
 
-/** Asks every process of a group to end, and ends by force what is still there after a while. */
-async function endGroup(group: number): Promise<void> {
+/**
+ * Asks every process of a group to end, and ends by force what is still there after a while: soon once the group
+ * is silent, when all that is left of it has usually ended and only waits to be collected by the system.
+ */
+async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
   if (!signalGroup(group, "SIGTERM")) return;
-  for (let waited = 0; waited < GRACE_MS; waited += POLL_MS) {
+  for (let waited = 0; waited < (isSilent() ? SILENT_GRACE_MS : GRACE_MS); waited += POLL_MS) {
     await sleep(POLL_MS);
     if (!signalGroup(group, 0)) return;
   }

@@ -17,6 +17,8 @@ export interface FilesOptions extends WorkspaceOptions {
   systemPrompt?: string;
   /** Tool results with more characters are saved to a file and shown in part; `false` shows all. Default 40,000. */
   resultLimit?: number | false;
+  /** Where they are saved. Default `/tool_results`. */
+  resultFolder?: string;
 }
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
@@ -27,11 +29,13 @@ export function filesMiddleware(options: FilesOptions = {}) {
 /** The middleware of a workspace that other parts of a harness use too. */
 export function filesMiddlewareOf(
   workspace: Workspace,
-  {
+  options: Omit<FilesOptions, keyof WorkspaceOptions> = {},
+) {
+  const {
     systemPrompt = FILES_SYSTEM_PROMPT,
     resultLimit = 40_000,
-  }: Pick<FilesOptions, "systemPrompt" | "resultLimit"> = {},
-) {
+    resultFolder = "/tool_results",
+  } = options;
   return createMiddleware({
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
@@ -45,7 +49,7 @@ export function filesMiddlewareOf(
       ) => {
         const result = await handler(request as never);
         if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
-        return shortened(result, { workspace, limit: resultLimit, request });
+        return shortened(result, { workspace, limit: resultLimit, folder: resultFolder, request });
       },
     }),
   });
@@ -91,11 +95,12 @@ function fileTools(workspace: Workspace): DynamicStructuredTool[] {
 interface Shortening {
   workspace: Workspace;
   limit: number;
+  folder: string;
   request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown };
 }
 
 /** Saves long tool results to files and leaves previews in their place. What cannot be saved is shown whole. */
-async function shortened(result: ToolMessage | Command, { workspace, limit, request }: Shortening) {
+async function shortened(result: ToolMessage | Command, { workspace, limit, folder, request }: Shortening) {
   const update = isCommand(result)
     ? (result.update as { messages?: unknown[]; files?: object } | undefined)
     : undefined;
@@ -110,7 +115,7 @@ async function shortened(result: ToolMessage | Command, { workspace, limit, requ
       short.push(message);
       continue;
     }
-    const path = `/tool_results/${(message.tool_call_id || "result").replaceAll(/[^\w-]+/g, "_")}.txt`;
+    const path = `${folder}/${(message.tool_call_id || "result").replaceAll(/[^\w-]+/g, "_")}.txt`;
     const saved = await backend.write(path, message.text);
     short.push(saved.ok ? withContent(message, preview(message.text, { limit: limit / 4, path })) : message);
   }

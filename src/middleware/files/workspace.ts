@@ -32,6 +32,8 @@ export function stateBackend({ state }: BackendContext): FileBackend {
 export interface WorkspaceOptions {
   backend?: BackendOption;
   permissions?: readonly PermissionRule[];
+  /** Whether a backend that is made per call can run commands. Others are asked. */
+  canExecute?: boolean;
 }
 
 /** A backend for one call, and what the call changed in the graph state. */
@@ -45,13 +47,13 @@ export interface OpenWorkspace {
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
   readonly #permissions: readonly PermissionRule[];
-  /** Whether commands can be run. A backend made per call is asked once, with nothing in it. */
+  /** Whether commands can be run. */
   readonly canExecute: boolean;
 
-  constructor({ backend = stateBackend, permissions = [] }: WorkspaceOptions) {
+  constructor({ backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions) {
     this.#make = typeof backend === "function" ? backend : () => backend;
     this.#permissions = permissions;
-    this.canExecute = typeof backend === "function" ? false : backend.execute !== undefined;
+    this.canExecute = typeof backend === "function" ? canExecute : backend.execute !== undefined;
   }
 
   /** Opens the workspace on a state, as a hook sees it. */

@@ -16,6 +16,7 @@ const NOT_AN_ANSWER = new Set([
   "pause_turn",
   "guardrail_intervened",
   "error",
+  "loop_guard",
 ]);
 
 /** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */

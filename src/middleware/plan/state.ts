@@ -157,6 +157,19 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
   });
 }
 
+/**
+ * Channels that carry a plan through runs without planning. LangGraph drops what a graph has no channel for, so a
+ * thread that leaves plan mode would lose its todos. They are empty, and so absent, in a thread without a plan.
+ */
+export function keptPlanSchema() {
+  const anything: z.ZodType = z.any().optional();
+  const keep = (current: unknown, update: unknown): unknown => update ?? current;
+  return new StateSchema({
+    todos: new ReducedValue(anything, { reducer: keep }),
+    _plan: new ReducedValue(anything, { reducer: keep }),
+  });
+}
+
 function mergeEntries<T>(
   entries: Record<string, T>,
   update: Record<string, T | null> | undefined,

@@ -1,0 +1,129 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import type { ExecuteOptions, Execution } from "../backend.ts";
+import { CappedOutput } from "./capped-output.ts";
+import { shellBackend, type ShellOptions } from "./index.ts";
+import { renderExecution } from "./run-command.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-shell-")));
+afterAll(() => rmSync(root, { recursive: true }));
+
+async function run(command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> {
+  const result = await shellBackend(root, options).execute!(command, call);
+  if (!result.ok) throw new Error(result.error);
+  return result;
+}
+
+/** Whether a process is there; one that has ended and waits to be collected is not. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return process.platform !== "linux" || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function pidIn(file: string): number {
+  return Number(readFileSync(join(root, file), "utf8"));
+}
+
+describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_000 }, () => {
+  it("runs a command in its root and reports output and exit code", async () => {
+    expect(await run("pwd; echo oops >&2; exit 3")).toMatchObject({
+      output: `${root}\noops\n`,
+      exitCode: 3,
+      timedOut: false,
+      truncated: false,
+    });
+    expect(await run("cat")).toMatchObject({ output: "", exitCode: 0 });
+    expect(await run("kill -9 $$")).toMatchObject({ exitCode: null, timedOut: false });
+  });
+
+  it("sees the files of its backend, and the other way round", async () => {
+    const backend = shellBackend(root);
+    await backend.write("/in.txt", "hello");
+    await run("tr a-z A-Z < in.txt > out.txt");
+    expect(await backend.read("/out.txt")).toEqual({ ok: true, content: "HELLO" });
+  });
+
+  it("ends a command and everything it started at the time limit", async () => {
+    const command = "echo $$ > sh.pid; (sleep 600 & echo $! > child.pid; wait); echo never";
+    const result = await run(`echo begun; ${command}`, { timeoutMs: 300 });
+    expect(result).toMatchObject({ output: "begun\n", exitCode: null, timedOut: true, truncated: false });
+    expect(renderExecution(result)).toBe("begun\n[Stopped at the time limit.]");
+    expect([pidIn("sh.pid"), pidIn("child.pid")].filter(isAlive)).toEqual([]);
+  });
+
+  it("ends by force what does not end when asked", async () => {
+    const stubborn = `trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 1; done`;
+    const result = await run(`sh -c '${stubborn}'`, { timeoutMs: 300 });
+    expect(result.timedOut).toBe(true);
+    await vi.waitFor(() => expect(isAlive(pidIn("stubborn.pid"))).toBe(false), { timeout: 10_000 });
+  });
+
+  it("ends what a command leaves running in the background", async () => {
+    const result = await run("sleep 600 & echo $! > left.pid; echo done");
+    expect(result).toMatchObject({ output: "done\n", exitCode: 0, timedOut: false });
+    expect(isAlive(pidIn("left.pid"))).toBe(false);
+  });
+
+  it("throws the reason of an abort when the processes are gone", async () => {
+    const abort = new AbortController();
+    const running = run("echo $$ > aborted.pid; sleep 600", { signal: abort.signal });
+    await vi.waitFor(() => expect(pidIn("aborted.pid")).toBeGreaterThan(0), { timeout: 10_000 });
+    abort.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    expect(isAlive(pidIn("aborted.pid"))).toBe(false);
+    await expect(run("echo x > not-run", { signal: abort.signal })).rejects.toThrow("enough");
+    expect(await shellBackend(root).read("/not-run")).toMatchObject({ ok: false });
+  });
+
+  it("keeps the head and the tail of long output", async () => {
+    const { output, truncated } = await run("seq 1 100000", {}, { maxOutput: 1000 });
+    expect(truncated).toBe(true);
+    expect(output.startsWith("1\n2\n3\n")).toBe(true);
+    expect(output.endsWith("99999\n100000\n")).toBe(true);
+    expect(output).toMatch(/\[\d+ characters of output left out\]/);
+    expect(output.length).toBeLessThan(1100);
+  });
+
+  it("gives a command only the variables that are on the list", async () => {
+    vi.stubEnv("HOLDFAST_SECRET", "hush").stubEnv("HOLDFAST_SHARED", "hello");
+    const { output } = await run("env", {}, { passEnv: ["HOLDFAST_SHARED"], env: { EXTRA: "1" } });
+    vi.unstubAllEnvs();
+    expect(output).not.toContain("hush");
+    expect(output).toContain("HOLDFAST_SHARED=hello");
+    expect(output).toContain("EXTRA=1");
+    expect(output).toContain("PATH=");
+  });
+
+  it("refuses what cannot be run", async () => {
+    const backend = shellBackend(root);
+    expect(await backend.execute!("  ")).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("empty") as string,
+    });
+    expect(await backend.execute!("echo \0")).toMatchObject({ ok: false });
+  });
+});
+
+describe("CappedOutput", () => {
+  it("keeps everything up to the limit, and head and tail past it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 9 })), fc.integer({ min: 2, max: 30 }), (pieces, limit) => {
+        const output = new CappedOutput(limit);
+        for (const piece of pieces) output.push(piece);
+        const all = pieces.join("");
+        const half = Math.floor(limit / 2);
+        expect(output.truncated).toBe(all.length > half * 2);
+        const note = `\n[${all.length - half * 2} characters of output left out]\n`;
+        const cut = all.slice(0, half) + note + all.slice(-half);
+        expect(output.toString()).toBe(all.length > half * 2 ? cut : all);
+      }),
+    );
+  });
+});

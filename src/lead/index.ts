@@ -1,0 +1,161 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { ClientTool, ServerTool } from "@langchain/core/tools";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
+import { createAgent, type AnyAgentMiddleware } from "langchain";
+import { createDeepAgent } from "../deep/index.ts";
+import type { SubagentSpec } from "../deep/options.ts";
+import { HarnessError } from "../errors.ts";
+import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
+import { loopGuardMiddleware, type LoopGuardOptions } from "../middleware/loop-guard/index.ts";
+import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
+import type { PlanOptions } from "../middleware/plan/options.ts";
+import { keptPlanSchema } from "../middleware/plan/state.ts";
+import { sandboxMiddleware, type SandboxOptions } from "../middleware/sandbox/index.ts";
+import { summarizationMiddleware, type SummarizationOptions } from "../middleware/summarization/index.ts";
+import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
+import { titleMiddleware, type TitleOptions } from "../middleware/title/index.ts";
+import { toolErrors } from "../middleware/tool-errors/index.ts";
+import { DeferredModel } from "../models/deferred.ts";
+import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
+import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
+import { readRequest, type LeadRequest } from "./request.ts";
+import { withThinking } from "./thinking.ts";
+
+/** What is the same for all requests. */
+export interface LeadOptions {
+  /** The default model: an instance, `provider:name`, or by default whatever the environment says. */
+  model?: BaseChatModel | string;
+  /** Models that a request may choose by `model_name`. */
+  models?: Readonly<Record<string, BaseChatModel | string>>;
+  /** A `model_name` that is not among `models`: refuse the request, or use the default model and say so. Default `refuse`. */
+  unknownModel?: "refuse" | "default";
+  tools?: readonly (ClientTool | ServerTool)[];
+  /** Comes after the lead agent's own instructions. */
+  systemPrompt?: string;
+  /** Where the threads' folders are. Default `.holdfast/threads`. */
+  baseDir?: string;
+  sandbox?: Omit<SandboxOptions, "baseDir">;
+  /** Switched on by giving it, `true` for the defaults. */
+  summarization?: boolean | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /** The plan in plan mode. Default: preset `deerflow`. */
+  plan?: PlanOptions;
+  title?: TitleOptions;
+  loopGuard?: LoopGuardOptions;
+  subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** Further middleware, in front of the clarification, which is always last. */
+  middleware?: readonly AnyAgentMiddleware[];
+  checkpointer?: BaseCheckpointSaver | boolean;
+  store?: BaseStore;
+  /** Told what is odd about a request. Default: a process warning. */
+  onWarning?: (message: string) => void;
+}
+
+/**
+ * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
+ * come from `config.configurable` or `config.context`. Nothing is shared between two agents but the options.
+ */
+export function makeLeadAgent(
+  config: RunnableConfig & { context?: unknown } = {},
+  options: LeadOptions = {},
+) {
+  const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
+  const request = readRequest(config, warn);
+  const model = withThinking(modelFor(request, options, warn), request, warn);
+  return createAgent({
+    model,
+    tools: [...(options.tools ?? [])],
+    systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
+    middleware: chain(request, options, model) as [
+      ReturnType<typeof planMiddlewareOf>,
+      ReturnType<typeof titleMiddleware>,
+    ],
+    ...(!request.isPlanMode && { stateSchema: keptPlanSchema() as never }),
+    ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
+    ...(options.store && { store: options.store }),
+  });
+}
+
+/** A graph factory for `langgraph.json`: the server calls it with the config of each run. */
+export function leadAgentGraph(options: LeadOptions = {}) {
+  return (config: RunnableConfig & { context?: unknown }) => makeLeadAgent(config, options).graph;
+}
+
+/** The middleware of a request, in their order. */
+function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel): AnyAgentMiddleware[] {
+  const { baseDir, summarization, middleware = [] } = options;
+  const folder = baseDir === undefined ? {} : { baseDir };
+  const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
+  const concurrency = request.maxConcurrentSubagents;
+  return [
+    toolErrors(),
+    threadDataMiddleware(folder),
+    sandboxMiddleware({ ...options.sandbox, ...folder }),
+    ...(summarization
+      ? [summarizationMiddleware({ model, ...(summarization === true ? {} : summarization) })]
+      : []),
+    ...(plan ? [planMiddlewareOf(plan)] : []),
+    ...(request.subagentEnabled
+      ? [
+          subagentsMiddleware({
+            subagents: helpers(options, model),
+            plan,
+            ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+          }),
+        ]
+      : []),
+    titleMiddleware(options.title),
+    loopGuardMiddleware(options.loopGuard),
+    ...middleware,
+    ...(request.nonInteractive ? [] : [clarificationMiddleware()]),
+  ];
+}
+
+/** The lead's sub-agents: deep agents without a plan of their own to approve and without a user to ask. */
+function helpers({ subagents = [], tools = [] }: LeadOptions, model: BaseChatModel): CompiledSubagent[] {
+  const general: SubagentSpec = {
+    name: "general-purpose",
+    description: GENERAL_PURPOSE_DESCRIPTION,
+    systemPrompt: LEAD_SYSTEM_PROMPT,
+  };
+  const specs = subagents.some(({ name }) => name === general.name) ? subagents : [general, ...subagents];
+  return specs.map((spec) => {
+    if ("runnable" in spec) return spec;
+    const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
+    const runnable = createDeepAgent({
+      name,
+      plan,
+      maxDepth: 0,
+      model: spec.model ?? model,
+      tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
+      middleware: [...middleware],
+      systemPrompt: systemPrompt ?? prompt ?? "",
+      ...(responseFormat !== undefined && { responseFormat }),
+    });
+    return { name, description, runnable };
+  });
+}
+
+function modelFor(
+  { modelName }: LeadRequest,
+  options: LeadOptions,
+  warn: (message: string) => void,
+): BaseChatModel {
+  const { models = {}, unknownModel = "refuse" } = options;
+  const wanted =
+    modelName === undefined ? undefined : Object.hasOwn(models, modelName) ? models[modelName] : undefined;
+  if (modelName !== undefined && wanted === undefined) {
+    const known = Object.keys(models).join(", ") || "none";
+    if (unknownModel === "refuse") {
+      throw new HarnessError(
+        "invalid-request",
+        `makeLeadAgent: there is no model "${modelName}"; known: ${known}.`,
+      );
+    }
+    warn(`there is no model "${modelName}" (known: ${known}); the default model is used`);
+  }
+  const model = wanted ?? options.model;
+  if (model !== undefined && typeof model !== "string") return model;
+  return new DeferredModel(model === undefined ? {} : { model });
+}

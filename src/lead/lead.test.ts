@@ -1,0 +1,321 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { tool } from "langchain";
+import { afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Todo } from "../plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { leadAgentGraph, makeLeadAgent, type LeadOptions } from "./index.ts";
+
+const baseDir = mkdtempSync(join(tmpdir(), "holdfast-lead-"));
+afterAll(() => rmSync(baseDir, { recursive: true }));
+
+const go = { messages: [new HumanMessage("Help me refactor this large codebase with 10+ modules")] };
+const LIST = [
+  { content: "Look", status: "in_progress" },
+  { content: "Change", status: "pending" },
+];
+const DONE = LIST.map((todo) => ({ ...todo, status: "completed" }));
+const write = (todos: object[]) => callTool("write_todos", { todos });
+
+function lead(configurable: Record<string, unknown>, steps: Step[], options: LeadOptions = {}) {
+  const model = new ScriptedModel(steps);
+  const config = { configurable: { thread_id: "example-thread", ...configurable } };
+  return { model, config, agent: makeLeadAgent(config, { model, baseDir, ...options }) };
+}
+
+const toolNames = (model: ScriptedModel): string[] =>
+  (model.requests[0]!.tools as { function: { name: string } }[]).map((entry) => entry.function.name);
+const named = (messages: readonly BaseMessage[], name: string) =>
+  messages.filter((message) => message.name === name);
+
+describe("plan mode", () => {
+  it("is off by default and on by request; the model gets tool and prompt accordingly", async () => {
+    const off = lead({}, ["hi"]);
+    const on = lead({ is_plan_mode: true }, ["hi"]);
+    const [plain, planned] = [await off.agent.invoke(go, off.config), await on.agent.invoke(go, on.config)];
+    expect(toolNames(off.model)).not.toContain("write_todos");
+    expect(off.model.requests[0]!.messages[0]!.text).not.toContain("<todo_list_system>");
+    expect(plain).not.toHaveProperty("todos");
+    expect(toolNames(on.model)).toContain("write_todos");
+    expect(on.model.requests[0]!.messages[0]!.text).toContain("<todo_list_system>");
+    expect(planned.todos).toEqual([]);
+  });
+
+  it("is chosen per task complexity, as in the plan-mode document", () => {
+    const forTask = (complexity: string) =>
+      lead(
+        {
+          thread_id: `task-${complexity}`,
+          thinking_enabled: false,
+          is_plan_mode: ["high", "very_high"].includes(complexity),
+        },
+        [],
+      );
+    const has = (agent: object): boolean => chainOf(agent).includes("PlanMiddleware");
+    expect(has(forTask("low").agent)).toBe(false);
+    expect(has(forTask("high").agent)).toBe(true);
+  });
+
+  const chainOf = (agent: object): string[] =>
+    (agent as { options: { middleware: { name: string }[] } }).options.middleware.map(({ name }) => name);
+
+  it("has its chain in the documented order", () => {
+    const { agent } = lead({ is_plan_mode: true, subagent_enabled: true }, [], { summarization: true });
+    expect(chainOf(agent)).toEqual([
+      "toolErrorMiddleware",
+      "ThreadDataMiddleware",
+      "SandboxMiddleware",
+      "SummarizationMiddleware",
+      "PlanMiddleware",
+      "SubagentsMiddleware",
+      "TitleMiddleware",
+      "LoopGuardMiddleware",
+      "ClarificationMiddleware",
+    ]);
+    expect(chainOf(lead({}, []).agent)).toEqual([
+      "toolErrorMiddleware",
+      "ThreadDataMiddleware",
+      "SandboxMiddleware",
+      "TitleMiddleware",
+      "LoopGuardMiddleware",
+      "ClarificationMiddleware",
+    ]);
+  });
+
+  it("can be left and entered again in one thread, with its todos intact", async () => {
+    const checkpointer = new MemorySaver();
+    const first = lead({ is_plan_mode: true }, [write(LIST), "1", "2", "3"], { checkpointer });
+    await first.agent.invoke(go, first.config);
+    const between = lead({}, ["just talking"], { checkpointer });
+    await between.agent.invoke({ messages: [new HumanMessage("hm")] }, between.config);
+    const back = lead({ is_plan_mode: true }, [write(DONE), "done"], { checkpointer });
+    const state = (await back.agent.graph.getState(back.config)).values as { todos: Todo[] };
+    expect(state.todos.map((todo) => todo.content)).toEqual(["Look", "Change"]);
+    const { todos } = await back.agent.invoke({ messages: [new HumanMessage("go on")] }, back.config);
+    expect(todos.map((todo) => `${todo.id} ${todo.status}`)).toEqual(["1 completed", "2 completed"]);
+  });
+
+  it("calls back a model that stops early, and shows the plan again after summarization", async () => {
+    const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({ n: z.number() }) });
+    const { model, agent, config } = lead(
+      { is_plan_mode: true },
+      [
+        write(LIST),
+        callTool("note", { n: 1 }),
+        callTool("note", { n: 2 }),
+        "Finished!",
+        write(DONE),
+        "Really.",
+      ],
+      {
+        tools: [note],
+        summarization: {
+          trigger: { messages: 6 },
+          keep: { messages: 2 },
+          model: new ScriptedModel(["They talked."], { loop: true }),
+        },
+      },
+    );
+    const { messages } = await agent.invoke(go, config);
+    expect(named(model.requests[3]!.messages, "todo_reminder")).toHaveLength(1);
+    expect(named(model.requests[4]!.messages, "todo_completion_reminder")).toHaveLength(1);
+    expect(messages.at(-1)!.text).toBe("Really.");
+    expect(named(messages, "todo_completion_reminder")).toEqual([]);
+  });
+});
+
+describe("a request", () => {
+  it("is read in snake_case and camelCase, and context wins", () => {
+    const warnings: string[] = [];
+    const options = {
+      model: new ScriptedModel([]),
+      baseDir,
+      onWarning: (message: string) => void warnings.push(message),
+    };
+    const has = (config: object): boolean =>
+      (
+        makeLeadAgent(config, options) as unknown as { options: { middleware: { name: string }[] } }
+      ).options.middleware.some(({ name }) => name === "PlanMiddleware");
+    expect(has({ configurable: { isPlanMode: true } })).toBe(true);
+    expect(has({ configurable: { is_plan_mode: true }, context: { is_plan_mode: false } })).toBe(false);
+    expect(has({ configurable: { is_plan_mod: true, __pregel_x: 1, run_id: "1" } })).toBe(false);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("configurable.is_plan_mod is not known");
+  });
+
+  it("of the wrong type or for an unknown model is refused, or falls back and says so", () => {
+    const model = new ScriptedModel([]);
+    const warnings: string[] = [];
+    const options = {
+      model,
+      models: { small: model },
+      onWarning: (message: string) => void warnings.push(message),
+    };
+    expect(() => makeLeadAgent({ configurable: { is_plan_mode: "yes" } }, options)).toThrow(
+      'configurable.is_plan_mode is "yes"',
+    );
+    expect(() => makeLeadAgent({ configurable: { model_name: "huge" } }, options)).toThrow(
+      'there is no model "huge"; known: small',
+    );
+    makeLeadAgent({ configurable: { model_name: "huge" } }, { ...options, unknownModel: "default" });
+    makeLeadAgent({ configurable: { thinking_enabled: true } }, options);
+    expect(warnings).toEqual([
+      'there is no model "huge" (known: small); the default model is used',
+      "ScriptedModel has no setting for thinking; thinking_enabled is ignored",
+    ]);
+  });
+
+  it("sets thinking the provider's way, on a copy", async () => {
+    const { ChatAnthropic } = await import("@langchain/anthropic");
+    const model = new ChatAnthropic({ model: "claude-sonnet-4-5", apiKey: "x" });
+    const agent = makeLeadAgent(
+      { configurable: { thinking_enabled: true, reasoning_effort: "low" } },
+      { model, baseDir },
+    );
+    const used = (agent as unknown as { options: { model: InstanceType<typeof ChatAnthropic> } }).options
+      .model;
+    expect(used.invocationParams({}).thinking).toEqual({ type: "enabled", budget_tokens: 2048 });
+    expect(model.invocationParams({}).thinking).not.toEqual({ type: "enabled", budget_tokens: 2048 });
+  });
+
+  it("is isolated from 99 others at the same time", async () => {
+    const checkpointer = new MemorySaver();
+    const runs = Array.from({ length: 100 }, async (_, n) => {
+      const isPlanned = n % 2 === 0;
+      const list = [{ content: `only ${n}`, status: "in_progress" }];
+      const steps: Step[] = isPlanned
+        ? [write(list), write(list.map((todo) => ({ ...todo, status: "completed" }))), `answer ${n}`]
+        : [`answer ${n}`];
+      const { agent, config } = lead({ thread_id: `t-${n}`, is_plan_mode: isPlanned }, steps, {
+        checkpointer,
+      });
+      const result = await agent.invoke({ messages: [new HumanMessage(`question ${n}`)] }, config);
+      return { n, isPlanned, result };
+    });
+    for (const { n, isPlanned, result } of await Promise.all(runs)) {
+      expect(result.messages.at(-1)!.text).toBe(`answer ${n}`);
+      expect(result.title).toBe(`question ${n}`);
+      expect((result as { todos?: Todo[] }).todos?.map((todo) => todo.content)).toEqual(
+        isPlanned ? [`only ${n}`] : undefined,
+      );
+    }
+  });
+});
+
+describe("the chain", () => {
+  it("has a sandbox with the thread's folders under virtual paths", async () => {
+    const { agent, config } = lead({ thread_id: "../../etc" }, [
+      callTool("write_file", { file_path: "/mnt/user-data/workspace/a.txt", content: "hello\n" }),
+      callTool("execute", { command: "cat a.txt /mnt/user-data/workspace/a.txt; pwd" }),
+      callTool("write_file", { file_path: "/etc/passwd", content: "no" }),
+      "ok",
+    ]);
+    const { messages } = await agent.invoke(go, config);
+    const replies = messages
+      .filter((message) => ToolMessage.isInstance(message))
+      .map((message) => message.text);
+    expect(replies[1]).toBe("hello\nhello\n/mnt/user-data/workspace");
+    expect(replies[2]).toContain("not allowed");
+    for (const entry of readdirSync(baseDir)) expect(entry).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
+  });
+
+  it("asks for clarification: nothing else of the turn runs, and the answer comes back", async () => {
+    let worked = 0;
+    const work = tool(() => `work ${++worked}`, { name: "work", description: "w", schema: z.object({}) });
+    const steps: Step[] = [
+      write(LIST),
+      [callTool("work"), callTool("ask_clarification", { question: "Which one?", options: ["a", "b"] })],
+      write(DONE),
+      "Thanks.",
+    ];
+    const checkpointer = new MemorySaver();
+    const { agent, config, model } = lead({ is_plan_mode: true }, steps, { tools: [work], checkpointer });
+    const paused = (await agent.invoke(go, config)) as unknown as Record<
+      string,
+      { value: { question: string } }[]
+    >;
+    expect(paused["__interrupt__"]?.[0]?.value).toMatchObject({
+      type: "clarification",
+      question: "Which one?",
+      options: ["a", "b"],
+    });
+    const { messages, todos } = await agent.invoke(new Command({ resume: "b" }), config);
+    expect(worked).toBe(0);
+    expect(model.requests).toHaveLength(4);
+    const replies = model.requests[2]!.messages.filter((message) => ToolMessage.isInstance(message)).map(
+      (message) => message.text,
+    );
+    expect(replies.slice(-2)).toEqual([
+      expect.stringContaining("Not run: ask_clarification"),
+      "The user answers: b",
+    ]);
+    expect(messages.at(-1)!.text).toBe("Thanks.");
+    expect(todos.every((todo) => todo.status === "completed")).toBe(true);
+  });
+
+  it("has no tool to ask with when nobody is there", async () => {
+    const { agent, config, model } = lead({ non_interactive: true }, ["ok"]);
+    await agent.invoke(go, config);
+    expect(toolNames(model)).not.toContain("ask_clarification");
+  });
+
+  it("warns a model that repeats itself, then ends the run honestly, and the exit guard lets it be", async () => {
+    const work = tool(() => "same", {
+      name: "work",
+      description: "w",
+      schema: z.object({ a: z.number(), b: z.number() }),
+    });
+    const again = (n: number) => callTool("work", n % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 });
+    const { agent, config, model } = lead(
+      { is_plan_mode: true },
+      [write(LIST), ...Array.from({ length: 9 }, (_, n) => again(n))],
+      { tools: [work] },
+    );
+    const { messages } = await agent.invoke(go, config);
+    expect(model.requests).toHaveLength(6);
+    expect(named(model.requests[3]!.messages, "loop_warning")).toEqual([]);
+    expect(named(model.requests[4]!.messages, "loop_warning")).toHaveLength(1);
+    expect(messages.at(-1)!.text).toContain("I stopped because I was repeating myself");
+    expect(named(messages, "loop_warning")).toEqual([]);
+  });
+
+  it("titles a thread once, from a model where there is one, and never fails for it", async () => {
+    const titled = async (title: LeadOptions["title"]) => {
+      const { agent, config } = lead({}, ["ok"], title ? { title } : {});
+      return (await agent.invoke(go, config)).title;
+    };
+    expect(await titled(undefined)).toBe("Help me refactor this large codebase with 10+ modules");
+    expect(await titled({ maxLength: 20 })).toBe("Help me refactor…");
+    expect(await titled({ model: { invoke: () => Promise.resolve(new AIMessage('"Refactoring."')) } })).toBe(
+      "Refactoring",
+    );
+    expect(await titled({ model: { invoke: () => Promise.reject(new Error("down")) } })).toContain("Help me");
+    expect(await titled({ model: { invoke: () => new Promise(() => undefined) }, timeout: 5 })).toContain(
+      "Help me",
+    );
+  });
+
+  it("delegates when the request allows it", async () => {
+    const model = new ScriptedModel([
+      callTool("task", { description: "count", subagent_type: "general-purpose" }),
+      "counted",
+      "ok",
+    ]);
+    const config = { configurable: { thread_id: "d", subagent_enabled: true, max_concurrent_subagents: 2 } };
+    const { messages } = await makeLeadAgent(config, { model, baseDir }).invoke(go, config);
+    expect(messages.find((message) => ToolMessage.isInstance(message))!.text).toBe("counted");
+  });
+
+  it("is a graph factory for a LangGraph server", async () => {
+    const factory = leadAgentGraph({ model: new ScriptedModel(["ok"]), baseDir });
+    const graph = factory({ configurable: { thread_id: "g", is_plan_mode: true } });
+    const { messages } = (await graph.invoke(go, { configurable: { thread_id: "g" } })) as {
+      messages: BaseMessage[];
+    };
+    expect(messages.at(-1)!.text).toBe("ok");
+  });
+});

@@ -1,0 +1,81 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { interrupt } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { callId, checkedTool } from "../loose-tool.ts";
+import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
+
+export const CLARIFICATION_TOOL = "ask_clarification";
+
+/** The value of the interrupt that puts a question to the user. Resume with the answer: a string, or `{ answer }`. */
+export interface ClarificationRequest {
+  type: "clarification";
+  version: 1;
+  question: string;
+  options?: string[];
+  context?: string;
+}
+
+/**
+ * Lets the model ask the user: the run stops with an interrupt and goes on with the answer. Other tools called in
+ * the same turn are not run, and the model is told so.
+ */
+export function clarificationMiddleware() {
+  return createMiddleware({
+    name: "ClarificationMiddleware",
+    tools: [clarificationTool()],
+    wrapToolCall: async (request, handler) => {
+      const { toolCall, state } = request;
+      if (toolCall.name === CLARIFICATION_TOOL || !isAsking(state.messages, toolCall.id))
+        return handler(request);
+      const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
+      return new ToolMessage({
+        content,
+        status: "error",
+        name: toolCall.name,
+        tool_call_id: toolCall.id ?? "",
+      });
+    },
+  });
+}
+
+function clarificationTool() {
+  const schema = z.object({
+    question: z.string().min(1),
+    options: z.array(z.string()).optional(),
+    context: z.string().optional(),
+  });
+  return checkedTool(
+    { name: CLARIFICATION_TOOL, description: CLARIFICATION_DESCRIPTION, schema },
+    async ({ question, options, context }, runtime) => {
+      const request: ClarificationRequest = {
+        type: "clarification",
+        version: 1,
+        question,
+        ...(options && { options }),
+        ...(context !== undefined && { context }),
+      };
+      const content = readAnswer(interrupt(request));
+      return new ToolMessage({ content, name: CLARIFICATION_TOOL, tool_call_id: callId(runtime) });
+    },
+  );
+}
+
+/** Whether the turn that a call belongs to also asks the user. */
+function isAsking(messages: readonly BaseMessage[], id: string | undefined): boolean {
+  const turn = messages.findLast(
+    (message) => AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
+  );
+  return (
+    AIMessage.isInstance(turn) && (turn.tool_calls ?? []).some((call) => call.name === CLARIFICATION_TOOL)
+  );
+}
+
+function readAnswer(answer: unknown): string {
+  const value: unknown =
+    typeof answer === "object" && answer !== null && "answer" in answer ? answer.answer : answer;
+  const text = typeof value === "string" ? value.trim() : JSON.stringify(value);
+  return text
+    ? `The user answers: ${text}`
+    : "The user gave no answer. Decide yourself, and say what you assumed.";
+}

@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  compositeBackend,
+  shellBackend,
+  stateFiles,
+  withPermissions,
+  type FileBackend,
+  type FileResult,
+  type Execution,
+  type ShellOptions,
+} from "../../files/index.ts";
+import type { SandboxProvider } from "./provider.ts";
+
+/** Where a thread's folders appear in its sandbox. */
+export const MOUNT = "/mnt/user-data";
+
+/** Options of `localSandboxProvider`. */
+export interface LocalSandboxOptions extends Pick<
+  ShellOptions,
+  "timeoutMs" | "maxOutput" | "passEnv" | "env"
+> {
+  /** Use Linux namespaces through `bwrap` where it works (`auto`), always, or never. Default `auto`. */
+  bubblewrap?: "auto" | "always" | "never";
+}
+
+/**
+ * Sandboxes on this machine: the thread's own folders, and commands that run in its workspace. With bubblewrap a
+ * command sees nothing else of the user's; without it, it can reach what this process can, and `isolation` says so.
+ */
+export function localSandboxProvider({
+  bubblewrap = "auto",
+  ...shell
+}: LocalSandboxOptions = {}): SandboxProvider {
+  let works: Promise<boolean> | undefined;
+  return {
+    name: "local",
+    async acquire({ threadId, folders }) {
+      await Promise.all(Object.values(folders).map((folder) => mkdir(folder as string, { recursive: true })));
+      const isolated = bubblewrap === "never" ? false : await (works ??= bubblewrapWorks());
+      if (bubblewrap === "always" && !isolated) {
+        throw new Error(
+          "bubblewrap does not work here; install it (apt-get install bubblewrap) or allow it to be left out",
+        );
+      }
+      const root = dirname(folders.workspace);
+      return {
+        id: `local:${threadId}`,
+        isolation: isolated ? "bubblewrap: own namespaces, no network" : "none: commands run as this user",
+        backend: mounted(root, shellBackend(folders.workspace, shell), {
+          files: shellBackend(root, shell),
+          isolated,
+        }),
+      };
+    },
+    release: () => Promise.resolve(),
+  };
+}
+
+/** The thread's folders under `MOUNT`, nothing anywhere else, and commands in the workspace. */
+function mounted(
+  root: string,
+  shell: FileBackend,
+  { files, isolated }: { files: FileBackend; isolated: boolean },
+): FileBackend {
+  const wrap = isolated ? inNamespaces : withRealPaths;
+  const nowhere: FileBackend = {
+    ...stateFiles({}),
+    execute: async (command, options) => virtual(await shell.execute!(wrap(command, root), options), root),
+  };
+  return withPermissions(compositeBackend(nowhere, { [`${MOUNT}/`]: files }), [
+    { effect: "allow", operations: ["execute"], paths: "/**" },
+    { effect: "allow", paths: [MOUNT, `${MOUNT}/**`] },
+    { effect: "deny", paths: "/**" },
+  ]);
+}
+
+function inNamespaces(command: string, root: string): string {
+  const mounts = ["/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/alternatives", "/etc/ssl"].map(
+    (path) => `--ro-bind-try ${path} ${path}`,
+  );
+  const flags = [
+    "--unshare-all",
+    "--die-with-parent",
+    "--proc /proc",
+    "--dev /dev",
+    "--tmpfs /tmp",
+    ...mounts,
+  ];
+  return `exec bwrap ${flags.join(" ")} --bind ${quoted(root)} ${MOUNT} --chdir ${MOUNT}/workspace /bin/sh -c ${quoted(command)}`;
+}
+
+/** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */
+function withRealPaths(command: string, root: string): string {
+  return command.replaceAll(/\/mnt\/user-data(?=\/|\s|$|["';|&)])/g, () => root);
+}
+
+/** Output names the paths that the model knows. */
+function virtual(result: FileResult<Execution>, root: string): FileResult<Execution> {
+  return result.ok ? { ...result, output: result.output.replaceAll(root, MOUNT) } : result;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function bubblewrapWorks(): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"], { timeout: 5000 }, (error) =>
+      resolve(!error),
+    );
+  });
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
+import { AIMessage } from "@langchain/core/messages";
+import { Command, StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { lastValue } from "../last-value.ts";
+
+/** The folders of a thread, as absolute paths. They exist once something is put into them. */
+export interface ThreadData {
+  workspace: string;
+  uploads: string;
+  outputs: string;
+}
+
+/** Options of `threadDataMiddleware`. */
+export interface ThreadDataOptions {
+  /** Where the folders of all threads are. Default `.holdfast/threads` in the current directory. */
+  baseDir?: string;
+}
+
+const DEFAULT_BASE = ".holdfast/threads";
+
+/** Puts the paths of the thread's folders into the graph state as `threadData`. Creates nothing by itself. */
+export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptions = {}) {
+  return createMiddleware({
+    name: "ThreadDataMiddleware",
+    stateSchema: new StateSchema({
+      threadData: lastValue(
+        z.object({ workspace: z.string(), uploads: z.string(), outputs: z.string() }).optional(),
+      ),
+    }),
+    wrapModelCall: async (request, handler) => {
+      const threadData = threadFolders(baseDir, request.runtime.configurable?.["thread_id"]);
+      const known = request.state.threadData;
+      const answer = await handler(request);
+      if (known?.workspace === threadData.workspace || !AIMessage.isInstance(answer)) return answer;
+      return new Command({ update: { threadData } });
+    },
+  });
+}
+
+/** The folders of a thread. No thread id leads out of `baseDir` or into another thread's folders. */
+export function threadFolders(baseDir: string, threadId: unknown): ThreadData {
+  const root = join(
+    resolve(baseDir),
+    folderName(typeof threadId === "string" ? threadId : "default"),
+    "user-data",
+  );
+  return {
+    workspace: join(root, "workspace"),
+    uploads: join(root, "uploads"),
+    outputs: join(root, "outputs"),
+  };
+}
+
+/** A plain id is its own name, which nothing else can have; any other is named by its hash. */
+function folderName(id: string): string {
+  const isPlain = /^[a-z0-9][a-z0-9_-]{0,63}$/.test(id) && !/^h-[0-9a-f]{40}$/.test(id);
+  return isPlain ? id : `h-${createHash("sha256").update(id).digest("hex").slice(0, 40)}`;
+}

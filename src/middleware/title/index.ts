@@ -1,0 +1,73 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { lastValue } from "../last-value.ts";
+import { TITLE_PROMPT } from "./title.prompt.ts";
+
+/** Options of `titleMiddleware`. */
+export interface TitleOptions {
+  /** Writes the title, beside the agent's own model. Without one the user's words are cut to length. */
+  model?: { invoke: (input: string, config?: object) => Promise<{ text: string }> };
+  /** In characters. Default 60. */
+  maxLength?: number;
+  /** How long the model may take beyond the agent's own answer, in milliseconds. Default 2,000. */
+  timeout?: number;
+}
+
+/** Gives a thread its `title`, once, with the first answer. Adds no graph step and never fails a run. */
+export function titleMiddleware({ model, maxLength = 60, timeout = 2000 }: TitleOptions = {}) {
+  return createMiddleware({
+    name: "TitleMiddleware",
+    stateSchema: new StateSchema({ title: lastValue(z.string().optional()) }),
+    wrapModelCall: async (request, handler) => {
+      const asked = request.state.title ? undefined : firstWords(request.messages);
+      if (asked === undefined) return handler(request);
+      const plain = shortened(asked, maxLength);
+      const written = model ? ask(model, asked, request.runtime.signal).catch(() => undefined) : undefined;
+      const answer = await handler(request);
+      if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return answer;
+      const title = shortened((await within(timeout, written)) || plain, maxLength);
+      return new Command({ update: { title } });
+    },
+  });
+}
+
+function firstWords(messages: readonly BaseMessage[]): string | undefined {
+  const first = messages.find((message) => HumanMessage.isInstance(message) && message.name === undefined);
+  return first?.text.trim() || undefined;
+}
+
+async function ask(
+  model: NonNullable<TitleOptions["model"]>,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { text: title } = await model.invoke(`${TITLE_PROMPT}\n\n${text.slice(0, 2000)}`, {
+    signal,
+    tags: ["nostream"],
+  });
+  return title.trim().replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
+}
+
+/** One line, cut between words. */
+function shortened(text: string, max: number): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  if (line.length <= max) return line;
+  const cut = line.slice(0, max - 1);
+  const space = cut.lastIndexOf(" ");
+  return `${space > max / 2 ? cut.slice(0, space) : cut}…`;
+}
+
+async function within<T>(milliseconds: number, promise: Promise<T> | undefined): Promise<T | undefined> {
+  if (!promise) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
