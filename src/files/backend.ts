@@ -120,8 +120,8 @@ export interface FileBackend {
   /** The files that match, sorted. A pattern with a leading slash counts from the root, others from `path`. */
   glob(pattern: string, scope?: SearchScope): Promise<FileResult<{ paths: string[] }>>;
   grep(query: GrepQuery): Promise<FileResult<GrepResult>>;
-  /** Present where a backend only passes calls on: the backend that a path belongs to. */
-  route?(path: string): FileBackend;
+  /** Present where a backend only passes calls on: the backend that a path belongs to, and its path there. */
+  route?(path: string): { backend: FileBackend; path: string };
   /** Present where commands can be run. */
   execute?(command: string, options?: ExecuteOptions): Promise<FileResult<Execution>>;
 }

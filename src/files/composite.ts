@@ -85,7 +85,9 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
 
     route(raw) {
       const parsed = parsePath(raw);
-      return parsed.ok ? all.of(parsed.path).backend : main;
+      if (!parsed.ok) return { backend: main, path: raw };
+      const mount = all.of(parsed.path);
+      return { backend: mount.backend, path: mount.inner(parsed.path) };
     },
     ...(main.execute && { execute: main.execute.bind(main) }),
   };

@@ -69,7 +69,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
         const found = await backend.grep({ ...query, include });
         return found.ok ? { ...found, files: found.files.filter(({ path }) => mayRead(path)) } : found;
       }),
-    route: () => backend,
+    route: (path) => ({ backend, path }),
     ...(backend.execute && mayExecute(rules) && { execute: backend.execute.bind(backend) }),
   };
 }

@@ -103,7 +103,7 @@ function contextOf(
 /** The backend that really holds a path. */
 function leaf(backend: FileBackend, path: string): FileBackend {
   const next = backend.route?.(path);
-  return next && next !== backend ? leaf(next, path) : backend;
+  return next ? leaf(next.backend, next.path) : backend;
 }
 
 const MUTATIONS = ["write_file", "edit_file", "delete_file"] as const;

@@ -1,0 +1,288 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { disagreements, readDefects } from "../examples/research/offline/defects.ts";
+import { searchTool } from "../examples/research/search.ts";
+import { contentWords, sentencesOf } from "../examples/research/words.ts";
+import graphs from "../langgraph.json" with { type: "json" };
+
+const folder = "examples/research";
+const documents = Object.fromEntries(
+  readdirSync(`${folder}/documents`).map((file) => [
+    `documents/${file}`,
+    readFileSync(`${folder}/documents/${file}`, "utf8"),
+  ]),
+);
+const tsx = pathToFileURL(resolve("node_modules/tsx/dist/loader.mjs")).href;
+// Outside the repository, tsx would not find out where `holdfast` is.
+const bare = { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: resolve("tsconfig.json") };
+
+let home: string;
+const servers: ReturnType<typeof createServer>[] = [];
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-research-"));
+});
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+afterAll(() => {
+  rmSync(home, { recursive: true });
+});
+
+describe("the research example on the offline model", () => {
+  const question =
+    "Why did the kelp forests of northern California collapse, and how can kelp forests be restored?";
+
+  it("writes a report whose every quotation stands in the document it cites", async () => {
+    const { code, stdout, stderr, report } = await research(question);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^No model is configured: .*\nTAVILY_API_KEY is not set: /);
+    expect(stdout).toContain(`Report: ${join(home, "final_report.md")}`);
+    const { sources, quotations } = read(report);
+    expect(quotations.length).toBeGreaterThan(6);
+    expect(new Set(quotations.map(({ source }) => source)).size).toBe(sources.length);
+    for (const { quote, source } of quotations) expect(documents[source], source).toContain(quote);
+    for (const section of sectionsOf(report)) expect(section).toMatch(/\[\d+\]/);
+  });
+
+  it("plans, researches in parallel and completes every item", async () => {
+    const { stdout } = await research(question);
+    const events = [...stdout.matchAll(/^ {2}researcher for #\d (starts|is done)$/gm)].map(
+      ([, what]) => what,
+    );
+    expect(events).toEqual(["starts", "starts", "starts", "is done", "is done", "is done"]);
+    expect(lastPlan(stdout).map(([mark]) => mark)).toEqual(["[x]", "[x]", "[x]", "[x]", "[x]", "[x]"]);
+  });
+
+  it("shows both sides where the review found that sources contradict each other", async () => {
+    const { stdout, report } = await research(question);
+    const points = readDefects(stdout);
+    expect(points.map(({ kind }) => kind)).toEqual(["disagreement"]);
+    for (const point of points) {
+      if (point.kind !== "disagreement") continue;
+      const { one, other } = point;
+      expect(documents[one.source]).toContain(one.quote);
+      expect(documents[other.source]).toContain(other.quote);
+      const line = report.split("\n").find((text) => text.includes(one.quote) && text.includes(other.quote));
+      expect(line).toMatch(/\[\d+\], but .*\[\d+\]$/);
+    }
+  });
+
+  it("follows up on words that the review missed, and names those that no document has", async () => {
+    const { stdout, report } = await research(
+      "How do quicklime, lobsters and otters compare as ways to control urchins?",
+    );
+    const missing = readDefects(stdout).flatMap((point) => (point.kind === "missing" ? [point.word] : []));
+    expect(missing).toEqual(["quicklime", "control"]);
+    expect(lastPlan(stdout).at(-1)).toEqual(["[x]", "Follow up: quicklime, control"]);
+    const { quotations } = read(report);
+    expect(quotations.some(({ quote }) => quote.includes("quicklime"))).toBe(true);
+    expect(unanswered(report)).toEqual(["control"]);
+    for (const { quote, source } of quotations) expect(documents[source]).toContain(quote);
+    expect(mentionedAnywhere("control")).toBe(false);
+  });
+
+  it("says so when the documents say nothing", async () => {
+    const { code, stdout, report } = await research("How do I bake sourdough bread?");
+    expect(code).toBe(0);
+    const { sources, quotations } = read(report);
+    expect([sources, quotations]).toEqual([[], []]);
+    expect(unanswered(report)).toEqual(["bake", "sourdough", "bread"]);
+    expect(unanswered(report).some(mentionedAnywhere)).toBe(false);
+    const empty = readDefects(stdout).flatMap((point) => (point.kind === "no-source" ? [point.section] : []));
+    expect(empty).toEqual(["How do I bake sourdough bread", "Figures"]);
+    for (const title of empty) expect(report).toContain(`## ${title}\n\nNo source was found for this.\n`);
+  });
+
+  it("decides from the messages alone: every step can be another process's", async () => {
+    const script = `
+      import { MemorySaver } from "@langchain/langgraph";
+      import { createResearchAgent } from "./${folder}/agent.ts";
+      import { OfflineModel } from "./${folder}/offline.ts";
+      const checkpointer = new MemorySaver();
+      const config = { configurable: { thread_id: "t" }, interruptBefore: ["tools"] };
+      let input = { messages: [{ role: "user", content: "How fast does giant kelp grow?" }] };
+      for (let next = ["model"]; next.length > 0; input = null) {
+        const { graph } = createResearchAgent({ model: new OfflineModel(), checkpointer, env: {} });
+        await graph.invoke(input, config);
+        next = (await graph.getState(config)).next;
+        if (next.length === 0) console.log((await graph.getState(config)).values.files["/final_report.md"]);
+      }`;
+    const stepwise = await start(["--input-type=module", "-e", script], { cwd: "." });
+    const { report } = await research("How fast does giant kelp grow?");
+    expect(stepwise.stderr).toBe("");
+    expect(stepwise.stdout.trim()).toBe(report.trim());
+  });
+});
+
+describe("the command line of the research example", () => {
+  it("answers wrong usage with one line and exit code 2", async () => {
+    for (const args of [[], ["--nope", "x"], ["x", "--out"]]) {
+      const { code, stdout, stderr } = await start([resolve(folder, "run.ts"), ...args]);
+      expect([code, stdout], stderr).toEqual([2, ""]);
+      expect(stderr).toMatch(/^.+ Try --help\.\n$/);
+    }
+    const help = await start([resolve(folder, "run.ts"), "--help"]);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
+    expect(help.stdout).toContain("--out DIR");
+  });
+
+  it("stops at Ctrl-C with one line and exit code 130", async () => {
+    let child: ReturnType<typeof spawn> | undefined;
+    const url = await listen(() => child!.kill("SIGINT"));
+    const env = { HOLDFAST_MODEL: "openai-compatible:silent", HOLDFAST_BASE_URL: url };
+    const out = join(home, "interrupted");
+    const args = [resolve(folder, "run.ts"), "What is kelp?", "--out", out];
+    const { code, stderr } = await start(args, { env, onStart: (started) => void (child = started) });
+    expect([code, stderr]).toEqual([130, "Interrupted. No report was written.\n"]);
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it("says in one line what is wrong with the model, and exits with 1", async () => {
+    const url = await listen((_, response) => void response.writeHead(401).end("{}"));
+    const env = {
+      HOLDFAST_MODEL: "openai-compatible:gone",
+      HOLDFAST_BASE_URL: url,
+      HOLDFAST_API_KEY: "secret",
+    };
+    const { code, stderr } = await start([resolve(folder, "run.ts"), "What is kelp?"], { env });
+    expect([code, stderr]).toEqual([
+      1,
+      "OpenAI-compatible did not accept the API key (401): check HOLDFAST_API_KEY.\n",
+    ]);
+  });
+});
+
+describe("internet_search", () => {
+  it("finds the passage of a document, and says that it is no web search", async () => {
+    const text = await search({}, "amoeba disease of sea urchins");
+    expect(text).toMatch(
+      /^TAVILY_API_KEY is not set: .+\n\n## Urchin barrens: .+\ndocuments\/urchin-barrens\.md\n/,
+    );
+    expect(await search({}, "sourdough")).toMatch(/\n\nNo results\.$/);
+  });
+
+  it("asks Tavily where there is a key", async () => {
+    const requests: unknown[] = [];
+    const baseUrl = await listen(async (request, response) => {
+      const chunks = await request.toArray();
+      requests.push([request.url, request.headers.authorization, JSON.parse(chunks.join(""))]);
+      const results = [{ title: "Kelp", url: "https://kelp.example/", content: "Kelp\n grows.", score: 1 }];
+      response.end(JSON.stringify({ results }));
+    });
+    expect(await search({ TAVILY_API_KEY: "tvly-1" }, "kelp", { baseUrl })).toBe(
+      "## Kelp\nhttps://kelp.example/\nKelp grows.",
+    );
+    expect(requests).toEqual([["/search", "Bearer tvly-1", { query: "kelp", max_results: 6 }]]);
+  });
+
+  it("tells the model what went wrong at Tavily, without the key", async () => {
+    const failing = (options: object) => search({ TAVILY_API_KEY: "tvly-1" }, "kelp", options);
+    const refusing = await listen((_, response) => void response.writeHead(401).end());
+    await expect(failing({ baseUrl: refusing })).rejects.toThrow(
+      "Tavily search failed: it did not accept TAVILY_API_KEY (401).",
+    );
+    const silent = await listen(() => {});
+    await expect(failing({ baseUrl: silent, timeout: 50 })).rejects.toThrow("no answer in 0.05 s");
+    await expect(failing({ baseUrl: "http://127.0.0.1:1" })).rejects.toThrow(
+      /^Tavily search failed: fetch failed/,
+    );
+  });
+});
+
+it("the documents disagree in the places that are known, and nowhere else", () => {
+  const sentences = Object.entries(documents).flatMap(([source, text]) =>
+    text
+      .split("\n\n")
+      .flatMap((paragraph) => sentencesOf(paragraph))
+      .map((quote) => ({ quote, source, title: "" })),
+  );
+  const pairs = disagreements(sentences).map(({ one, other }) =>
+    [one, other].map(({ source }) => source.replace(/documents\/(.+)\.md/, "$1")).join(" and "),
+  );
+  expect(pairs).toEqual([
+    "giant-kelp and satellite-record",
+    "northern-california and satellite-record",
+    "red-list-sunflower-star and sea-star-wasting",
+    "restoration-record and urchin-removal",
+  ]);
+});
+
+it("langgraph.json names a graph that is there", () => {
+  const [path, name] = graphs.graphs.research.split(":");
+  expect(readFileSync(path!, "utf8")).toContain(`export const ${name} = `);
+});
+
+/** Researches a question in an empty folder with an empty environment. */
+async function research(question: string) {
+  const path = join(home, "final_report.md");
+  rmSync(path, { force: true });
+  const result = await start([resolve(folder, "run.ts"), question]);
+  return { ...result, report: existsSync(path) ? readFileSync(path, "utf8") : "" };
+}
+
+interface StartOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  onStart?: (child: ReturnType<typeof spawn>) => void;
+}
+
+function start(args: string[], { cwd = home, env, onStart }: StartOptions = {}) {
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
+    const child = spawn(process.execPath, ["--import", tsx, ...args], { cwd, env: { ...bare, ...env } });
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (data) => (said.stdout += String(data)));
+    child.stderr.on("data", (data) => (said.stderr += String(data)));
+    child.on("close", (code) => done({ code, ...said }));
+    onStart?.(child);
+  });
+}
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((ready) => void server.listen(0, "127.0.0.1", ready));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function search(env: Record<string, string>, query: string, options?: object): Promise<string> {
+  return String(await searchTool(env, options).invoke({ query }));
+}
+
+function read(report: string) {
+  const [body = "", list = ""] = report.split("\n## Sources\n");
+  const sources = [...list.matchAll(/^\d+\. .+: (\S+)$/gm)].map(([, source]) => source!);
+  const quotations = [...body.matchAll(/“(.+?)” \[(\d+)\]/g)].map(([, quote, number]) => ({
+    quote: quote!,
+    source: sources[Number(number) - 1]!,
+  }));
+  return { sources, quotations };
+}
+
+function sectionsOf(report: string): string[] {
+  return report.split("\n## Sources\n")[0]!.split("\n## ").slice(1);
+}
+
+function unanswered(report: string): string[] {
+  return /^No passage that was found mentions: (.+)\.$/m.exec(report)?.[1]?.split(", ") ?? [];
+}
+
+function mentionedAnywhere(word: string): boolean {
+  const [stem] = contentWords(word).keys();
+  return Object.values(documents).some((text) => contentWords(text).has(stem!));
+}
+
+/** The items of the plan as they were shown last. */
+function lastPlan(stdout: string): string[][] {
+  const lines = stdout.slice(0, stdout.lastIndexOf("\n\n(")).split("\n\n").at(-1)!.split("\n");
+  return lines.map((line) => [line.slice(0, 3), line.replace(/^.{3} #\d+: /, "")]);
+}
