@@ -6,6 +6,7 @@ import { z } from "zod";
 import { mergeFiles, preview } from "../../files/index.ts";
 import { callId, checkedTool, type ToolRuntime } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
+import { answered } from "../tool-errors/index.ts";
 import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { operate } from "./operate.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
@@ -47,7 +48,7 @@ export function filesMiddlewareOf(
         request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown },
         handler: (request: never) => Promise<ToolMessage | Command> | ToolMessage | Command,
       ) => {
-        const result = await handler(request as never);
+        const result = await answered(request, handler as never);
         if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
         return shortened(result, { workspace, limit: resultLimit, folder: resultFolder, request });
       },

@@ -88,7 +88,7 @@ function inNamespaces(command: string, root: string): string {
     "--tmpfs /tmp",
     ...mounts,
   ];
-  return `exec bwrap ${flags.join(" ")} --bind ${quoted(root)} ${MOUNT} --chdir ${MOUNT}/workspace /bin/sh -c ${quoted(command)}`;
+  return `exec bwrap ${flags.join(" ")} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace /bin/sh -c ${quoted(command)}`;
 }
 
 /** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */

@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { createAgent } from "langchain";
+import { afterAll, describe, expect, it } from "vitest";
+import { stateFiles } from "../../files/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { threadFolders } from "../thread-data/index.ts";
+import { localSandboxProvider, sandboxMiddleware, type SandboxProvider } from "./index.ts";
+
+const baseDir = mkdtempSync(join(tmpdir(), "holdfast-sandbox-"));
+afterAll(() => rmSync(baseDir, { recursive: true }));
+const go = { messages: [new HumanMessage("go")] };
+
+/** A provider that counts. */
+function counting() {
+  const counts = { acquired: 0, released: 0 };
+  const provider: SandboxProvider = {
+    name: "counting",
+    acquire: ({ threadId }) => {
+      counts.acquired += 1;
+      return Promise.resolve({ id: threadId, isolation: "none", backend: stateFiles({ "/a.md": threadId }) });
+    },
+    release: () => {
+      counts.released += 1;
+      return Promise.resolve();
+    },
+  };
+  return { provider, counts };
+}
+
+async function run(steps: Step[], provider: SandboxProvider, thread_id: string): Promise<string[]> {
+  const agent = createAgent({
+    model: new ScriptedModel(steps),
+    middleware: [sandboxMiddleware({ provider, baseDir })],
+  });
+  const { messages } = await agent.invoke(go, { configurable: { thread_id } });
+  return messages.filter((message) => ToolMessage.isInstance(message)).map((message) => message.text);
+}
+
+describe("a sandbox", () => {
+  it("is acquired when a tool first needs it, once, and released when the run ends", async () => {
+    const { provider, counts } = counting();
+    await run(["hi"], provider, "idle");
+    expect(counts).toEqual({ acquired: 0, released: 0 });
+    const read = callTool("read_file", { file_path: "/a.md" });
+    const replies = await run([[read, read], read, "ok"], provider, "busy");
+    expect(replies).toEqual(Array.from({ length: 3 }, () => "     1\tbusy"));
+    expect(counts).toEqual({ acquired: 1, released: 1 });
+  });
+
+  it("that cannot be had is an error for the model, and is asked for again", async () => {
+    let tries = 0;
+    const provider: SandboxProvider = {
+      ...counting().provider,
+      acquire: () => Promise.reject(new Error(`no room ${++tries}`)),
+    };
+    const agent = createAgent({
+      model: new ScriptedModel([callTool("ls", {}), callTool("ls", {}), "ok"]),
+      middleware: [sandboxMiddleware({ provider, baseDir, resultLimit: false })],
+    });
+    const { messages } = await agent.invoke(go, { configurable: { thread_id: "x" } });
+    const errors = messages
+      .filter((message) => ToolMessage.isInstance(message))
+      .map((message) => message.text);
+    expect(errors[0]).toContain("no room 1");
+    expect(errors[1]).toContain("no room 2");
+  });
+
+  for (const bubblewrap of ["auto", "never"] as const) {
+    it(`on this machine has the thread's folders under virtual paths (bubblewrap ${bubblewrap}), and says what isolates it`, async () => {
+      const provider = localSandboxProvider({ bubblewrap });
+      const folders = threadFolders(baseDir, `local-${bubblewrap}`);
+      const { backend, isolation } = await provider.acquire({ threadId: "local", folders });
+      await backend.write("/mnt/user-data/uploads/in.txt", "it's here\n");
+      const result = await backend.execute!(
+        "cat /mnt/user-data/uploads/in.txt > ../outputs/out.txt; pwd; ls /root",
+      );
+      expect(result.ok && result.output).toMatch(/^\/mnt\/user-data\/workspace\n/);
+      expect(await backend.read("/mnt/user-data/outputs/out.txt")).toEqual({
+        ok: true,
+        content: "it's here\n",
+      });
+      expect(isolation).toMatch(bubblewrap === "never" ? /^none/ : /^(?:none|bubblewrap)/);
+      // Where namespaces isolate it, the host's folders are not there at all.
+      const hidden = result.ok && result.output.includes("cannot access '/root'");
+      expect(hidden || isolation.startsWith("none")).toBe(true);
+      expect((await backend.write("/etc/x", "no")).ok).toBe(false);
+    });
+  }
+
+  it("keeps hostile thread ids inside the base folder and apart from each other", () => {
+    const ids = [
+      "../../etc",
+      "..",
+      "/",
+      "a/b",
+      "a_b",
+      "a",
+      "A",
+      "h-" + "0".repeat(40),
+      "x".repeat(500),
+      "nul\0byte",
+      "ü",
+      "",
+    ];
+    const roots = ids.map((id) => threadFolders(baseDir, id).workspace);
+    expect(new Set(roots).size).toBe(ids.length);
+    for (const root of roots) expect(root.startsWith(`${baseDir}/`) && !root.includes("..")).toBe(true);
+    for (const entry of readdirSync(baseDir)) expect(entry).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
+  });
+});
