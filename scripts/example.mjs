@@ -1,15 +1,21 @@
-// Runs an example by its number, `npm run example 01`; without a number, lists them.
+// Runs an example by its number or its folder, `npm run example 01`; without one, lists them.
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 
+const isFolder = (name) => existsSync(`examples/${name}/run.ts`);
 const examples = readdirSync("examples")
-  .filter((file) => /^\d\d-.*\.ts$/.test(file))
+  .filter((name) => /^\d\d-.*\.ts$/.test(name) || isFolder(name))
   .toSorted();
 const [number, ...rest] = process.argv.slice(2);
-const chosen = examples.find((file) => number && file.startsWith(`${number.padStart(2, "0")}-`));
+const chosen = examples.find(
+  (name) => number && (name === number || name.startsWith(`${number.padStart(2, "0")}-`)),
+);
 
 if (chosen) {
-  const command = ["--import", "tsx", `examples/${chosen}`, ...rest];
+  // Ctrl-C is for the example to handle; this process waits for it.
+  process.on("SIGINT", () => {});
+  const file = isFolder(chosen) ? `${chosen}/run.ts` : chosen;
+  const command = ["--import", "tsx", `examples/${file}`, ...rest];
   process.exitCode = spawnSync(process.execPath, command, { stdio: "inherit" }).status ?? 1;
 } else if (number) {
   console.error(`No example ${number}; there are ${examples.join(", ")}`);

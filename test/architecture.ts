@@ -13,7 +13,7 @@ const LAYERS: Record<string, string[]> = {
   errors: [],
   plan: ["errors", "zod", "jsonrepair"],
   files: [...engine, ...langchain, "diff", "minimatch", "re2js"],
-  storage: [...engine, ...langchain],
+  storage: [...engine, ...langchain, "libsql"],
   models: ["errors", ...langchain],
   middleware: [...stores, ...langchain],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],

@@ -1,0 +1,28 @@
+import { call, type Answer, type Conversation } from "./conversation.ts";
+import { findDefects, renderDefects } from "./defects.ts";
+import { readFindings } from "./findings.ts";
+
+/** A job for the critique, in words it can read back. */
+export function describeReview(question: string, report: string, findings: readonly string[]): string {
+  return `Review ${report} against the findings in ${findings.join(" ")}\nThe question: ${question}\nWrite your points to /critique.md and return them.`;
+}
+
+/** Reads the report and the findings, and lists what is wrong. */
+export function critique({ request, calls }: Conversation): Answer {
+  const question = /^The question: (.+)$/m.exec(request)?.[1] ?? "";
+  const paths = [...(/^Review .+$/m.exec(request)?.[0] ?? "").matchAll(/\/\S+\.md\b/g)].map(([path]) => path);
+  const [report, ...findings] = calls.filter(({ name }) => name === "read_file");
+  if (!report) return paths.map((file_path) => call("read_file", { file_path }));
+  if (report.failed) return report.result;
+
+  const known = findings.filter(({ failed }) => !failed).flatMap(({ result }) => readFindings(result));
+  const points = renderDefects(findDefects(withoutNumbers(report.result), question, known));
+  return calls.some(({ name }) => name === "write_file")
+    ? points
+    : [call("write_file", { file_path: "/critique.md", content: `${points}\n` })];
+}
+
+/** A file as `read_file` shows it, without the line numbers. */
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/^ *\d+\t/gm, "");
+}
