@@ -8,7 +8,11 @@ export type HarnessErrorCode =
   | "missing-setting"
   | "missing-package"
   | "bad-response"
-  | "script-exhausted";
+  | "script-exhausted"
+  | "storage-corrupt"
+  | "storage-version"
+  | "storage-failed"
+  | "thread-busy";
 
 /** The one error class of Holdfast. What a model did wrong is never thrown: it goes back to the model. */
 export class HarnessError extends Error {

@@ -28,6 +28,7 @@ export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}
   assemble(options, 0)) as never;
 
 const GENERAL_PURPOSE = "general-purpose";
+const RECURSION_LIMIT = 1000;
 
 function assemble(options: DeepAgentOptions, depth: number): object {
   const model = modelOf(options.model);
@@ -50,7 +51,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
     promptCaching(),
     ...(interruptOn ? [askFirst(interruptOn)] : []),
   ];
-  return createAgent({
+  const agent = createAgent({
     model,
     tools: [...tools],
     systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
@@ -59,6 +60,8 @@ function assemble(options: DeepAgentOptions, depth: number): object {
     middleware: arranged(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
+  // LangGraph's own limit of 25 steps is a dozen tool calls.
+  return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
 }
 
 /** Default middleware with the user's in the place of those it names, the rest in front of the last three. */

@@ -136,7 +136,8 @@ function merged(
 
 /** In a written list, a reference is an id that the list carries, else a position in it, else a known id. */
 function resolved(reference: string, items: readonly Identified[], plan: Plan): string {
-  if (items.some((item) => item.draft.id === reference)) return reference;
+  const byName = items.find((item) => item.draft.id === reference);
+  if (byName) return byName.id;
   if (items.every((item) => item.draft.id === undefined)) {
     const byPosition = /^\d+$/.test(reference) ? items[Number(reference) - 1] : undefined;
     if (byPosition) return byPosition.id;
@@ -197,6 +198,8 @@ function withoutCycles(todos: readonly Todo[], reading: Reading): Todo[] {
 class Workbench {
   plan: Plan;
   readonly #reading: Reading;
+  /** New ids of added items, by the ids they were sent with. */
+  readonly #renamed = new Map<string, string>();
 
   constructor(plan: Plan, reading: Reading) {
     this.plan = plan;
@@ -231,7 +234,11 @@ class Workbench {
     if (draft.id !== undefined && !free)
       this.#reading.note(`The id ${draft.id} was taken; the new item is ${id}.`);
     const todo = withFields({ id, content: draft.content, status: draft.status ?? "pending" }, draft);
-    setDependencies(todo, draft.dependsOn ?? []);
+    if (draft.id !== undefined && !free) this.#renamed.set(draft.id, id);
+    setDependencies(
+      todo,
+      (draft.dependsOn ?? []).map((reference) => this.#renamed.get(reference) ?? reference),
+    );
     const at = draft.before === undefined ? -1 : this.#index(draft.before, `${draft.at}.before`);
     this.#set(this.plan.todos.toSpliced(at < 0 ? this.plan.todos.length : at, 0, todo));
   }

@@ -1,4 +1,11 @@
-import { EDITABLE_FIELDS, type Change, type EditableField, type OptionalField, type Todo } from "./todo.ts";
+import {
+  EDITABLE_FIELDS,
+  numberOf,
+  type Change,
+  type EditableField,
+  type OptionalField,
+  type Todo,
+} from "./todo.ts";
 
 /** The steps that lead from one list to another. `patchTodos(before, diffTodos(before, after))` is `after`. */
 export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Change[] {
@@ -97,6 +104,5 @@ function edited(todo: Todo, change: Extract<Change, { type: "todo-edit" }>): Tod
 
 function withFreeId(todo: Todo, list: readonly Todo[]): Todo {
   if (!list.some((other) => other.id === todo.id)) return todo;
-  const taken = list.map((other) => Number(other.id)).filter(Number.isSafeInteger);
-  return { ...todo, id: String(Math.max(0, ...taken) + 1) };
+  return { ...todo, id: String(Math.max(0, ...list.map((other) => numberOf(other.id) ?? 0)) + 1) };
 }

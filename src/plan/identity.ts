@@ -1,6 +1,6 @@
 import type { Draft, Reading } from "./read.ts";
 import { duplicateId } from "./rules.ts";
-import type { Plan, Todo } from "./todo.ts";
+import { numberOf, type Plan, type Todo } from "./todo.ts";
 
 /** A draft with the id it will have, and the item it continues if there is one. */
 export interface Identified {
@@ -87,9 +87,4 @@ function contentKey(content: string): string {
     .toLowerCase()
     .replaceAll(/[\s.,;:!]+/g, " ")
     .trim();
-}
-
-/** Ids that are small whole numbers take part in the count; `007` and huge numbers are plain names. */
-function numberOf(id: string): number | undefined {
-  return /^(?:0|[1-9]\d{0,8})$/.test(id) ? Number(id) : undefined;
 }

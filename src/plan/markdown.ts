@@ -64,7 +64,7 @@ function readDetail(todo: MarkdownTodo, name: Detail, value: string, line: numbe
     case "after":
       todo.dependsOn = value
         .split(",")
-        .map((id) => id.trim().replace(/^#/, ""))
+        .map((id) => id.trim().replace(/^#+/, ""))
         .filter(Boolean);
       return undefined;
     case "estimate":

@@ -138,7 +138,7 @@ const CHECKLIST: Preset = {
     contextLoss: false,
     exit: false,
     stale: {
-      name: "todo_reminder",
+      name: "todo_stale_reminder",
       text: checklist.CHECKLIST_REMINDERS.stale,
       after: 3,
       backoff: 1,

@@ -147,9 +147,7 @@ function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading
   const list = Array.isArray(value) ? value : [value];
   return list.flatMap((item: unknown, index): Draft | Draft[] => {
     const where = `${at}[${index}]`;
-    const reason =
-      at === "block" && typeof item === "string" ? /^#?([^\s,:]+)\s*[:–-]\s+(.+)$/s.exec(item) : null;
-    if (reason) return { at: where, id: reason[1]!, note: oneLine(reason[2]!) };
+    if (at === "block" && typeof item === "string") return readReasons(item, where, reading);
     if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
       return readIds(item, where, reading).map((id) => ({ at: where, id }));
     }
@@ -166,6 +164,15 @@ function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading
       return [];
     }
     return draft ?? [];
+  });
+}
+
+/** Blocked items in text: `2`, `2, 3`, `2: no access`, `2: no access, 3: no key`. */
+function readReasons(text: string, at: string, reading: Reading): Draft[] {
+  return text.split(/[;,]\s*(?=#?[\w-]+\s*:)/).flatMap((part): Draft | Draft[] => {
+    const reason = /^\s*#?([^\s,:;]+)(?:\s*:\s*|\s+[–-]\s+)(.+)$/s.exec(part);
+    if (reason) return { at, id: reason[1]!, note: oneLine(reason[2]!) };
+    return readIds(part, at, reading).map((id) => ({ at, id }));
   });
 }
 
@@ -201,7 +208,7 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
     case "id":
     case "before": {
       const id = readId(value);
-      if (id === undefined) bad("a short string without spaces", "known-id");
+      if (id === undefined) bad("a short string", "known-id");
       else draft[name] = id;
       return;
     }
@@ -267,8 +274,14 @@ function readStatus(draft: Draft, value: unknown, reading: Reading): void {
     field: "status",
     sent: value,
     valid,
-    message: `Item ${draft.id ?? draft.at}: invalid status ${show(value)}; use one of ${valid}.`,
+    message: `Item ${draft.id ?? position(draft.at)}: invalid status ${show(value)}; use one of ${valid}.`,
   });
+}
+
+/** An item without an id is called by its place in the list. */
+function position(at: string): string {
+  const [, index] = /^(?:todos|items)\[(\d+)\]$/.exec(at) ?? [];
+  return index === undefined ? at : String(Number(index) + 1);
 }
 
 /** Ids from a string, a number, a list of either, a JSON list, or a list of objects that have ids. */
@@ -279,9 +292,9 @@ function readIds(raw: unknown, at: string, reading: Reading): string[] {
     : typeof value === "string"
       ? value.split(/[\s,]+/).filter(Boolean)
       : [value];
-  return list.flatMap((entry) => {
+  return list.flatMap((entry): string | string[] => {
     const id = readId(isRecord(entry) ? ownValue(entry, "id") : entry);
-    if (id !== undefined) return id;
+    if (id !== undefined) return range(id) ?? id;
     reading.issue({
       rule: "known-id",
       field: at,
@@ -296,8 +309,19 @@ function readIds(raw: unknown, at: string, reading: Reading): string[] {
 function readId(value: unknown): string | undefined {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
   if (typeof value !== "string") return undefined;
-  const id = value.trim().replace(/^#/, "");
-  return id !== "" && id.length <= 64 && !/[\s,]/.test(id) ? id : undefined;
+  const id = value
+    .trim()
+    .replace(/^#+/, "")
+    .replaceAll(/[\s,]+/g, "-");
+  return id !== "" && id.length <= 64 ? id : undefined;
+}
+
+/** `2-5` means the four of them. */
+function range(id: string): string[] | undefined {
+  const [, from, to] = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/.exec(id) ?? [];
+  const count = Number(to) - Number(from) + 1;
+  if (!(count >= 2 && count <= 1000)) return undefined;
+  return Array.from({ length: count }, (_, index) => String(Number(from) + index));
 }
 
 function readPriority(value: unknown, reading: Reading): Priority | undefined {

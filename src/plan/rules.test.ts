@@ -183,6 +183,27 @@ describe("ids", () => {
     expect(lines(result.plan)).toEqual(["1 a in_progress", "2 b pending"]);
   });
 
+  it("may begin at 0, and a reference follows an item whose id had to be changed", () => {
+    const zero = written([
+      { id: 0, content: "a" },
+      { id: 1, content: "b", dependsOn: [0] },
+    ]);
+    expect(zero.todos.map((todo) => [todo.id, todo.dependsOn])).toEqual([
+      ["0", undefined],
+      ["1", ["0"]],
+    ]);
+    const gone = written([{ content: "x" }], CLASSIC_POLICY, written(["a", "b"], CLASSIC_POLICY));
+    const renamed = written(
+      [
+        { id: "2", content: "y" },
+        { id: "9", content: "z", dependsOn: ["2"] },
+      ],
+      CLASSIC_POLICY,
+      gone,
+    );
+    expect(renamed.todos[1]?.dependsOn).toEqual([renamed.todos[0]!.id]);
+  });
+
   it("tell what a dependency means: an id that is sent, else a position", () => {
     const byId = written([
       { id: "x", content: "a" },

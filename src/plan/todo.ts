@@ -131,3 +131,8 @@ export function countTodos(todos: readonly Todo[]): Counts {
   for (const todo of todos) counts[todo.status] += 1;
   return counts;
 }
+
+/** Ids that are small whole numbers take part in the count; `0`, `007` and huge numbers are plain names. */
+export function numberOf(id: string): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
+}

@@ -87,7 +87,7 @@ async function runJob(
   const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
   let report: Report;
   try {
-    const config = { ...runtime.config, configurable: { ...configurable, [OWNER_KEY]: owner }, signal };
+    const config = { ...runtime.config, ...childConfig(configurable, owner, signal) };
     report = readReport(await runnable.invoke(input as never, config as never));
   } catch (error) {
     // Interrupts and the caller's own abort are not the sub-agent's failure.
@@ -98,7 +98,7 @@ async function runJob(
     const message = failure(
       TASK,
       id,
-      `the sub-agent "${name}" failed: ${reason}. ${ended?.sentence ?? ""}`.trim(),
+      `the sub-agent "${name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`,
     );
     return ended ? new Command({ update: { ...ended.update, messages: [message] } }) : message;
   }
@@ -111,6 +111,21 @@ async function runJob(
     ...(report.files && { files: diffFiles(files ?? {}, report.files) }),
   };
   return new Command({ update });
+}
+
+/**
+ * The run of a child: its owner's name, and a signal of its own. LangGraph would add listeners to the parent's signal
+ * for every child, and Node warns from the eleventh on.
+ */
+function childConfig(
+  configurable: Record<string, unknown> | undefined,
+  owner: string,
+  signal: AbortSignal | undefined,
+): object {
+  return {
+    configurable: { ...configurable, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
+    ...(signal && { signal: AbortSignal.any([signal]) }),
+  };
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {

@@ -6,7 +6,7 @@ import type { Change, Plan, Policy, Todo } from "../../plan/index.ts";
 import { show } from "../../plan/read.ts";
 import type { PlanSetup } from "./options.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "./state.ts";
-import { planCalls, Turns } from "./turn.ts";
+import { editedPolicy, planCalls, Turns } from "./turn.ts";
 
 /** What a person decides about a plan. `edit` brings the list that takes its place. */
 export type PlanDecision =
@@ -58,7 +58,8 @@ export async function askApproval(
   const message = state.messages.findLast((other) => AIMessage.isInstance(other));
   const proposal = message && (await findProposal(setup, message, state));
   if (!proposal) return undefined;
-  const { call, todos, changes, plan } = proposal;
+  const { calls, todos, changes, plan } = proposal;
+  const call = calls[0]!;
   const review: ReviewRequest = { name: call.name, args: call.args, description: renderSnapshot(todos) };
   const request: PlanApprovalRequest = {
     type: "plan-approval",
@@ -80,9 +81,9 @@ export async function askApproval(
   }
   switch (decision.type) {
     case "edit":
-      return editedPlan(setup, message, { id: call.id!, todos: decision.todos });
+      return editedPlan(setup, message, { calls, todos: decision.todos });
     case "reject":
-      return rejectedPlan(message, call.id!, decision.reason);
+      return rejectedPlan(message, calls, decision.reason);
     default:
       return undefined;
   }
@@ -129,80 +130,88 @@ function readDecision(answer: unknown): Reading {
 
 /** What is wrong with a person's list, if something is. */
 function editError(plan: Plan, todos: readonly EditedTodo[], { preset }: PlanSetup): string | undefined {
-  const result = applyWrite(plan, inWords(todos, preset.policy), preset.policy);
+  const result = applyWrite(plan, inWords(todos, preset.policy), editedPolicy(preset.policy));
   return result.ok ? undefined : result.issues.map((issue) => issue.message).join(" ");
 }
 
 type Call = NonNullable<AIMessage["tool_calls"]>[number];
 
-/** The first plan call of the turn that a person has to see, with what it would come to. */
+/** The plan calls of a turn that a person has to see, with what they would come to together. */
 async function findProposal(
   setup: PlanSetup,
   message: AIMessage,
   state: { messages: BaseMessage[] },
-): Promise<{ call: Call; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
+): Promise<{ calls: Call[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
   const before = planFrom(readPlanState(state));
   const isFirst = before.todos.length === 0 || isFinished(before.todos);
   if (setup.approval === "first" && !isFirst) return undefined;
   // Completions are verified when the call runs; asking for approval must not run the checks a second time.
   const turns = new Turns({ ...setup, verify: undefined });
-  for (const call of planCalls(message, state.messages, setup)) {
+  const calls = planCalls(message, state.messages, setup);
+  const changes: Change[] = [];
+  let todos = before.todos;
+  for (const call of calls) {
     const { accepted, plan } = await turns.evaluate(call, state, undefined);
-    if (accepted?.changes.some(changesScope)) {
-      return { call, plan: before, todos: plan.todos, changes: accepted.changes };
-    }
+    changes.push(...(accepted?.changes ?? []));
+    todos = plan.todos;
   }
-  return undefined;
+  return changes.some(changesScope) ? { calls, plan: before, todos, changes } : undefined;
 }
 
 /** Progress needs nobody's consent; other work than agreed does. */
 function changesScope(change: Change): boolean {
   if (change.type === "todo-edit")
     return change.set.content !== undefined || change.set.dependsOn !== undefined;
+  if (change.type === "todo-status") return change.to === "cancelled";
   return change.type === "todo-add" || change.type === "todo-remove" || change.type === "plan-reset";
 }
 
+/** Puts the person's list in the place of the turn's first plan call; other plan calls of the turn are void. */
 function editedPlan(
   { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
-  { id, todos }: { id: string; todos: readonly EditedTodo[] },
+  { calls, todos }: { calls: Call[]; todos: readonly EditedTodo[] },
 ): ApprovalUpdate {
+  const [first, ...others] = calls;
   const args = { [policy.listField]: inWords(todos, policy) };
-  const calls = message.tool_calls!.map((call) =>
-    call.id === id ? { ...call, name: tools.write.name, args } : call,
+  const tool_calls = message.tool_calls!.map((call) =>
+    call === first ? { ...call, name: tools.write.name, args } : call,
   );
-  const { id: messageId, name, content, usage_metadata, response_metadata } = message;
+  const { id, name, content, usage_metadata, response_metadata } = message;
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
   const edited = new AIMessage({
     content,
-    tool_calls: calls,
+    tool_calls,
     additional_kwargs,
     response_metadata,
-    ...(messageId !== undefined && { id: messageId }),
+    ...(id !== undefined && { id }),
     ...(name !== undefined && { name }),
     ...(usage_metadata ? { usage_metadata } : {}),
   });
-  return { messages: [edited], _plan: { edited: [id] } };
+  const voided = others.map((call) =>
+    notRun(call, "Not applied: the user replaced your plan by an edited one."),
+  );
+  return { messages: [edited, ...voided], _plan: { edited: [first!.id ?? ""] } };
 }
 
 /** The list in the model's words, as if it had written it. */
 function inWords(todos: readonly EditedTodo[], { contentField }: Policy): object[] {
   return todos.map((todo) => {
     if (!isRecord(todo)) return todo;
-    const { content, text, ...rest } = todo as Record<string, unknown>;
+    const { content, text, actuals: _, ...rest } = todo as Record<string, unknown>;
     return { ...rest, [contentField]: content ?? text };
   });
 }
 
-function rejectedPlan(message: AIMessage, id: string, reason: string | undefined): ApprovalUpdate {
-  const replies = message.tool_calls!.map((call) => {
-    const content =
-      call.id === id
-        ? `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`
-        : "Not run: the user rejected the plan that was proposed in the same turn.";
-    return new ToolMessage({ content, status: "error", name: call.name, tool_call_id: call.id ?? "" });
-  });
+function rejectedPlan(message: AIMessage, calls: Call[], reason: string | undefined): ApprovalUpdate {
+  const rejected = `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`;
+  const other = "Not run: the user rejected the plan that was proposed in the same turn.";
+  const replies = message.tool_calls!.map((call) => notRun(call, calls.includes(call) ? rejected : other));
   return { messages: replies, jumpTo: "model" };
+}
+
+function notRun({ name, id = "" }: Call, content: string): ToolMessage {
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -4,7 +4,9 @@ import { PRESET_NAMES, STATUSES } from "../../plan/index.ts";
 import type { PlanOptions } from "./options.ts";
 
 const text = z.string().optional();
-const atLeastOne = z.number().min(1, "must be at least 1").optional();
+const atLeastOne = z
+  .union([z.literal(Number.POSITIVE_INFINITY), z.number().min(1, "must be at least 1")])
+  .optional();
 const callback = z.custom<unknown>((value) => typeof value === "function", "must be a function").optional();
 const named = { name: text, text };
 

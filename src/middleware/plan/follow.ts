@@ -8,12 +8,13 @@ import {
   type Mark,
   type Plan,
   type Tally,
+  type Todo,
 } from "../../plan/index.ts";
 import { announce, type Stage } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
-import { readPlanState, type MemoryUpdate, type TodosPatch } from "./state.ts";
-import { changedMarks, type PlanParts, type Standing } from "./turn.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate } from "./state.ts";
+import { changedMarks, type PlanParts, type Standing, type Turns } from "./turn.ts";
 import { verifyCompletions } from "./verify.ts";
 
 /** What a tool call has at hand. */
@@ -29,13 +30,14 @@ export type Ending = { ok: true; spent: Tally } | { ok: false; reason: string; s
 
 /** The part of a graph update that moves a plan item. */
 export interface FollowUpdate {
-  todos: TodosPatch;
+  todos: Todo[];
   _plan: MemoryUpdate;
 }
 
 /** A plan item that follows the work of a tool call: in progress with it, completed or noted at its end. */
 export class FollowedTodo {
   readonly #setup: PlanSetup;
+  readonly #turns: Turns;
   readonly #context: CallContext;
   readonly #id: string;
   readonly #standing: Standing;
@@ -43,11 +45,12 @@ export class FollowedTodo {
   readonly #alone: boolean;
 
   private constructor(
-    setup: PlanSetup,
+    { setup, turns }: PlanParts,
     context: CallContext,
     { id, standing, started, alone }: { id: string; standing: Standing; started: Plan; alone: boolean },
   ) {
     this.#setup = setup;
+    this.#turns = turns;
     this.#context = context;
     this.#id = id;
     this.#standing = standing;
@@ -57,16 +60,20 @@ export class FollowedTodo {
 
   /** Starts the item, or says why it cannot be started. `alone`: no other call of the turn follows an item. */
   static async start(
-    { setup, turns }: PlanParts,
+    parts: PlanParts,
     context: CallContext,
     { id, alone }: { id: string; alone: boolean },
   ): Promise<FollowedTodo | Issue[]> {
+    const { setup, turns } = parts;
     const standing = await turns.standingBefore(context.id, context.state, context.signal);
     const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
-    if (changes.length > 0) await announce(setup, context, { by: "harness", changes, todos: started.todos });
-    return new FollowedTodo(setup, context, { id, standing, started, alone });
+    if (changes.length > 0) {
+      const todos = turns.advance(context.id, context.state, changes);
+      await announce(setup, context, { by: "harness", changes, todos });
+    }
+    return new FollowedTodo(parts, context, { id, standing, started, alone });
   }
 
   /** Ends the item's work. Returns the update and a sentence for the model. */
@@ -119,7 +126,9 @@ export class FollowedTodo {
     });
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
-      await announce(this.#setup, this.#context, { by: "harness", changes, todos: ended.todos });
+      const { id, state } = this.#context;
+      const todos = this.#turns.advance(id, state, diffTodos(this.#started.todos, ended.todos));
+      await announce(this.#setup, this.#context, { by: "harness", changes, todos });
     }
     const { memory } = readPlanState(this.#context.state);
     const { seen } = rememberSeen(memory.seen, ended.todos);
@@ -127,7 +136,7 @@ export class FollowedTodo {
     const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
     const own = Object.fromEntries(Object.entries(seen ?? {}).filter(([id]) => touched.has(id)));
     const update: FollowUpdate = {
-      todos: { changes: patch },
+      todos: todosUpdate(ended.todos, patch),
       _plan: { seen: own, marks: changedMarks(marks, ended.marks), exits: 0, rounds: 0, nags: 0 },
     };
     return { update, sentence };

@@ -1,9 +1,16 @@
-import { AIMessage, HumanMessage, type BaseMessage, type SystemMessage } from "@langchain/core/messages";
-import { Command } from "@langchain/langgraph";
+import {
+  AIMessage,
+  HumanMessage,
+  ToolMessage,
+  type BaseMessage,
+  type SystemMessage,
+} from "@langchain/core/messages";
+import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import {
   dueReminders,
   isOpen,
   type Change,
+  type Mark,
   type Reminder,
   type Situation,
   type Tally,
@@ -14,7 +21,6 @@ import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen, unseenChanges } from "./seen.ts";
 import { readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
-import { countWorkCalls } from "./turn.ts";
 import { isPlanVisible } from "./visibility.ts";
 import { watchedModel } from "./watched-model.ts";
 
@@ -40,13 +46,6 @@ export async function callModel<Request extends ModelRequest>(
   handler: (request: Request) => AIMessage | Promise<AIMessage>,
 ): Promise<AIMessage | Command> {
   const call = new PlanCall(setup, request);
-  if (call.edits.length > 0) {
-    await announce(setup, request.runtime, {
-      by: "person",
-      changes: call.edits,
-      todos: call.state.todos,
-    });
-  }
   const messages = call.remind(request.messages);
   const model = watchedModel(request.model, (outgoing) => call.remindIfTrimmed(outgoing));
   const systemMessage = withSection(request.systemMessage, setup.preset.systemPrompt);
@@ -54,8 +53,11 @@ export async function callModel<Request extends ModelRequest>(
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     call.count(answer);
     const reminder = call.remindOfOpenItems(answer, messages);
-    if (!reminder) return call.finish(answer);
-    messages.push(...messagesOf(answer), reminder);
+    if (!reminder) {
+      await call.announceEdits(request.runtime);
+      return call.finish(answer);
+    }
+    messages.push(...asked(answer), reminder);
   }
 }
 
@@ -66,6 +68,8 @@ class PlanCall {
   readonly edits: Change[];
   readonly #setup: PlanSetup;
   readonly #memory: PlanMemory;
+  /** What was spent before this call. */
+  readonly #before: Tally;
   #tally: Tally;
   #exits: number;
   #given: Reminder["kind"][] = [];
@@ -73,18 +77,22 @@ class PlanCall {
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
     this.#setup = setup;
-    this.#memory = enterRun(state.memory, (request.state as { messages: BaseMessage[] }).messages, setup);
+    const { messages } = request.state as { messages: BaseMessage[] };
+    this.#memory = enterRun(state.memory, messages, setup);
     this.state = { todos: state.todos, memory: this.#memory };
     // A plan from before this middleware was in use is no news to a model that can see it.
     const isForeign = this.#memory.order === "" && isPlanVisible(request.messages, setup);
     this.edits = isForeign ? [] : unseenChanges(this.state);
-    this.#tally = this.#memory.tally;
+    const { tally } = this.#memory;
+    this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
+    this.#tally = this.#before;
     this.#exits = this.#memory.exits;
   }
 
   /** The messages with the reminders that are due at their end. */
   remind(messages: BaseMessage[]): BaseMessage[] {
-    const visible = isPlanVisible(messages, this.#setup);
+    // After a person's edit what the model sees further up is not the plan any more.
+    const visible = !this.#memory.unseen && isPlanVisible(messages, this.#setup);
     return this.#append(messages, dueReminders(this.#situation({ visible }), this.#setup.preset.reminders));
   }
 
@@ -115,11 +123,17 @@ class PlanCall {
       const { input_tokens = 0, output_tokens = 0 } = message.usage_metadata ?? {};
       this.#tally = {
         modelCalls: this.#tally.modelCalls + 1,
-        toolCalls: this.#tally.toolCalls + countWorkCalls(message, this.#setup),
+        toolCalls: this.#tally.toolCalls,
         inputTokens: this.#tally.inputTokens + input_tokens,
         outputTokens: this.#tally.outputTokens + output_tokens,
       };
     }
+  }
+
+  /** Tells watchers what people changed. */
+  async announceEdits(stage: Stage): Promise<void> {
+    if (this.edits.length === 0) return;
+    await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.state.todos });
   }
 
   /** Returns the answer, and with it what the middleware must remember, if it must. */
@@ -131,7 +145,8 @@ class PlanCall {
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) return answer;
-    return new Command({ update: { _plan: this.#memoryAfter({ planned, acted: calls.length > 0 }) } });
+    const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
+    return new Command({ update: { _plan: memory, ...this.#limitCounts() } });
   }
 
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
@@ -145,7 +160,29 @@ class PlanCall {
       nags: planned ? 0 : nags + nagged,
       unseen: unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited"),
       ...(this.edits.length > 0 && rememberSeen(seen, this.state.todos)),
+      marks: this.#missingMarks(),
     };
+  }
+
+  /** `modelCallLimitMiddleware` counts graph steps: calls that were repeated within this one are added to its count. */
+  #limitCounts(): Record<string, number> {
+    const repeated = this.#tally.modelCalls - this.#before.modelCalls - 1;
+    if (repeated <= 0) return {};
+    const counts = getCurrentTaskInput<Record<string, unknown>>();
+    return Object.fromEntries(
+      ["runModelCallCount", "threadModelCallCount"].flatMap((key) => {
+        const count = counts[key];
+        return typeof count === "number" ? [[key, count + repeated]] : [];
+      }),
+    );
+  }
+
+  /** Items that somebody else set in progress: the model's work on them is counted from here. */
+  #missingMarks(): Record<string, Mark> {
+    const { marks } = this.#memory;
+    const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !marks[todo.id]);
+    const mark: Mark = { ...this.#before, at: this.#setup.now() };
+    return Object.fromEntries(started.map((todo) => [todo.id, mark]));
   }
 
   #situation(now: { visible?: boolean; answered?: boolean }): Situation {
@@ -185,6 +222,32 @@ function enterRun(memory: PlanMemory, messages: readonly BaseMessage[], { preset
   // After a summary there may be none left; then it is still the run that it was.
   const run = last?.id ?? memory.run;
   return run === memory.run ? memory : { ...memory, run, rounds: 0, nags: 0, exits: 0 };
+}
+
+/** How many calls to other tools the last turn finished successfully. */
+function finishedCalls(messages: readonly BaseMessage[], { toolNames }: PlanSetup): number {
+  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  return messages
+    .slice(turn + 1)
+    .filter((message) => ToolMessage.isInstance(message) && message.status !== "error")
+    .filter((message) => !toolNames.includes(message.name ?? "")).length;
+}
+
+/** An answer as it goes back to the model that gave it: nothing empty, and no tool call without a reply. */
+function asked(answer: Answer): BaseMessage[] {
+  const messages = messagesOf(answer);
+  const replied = new Set(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
+  );
+  return messages.flatMap((message) => {
+    if (!AIMessage.isInstance(message)) return message;
+    const open = (message.tool_calls ?? []).filter((call) => !replied.has(call.id ?? ""));
+    if (message.text === "" && (message.tool_calls ?? []).length === 0) return [];
+    const content = "Not run: you gave your final answer in the same turn. Call it again.";
+    const reply = ({ name, id = "" }: { name: string; id?: string }): ToolMessage =>
+      new ToolMessage({ content, status: "error", name, tool_call_id: id });
+    return [message, ...open.map(reply)];
+  });
 }
 
 function messagesOf(answer: Answer): BaseMessage[] {

@@ -99,6 +99,40 @@ describe("a person changes the plan through updateState", () => {
     );
   });
 
+  it("sees the plan as it is now in every request until its next plan call", async () => {
+    const steps: Step[] = [
+      THREE,
+      "1",
+      "2",
+      "3",
+      callTool("work"),
+      callTool("work"),
+      callTool("update_todos", { done: "4" }),
+      "4",
+    ];
+    const { agent, model } = threadWith(steps);
+    await agent.invoke(go, config);
+    await agent.graph.updateState(config, { todos: [{ content: "write docs", status: "in_progress" }] });
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    for (const { messages } of model.requests.slice(4, 7))
+      expect(messages.at(-1)!.text).toContain("write docs");
+    expect(model.requests[7]!.messages.at(-1)!.text).toContain("1/1 done");
+  });
+
+  it("cannot be forged as changes", async () => {
+    const { agent, todos } = await paused();
+    const before = await todos();
+    for (const changes of [
+      5,
+      [{ type: "todo-add", todo: { id: "1", content: "", status: "bogus" }, index: 0 }],
+    ]) {
+      await expect(agent.graph.updateState(config, { todos: { changes } })).rejects.toThrow(
+        "must be a list of items",
+      );
+    }
+    expect(await todos()).toEqual(before);
+  });
+
   it("hears of a new order", async () => {
     const { agent, todos, model } = await paused();
     await agent.graph.updateState(config, { todos: (await todos()).toReversed() });
@@ -243,6 +277,41 @@ describe("approval", () => {
     };
     expect(await asked("first")).toBe(4);
     expect(await asked("always")).toBe(3);
+  });
+
+  it("is asked about all plan calls of a turn together", async () => {
+    for (const second of [
+      callTool("write_todos", { todos: ["evil 1", "evil 2"] }),
+      callTool("update_todos", { add: ["evil"] }),
+    ]) {
+      const { agent, todos } = threadWith([[THREE, second, callTool("work")], "ok"], {
+        approval: "first",
+        reminders: false,
+      });
+      const request = question(await agent.invoke(go, config));
+      expect(request?.todos.map((todo) => todo.content).join()).toContain("evil");
+      const edited = { type: "edit", todos: [{ content: "good" }] };
+      await agent.invoke(new Command({ resume: edited }), config);
+      expect((await todos()).map((todo) => todo.content)).toEqual(["good"]);
+    }
+  });
+
+  it("is asked with always before an item is cancelled, and may reopen what is completed", async () => {
+    const { agent, todos } = threadWith(
+      [THREE, callTool("update_todos", { done: "1" }), callTool("update_todos", { cancel: "2" }), "ok"],
+      { approval: "always", reminders: false },
+    );
+    await agent.invoke(go, config);
+    const request = question(await agent.invoke(new Command({ resume: "approve" }), config));
+    expect(request?.changes).toContainEqual({
+      type: "todo-status",
+      id: "2",
+      from: "in_progress",
+      to: "cancelled",
+    });
+    const reopened = (await todos()).map((todo) => ({ ...todo, status: "pending" as const }));
+    await agent.invoke(new Command({ resume: { type: "edit", todos: reopened } }), config);
+    expect((await todos()).map((todo) => todo.status)).toEqual(["in_progress", "pending", "pending"]);
   });
 
   it("says that it needs a checkpointer where there is none", async () => {

@@ -1,6 +1,7 @@
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { Command } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import { createAgent, todoListMiddleware, tool } from "langchain";
+import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { PRESET_NAMES } from "../../plan/index.ts";
@@ -151,6 +152,59 @@ describe("lean", () => {
     expect(todos.map((todo) => todo.status)).toEqual(["completed", "completed", "completed"]);
   });
 
+  it("merges tools that write whole lists at once", async () => {
+    const suggest = tool(
+      ({ name }, { state }: { state: { todos: object[] } }) =>
+        new Command({ update: { todos: [...state.todos, { content: `from ${name}` }], messages: [] } }),
+      { name: "suggest", description: "s", schema: z.object({ name: z.string() }) },
+    );
+    const model = new ScriptedModel([
+      callTool("write_todos", { todos: ["read"] }),
+      ["a", "b", "c"].map((name) => callTool("suggest", { name })),
+      "ok",
+    ]);
+    const agent = createAgent({
+      model,
+      tools: [suggest],
+      middleware: [planMiddleware({ reminders: false })],
+    });
+    const { todos } = await agent.invoke(go);
+    expect(todos.map((todo) => `${todo.id} ${todo.content}`)).toEqual([
+      "1 read",
+      "2 from a",
+      "3 from b",
+      "4 from c",
+    ]);
+  });
+
+  it("takes the arguments as they arrive, also when another middleware changed them", async () => {
+    const redact = createMiddleware({
+      name: "redact",
+      wrapToolCall: (request, handler) => {
+        const args = { todos: ["REDACTED"] };
+        return handler({ ...request, toolCall: { ...request.toolCall, args } });
+      },
+    });
+    const model = new ScriptedModel([callTool("write_todos", { todos: ["secret a", "secret b"] }), "ok"]);
+    const agent = createAgent({ model, middleware: [planMiddleware({ reminders: false }), redact] });
+    const { todos } = await agent.invoke(go);
+    expect(todos.map((todo) => todo.content)).toEqual(["REDACTED"]);
+  });
+
+  it("tells calls apart that a model gave the same id", async () => {
+    const { todos } = await run([
+      callTool("write_todos", { todos: ["a", "b", "c"] }),
+      [callTool("update_todos", { done: "1" }, "same"), callTool("update_todos", { add: ["d"] }, "same")],
+      "ok",
+    ]);
+    expect(todos.map((todo) => `${todo.content} ${todo.status}`)).toEqual([
+      "a completed",
+      "b in_progress",
+      "c pending",
+      "d pending",
+    ]);
+  });
+
   it("lets a write and updates of it share a turn", async () => {
     const { todos } = await run([
       [
@@ -230,6 +284,21 @@ describe("repair", () => {
     expect(texts[2]).toContain('Read the status "done" as completed.');
   });
 
+  it("understands ranges of ids, and reasons in text", async () => {
+    const { todos } = await run([
+      callTool("write_todos", { todos: ["a", "b", "c", "d", "e"] }),
+      callTool("update_todos", { done: "1-3", block: "4: no key, 5: no access" }),
+      "ok",
+    ]);
+    expect(todos.map((todo) => todo.note ?? todo.status)).toEqual([
+      "completed",
+      "completed",
+      "completed",
+      "no key",
+      "no access",
+    ]);
+  });
+
   it("answers what it cannot repair with item, field and valid values, and never with a stack trace", async () => {
     const { texts, todos, replies } = await run([
       callTool("write_todos", { todos: 7 }),
@@ -244,7 +313,7 @@ describe("repair", () => {
       "Error: todos must be a list of items; got {}.\nThe plan is unchanged.",
       'Error: todos must be a list of items; got "nonsense".\nThe plan is unchanged.',
       [
-        'Error: Item todos[0]: invalid status "perhaps"; use one of pending, in_progress, completed, blocked, cancelled.',
+        'Error: Item 1: invalid status "perhaps"; use one of pending, in_progress, completed, blocked, cancelled.',
         "todos[2] must be an object with content; got null.",
         "todos[1] has no content; say in a few words what is to be done.",
         "The plan is unchanged.",
@@ -287,6 +356,18 @@ describe("classic", () => {
     });
     expect(model.requests[0]!.messages[0]!.text).toBe("Plan well.");
     expect(definition(model, "write_todos").description).toBe("The plan.");
+  });
+
+  it("streams the list in updates, as LangChain's does", async () => {
+    const list = [{ content: "read", status: "in_progress" }];
+    const model = new ScriptedModel([callTool("write_todos", { todos: list }), "ok"]);
+    const agent = createAgent({ model, middleware: [planMiddleware({ preset: "classic" })] });
+    const seen: unknown[] = [];
+    for await (const chunk of await agent.stream(go, { streamMode: "updates" })) {
+      const { tools } = chunk as { tools?: { todos: unknown } };
+      if (tools) seen.push(tools.todos);
+    }
+    expect(seen).toEqual([[expect.objectContaining({ id: "1", ...list[0] })]]);
   });
 
   it("refuses parallel writes, runs the other calls of the turn, and lets the model recover", async () => {

@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import {
   createAgent,
@@ -6,6 +6,7 @@ import {
   modelCallLimitMiddleware,
   summarizationMiddleware,
   tool,
+  toolStrategy,
 } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -132,6 +133,29 @@ describe("premature exit", () => {
     }
   });
 
+  it("is counted by modelCallLimitMiddleware", async () => {
+    const { model, agent } = agentWith([THREE, "1", callTool("work"), "never asked"], {}, [
+      limitCalls({ runLimit: 3, exitBehavior: "end" }),
+    ]);
+    const { messages } = await agent.invoke(go);
+    expect(model.requests).toHaveLength(3);
+    expect(messages.at(-1)?.text).toContain("limits exceeded");
+  });
+
+  it("is not put off by rewording, and sends no empty message back", async () => {
+    const reword = (note: string) => callTool("update_todos", { edit: [{ id: "1", note }] });
+    const { model, agent } = agentWith([THREE, "", reword("a"), "2", reword("b"), "3"]);
+    const { messages } = await agent.invoke(go);
+    expect(messages.at(-1)?.text).toBe("3");
+    expect(model.requests).toHaveLength(6);
+    const sent = model.requests[2]!.messages;
+    expect(
+      sent.filter(
+        (message) => AIMessage.isInstance(message) && message.text === "" && !message.tool_calls?.length,
+      ),
+    ).toEqual([]);
+  });
+
   const unclean: [string, AIMessage][] = [
     [
       "was cut off by the token limit",
@@ -208,22 +232,26 @@ describe("premature exit", () => {
     }
   });
 
-  it("works with a structured response", async () => {
-    const model = new ScriptedModel([
-      THREE,
-      callTool("extract-1", { verdict: "fine" }),
-      callTool("update_todos", { done: "1,2,3" }),
-      callTool("extract-1", { verdict: "good" }),
-    ]);
-    const { toolStrategy } = await import("langchain");
-    const format = toolStrategy(z.object({ verdict: z.string() }));
-    const agent = createAgent({ model, middleware: [planMiddleware()], responseFormat: format });
-    model.requests.length = 0;
-    const run = agent.invoke(go);
-    await expect(run).resolves.toBeDefined();
-    const { structuredResponse } = await run;
-    expect(structuredResponse).toEqual({ verdict: "good" });
-    expect(model.requests).toHaveLength(4);
+  it("works with a structured response, and answers the tool calls beside it before it asks again", async () => {
+    const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
+    const [{ name }] = responseFormat as unknown as [{ name: string }];
+    const finish = callTool("update_todos", { done: "1,2,3" });
+    for (const early of [
+      callTool(name, { verdict: "fine" }),
+      [finish, callTool(name, { verdict: "fine" })],
+    ]) {
+      const model = new ScriptedModel([THREE, early, finish, callTool(name, { verdict: "good" })]);
+      const agent = createAgent({ model, middleware: [planMiddleware()], responseFormat });
+      const { structuredResponse, todos } = await agent.invoke(go);
+      expect(structuredResponse).toEqual({ verdict: "good" });
+      expect(todos.every((todo) => todo.status === "completed")).toBe(true);
+      for (const { messages } of model.requests) {
+        const calls = messages.flatMap((message) =>
+          AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [],
+        );
+        expect(messages.filter((message) => ToolMessage.isInstance(message))).toHaveLength(calls.length);
+      }
+    }
   });
 });
 

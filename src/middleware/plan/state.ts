@@ -4,7 +4,7 @@ import { HarnessError } from "../../errors.ts";
 import { isSame } from "../../plan/diff.ts";
 import {
   applyWrite,
-  EMPTY_PLAN,
+  diffTodos,
   patchTodos,
   PRIORITIES,
   STATUSES,
@@ -17,10 +17,17 @@ import {
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
+import { numberOf } from "../../plan/todo.ts";
 
-/** What the harness writes to `todos`: steps, so that writers who do not know of each other all get through. */
-export interface TodosPatch {
-  changes: Change[];
+/** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
+const CHANGES = Symbol("changes");
+
+/**
+ * What the harness writes to `todos`: the list as the writer leaves it, for everyone who watches the stream, and the
+ * changes that led there, for the reducer. A list that lost its mark on the way through a database is just a list.
+ */
+export function todosUpdate(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
+  return Object.defineProperty([...todos], CHANGES, { value: changes });
 }
 
 /** What the middleware remembers beside the todos. Private to the graph; absolute values, so a replay is harmless. */
@@ -87,12 +94,8 @@ function withIds(todos: readonly Todo[]): readonly Todo[] {
 }
 
 export function planFrom({ todos, memory }: PlanState): Plan {
-  const numbers = todos.map((todo) => Number(todo.id)).filter(Number.isSafeInteger);
-  return {
-    todos,
-    nextId: Math.max(memory.nextId, 0, ...numbers.map((id) => id + 1)),
-    retired: memory.retired,
-  };
+  const numbers = todos.map((todo) => (numberOf(todo.id) ?? 0) + 1);
+  return { todos, nextId: Math.max(memory.nextId, ...numbers), retired: memory.retired };
 }
 
 /** Adds or replaces fields of the memory. */
@@ -108,22 +111,51 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
   };
 }
 
-/** Merges a write to `todos`: steps from the harness, or a whole list from a person, which is validated. */
+/** Lists that whole-list writes produced, each with the list that the writers of that step started from. */
+const startedFrom = new WeakMap<readonly Todo[], readonly Todo[]>();
+
+/** Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. */
 export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
   if (update === undefined) return current;
   const todos = [...withIds(current)];
-  if (isPatch(update)) return patchTodos(todos, update.changes);
+  const changes = changesOf(update);
+  if (changes) return patchTodos(todos, changes);
   // LangChain sends the saved state again with every new input: that is not an edit.
   if (isSame(current, update)) return current;
-  const plan = planFrom({ todos, memory: { ...NO_MEMORY, ...EMPTY_PLAN, retired: [] } });
-  const result = applyWrite(plan, update, policy, "person");
-  if (result.ok) return [...result.plan.todos];
-  const reasons = result.issues.map((issue) => issue.message).join(" ");
-  throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
+  const base = sharedBase(current, update) ?? current;
+  const result = applyWrite(planFrom({ todos: withIds(base), memory: NO_MEMORY }), update, policy, "person");
+  if (!result.ok) {
+    const reasons = result.issues.map((issue) => issue.message).join(" ");
+    throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
+  }
+  const merged =
+    base === current ? [...result.plan.todos] : patchTodos(todos, additions(base, result.plan.todos));
+  startedFrom.set(merged, base);
+  return merged;
 }
 
-function isPatch(update: unknown): update is TodosPatch {
-  return typeof update === "object" && update !== null && !Array.isArray(update) && "changes" in update;
+/** Where another whole list was just merged and this one knows nothing of it: the list that both started from. */
+function sharedBase(current: readonly Todo[], update: unknown): readonly Todo[] | undefined {
+  const base = startedFrom.get(current);
+  if (!base || !Array.isArray(update)) return undefined;
+  const byId = (list: readonly unknown[], id: string): unknown =>
+    list.find((todo) => (todo as Todo | undefined)?.id === id);
+  const ignored = diffTodos(base, current).every((change) => {
+    if (change.type === "todo-add") return byId(update, change.todo.id) === undefined;
+    return !("id" in change) || isSame(byId(update, change.id), byId(base, change.id));
+  });
+  return ignored ? base : undefined;
+}
+
+/** What a list changes of the one it started from; what it appends goes to the end, behind what others appended. */
+function additions(base: readonly Todo[], list: readonly Todo[]): Change[] {
+  return diffTodos(base, list).map((change) =>
+    change.type === "todo-add" && change.index >= base.length ? { ...change, index: Infinity } : change,
+  );
+}
+
+function changesOf(update: unknown): readonly Change[] | undefined {
+  return Array.isArray(update) ? (update as { [CHANGES]?: readonly Change[] })[CHANGES] : undefined;
 }
 
 const todoSchema = z.object({

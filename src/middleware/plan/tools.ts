@@ -1,18 +1,13 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
-import {
-  isFinished,
-  renderChecklist,
-  renderSnapshot,
-  renderStatus,
-  type ToolText,
-} from "../../plan/index.ts";
+import { isFinished, renderChecklist, renderSnapshot, renderStatus } from "../../plan/index.ts";
+import type { Change, Todo, ToolText } from "../../plan/index.ts";
 import { callId, looseTool, type ToolRuntime } from "../loose-tool.ts";
 import { announce } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
-import { readPlanState, type MemoryUpdate, type PlanMemory, type TodosPatch } from "./state.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
 import type { Outcome, PlanParts, Turns } from "./turn.ts";
 
 /** The tools through which the model writes and updates the plan. */
@@ -38,21 +33,28 @@ async function runCall(
   if (!outcome.accepted) return answer(refusal(outcome, memory), "error");
   const { changes, patch, marks } = outcome.accepted;
   const { nextId, retired, todos } = outcome.plan;
-  if (changes.length > 0) await announce(setup, runtime, { by: "model", changes, todos });
+  if (changes.length > 0) {
+    await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
+  }
   const remembered: MemoryUpdate = {
     ...rememberSeen(memory.seen, todos),
     nextId,
     retired: [...retired],
     marks,
     unseen: false,
-    ...(changes.length > 0 && { exits: 0 }),
+    ...(changes.some(isProgress) && { exits: 0 }),
   };
-  const update: { todos: TodosPatch; _plan: MemoryUpdate; messages: ToolMessage[] } = {
-    todos: { changes: patch },
+  const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
+    todos: todosUpdate(todos, patch),
     _plan: remembered,
     messages: [answer(acceptance(setup, outcome, { memory, call }), "success")],
   };
   return new Command({ update });
+}
+
+/** Items came, went or moved on. Rewording does not count: a model could put off its answer with it for ever. */
+function isProgress({ type }: Change): boolean {
+  return type !== "todo-edit" && type !== "plan-reorder";
 }
 
 function refusal({ issues, before }: Outcome, { unseen }: PlanMemory): string {

@@ -5,10 +5,12 @@ import {
   applyWrite,
   chargeActuals,
   diffTodos,
+  patchTodos,
   type Change,
   type Issue,
   type Mark,
   type Plan,
+  type Policy,
   type Result,
   type Todo,
 } from "../../plan/index.ts";
@@ -49,6 +51,8 @@ export class Turns {
   /** Evaluations under way, so that a verifier runs once per call and not once per call that follows it. */
   readonly #running = new WeakMap<AIMessage, { state: PlanState; outcomes: Promise<Outcome>[] }>();
 
+  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[] }>();
+
   constructor(setup: PlanSetup) {
     this.#setup = setup;
   }
@@ -61,7 +65,20 @@ export class Turns {
     // Some models give all calls of a turn one id; then the arguments tell them apart.
     const exact = calls.findIndex((other) => other.id === call.id && isSame(other.args, call.args));
     const index = exact >= 0 ? exact : calls.findIndex((other) => other.id === call.id);
-    return this.#outcomes(run)[Math.max(index, 0)]!;
+    const at = Math.max(index, 0);
+    // Another middleware may have changed the arguments on their way here: what arrives is what counts.
+    if (isSame(calls[at]?.args, call.args)) return this.#outcomes(run)[at]!;
+    return this.#start({ ...run, calls: calls.with(at, call) })[at]!;
+  }
+
+  /** The plan that watchers should see after these changes, when calls of one turn report side by side. */
+  advance(id: string, rawState: unknown, changes: readonly Change[]): Todo[] {
+    const { message, state } = this.#run(id, rawState, undefined);
+    const known = message && this.#shown.get(message);
+    const before = known && isSame(known.state, state) ? known.todos : state.todos;
+    const todos = patchTodos(before, changes);
+    if (message) this.#shown.set(message, { state, todos });
+    return todos;
   }
 
   /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
@@ -90,6 +107,12 @@ export class Turns {
     const known = run.message && this.#running.get(run.message);
     // Not by identity: LangGraph hands each call its own copy of the state.
     if (known?.outcomes.length === run.calls.length && isSame(known.state, run.state)) return known.outcomes;
+    const outcomes = this.#start(run);
+    if (run.message) this.#running.set(run.message, { state: run.state, outcomes });
+    return outcomes;
+  }
+
+  #start(run: Run): Promise<Outcome>[] {
     const outcomes: Promise<Outcome>[] = [];
     let previous: Promise<Outcome> | undefined;
     for (const call of run.calls) {
@@ -99,7 +122,6 @@ export class Turns {
       void previous.catch(() => undefined);
       outcomes.push(previous);
     }
-    if (run.message) this.#running.set(run.message, { state: run.state, outcomes });
     return outcomes;
   }
 
@@ -114,7 +136,9 @@ export class Turns {
       const writes = run.calls.filter((other) => other.name === call.name).length;
       if (writes > 1) return refused([parallelWrites(call.name, writes)]);
     }
-    const result: Result = (isWrite ? applyWrite : applyUpdate)(plan, call.args, preset.policy);
+    const isEdited = run.state.memory.edited.includes(call.id ?? "");
+    const policy = isEdited ? editedPolicy(preset.policy) : preset.policy;
+    const result: Result = (isWrite ? applyWrite : applyUpdate)(plan, call.args, policy);
     if (!result.ok) return refused(result.issues);
 
     const here = this.#markNow(run);
@@ -159,15 +183,15 @@ export class Turns {
     };
   }
 
-  /** What was spent when this turn's tools began: its own work calls have not finished yet. */
-  #markNow({ state, message }: Run): Mark {
-    const { tally } = state.memory;
-    return {
-      ...tally,
-      toolCalls: tally.toolCalls - (message ? countWorkCalls(message, this.#setup) : 0),
-      at: 0,
-    };
+  /** What was spent before this turn's tools began. */
+  #markNow({ state }: Run): Mark {
+    return { ...state.memory.tally, at: 0 };
   }
+}
+
+/** The rules for a list that a person wrote into the model's call: they may reopen and reword what is completed. */
+export function editedPolicy(policy: Policy): Policy {
+  return { ...policy, completed: "editable" };
 }
 
 /** What the parts of a plan's middleware share. */
@@ -191,11 +215,6 @@ interface Run {
   message: AIMessage | undefined;
   calls: ToolCall[];
   signal: AbortSignal | undefined;
-}
-
-/** How many calls of a message go to tools other than the plan's. */
-export function countWorkCalls(message: AIMessage, setup: PlanSetup): number {
-  return (message.tool_calls ?? []).filter((call) => !setup.toolNames.includes(call.name)).length;
 }
 
 /** The plan calls of a message that nobody has answered yet; another middleware may have refused some. */

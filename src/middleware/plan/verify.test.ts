@@ -1,4 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -84,6 +85,8 @@ describe("verified completion", () => {
       },
     );
     expect(honest.statuses).toEqual(["completed", "completed", "in_progress"]);
+    const invented = await run([THREE, callTool("no_such_tool"), done("1"), "ok"], { verify });
+    expect(invented.statuses[0]).toBe("in_progress");
     for (const start of [
       [THREE, callTool("work")],
       [callTool("work"), THREE],
@@ -92,6 +95,22 @@ describe("verified completion", () => {
       expect(statuses[0]).toBe("completed");
     }
   });
+});
+
+it("workWasDone counts work on an item that a person started", async () => {
+  const model = new ScriptedModel([THREE, "1", callTool("work"), done("3"), "2"]);
+  const agent = createAgent({
+    model,
+    tools: [work],
+    middleware: [planMiddleware({ verify: workWasDone(), reminders: false })],
+    checkpointer: new MemorySaver(),
+  });
+  const config = { configurable: { thread_id: "t" } };
+  const { todos } = await agent.invoke(go, config);
+  const started = todos.map((todo) => (todo.id === "3" ? { ...todo, status: "in_progress" } : todo));
+  await agent.graph.updateState(config, { todos: started });
+  const result = await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+  expect(result.todos[2]?.status).toBe("completed");
 });
 
 describe("actuals", () => {

@@ -72,6 +72,9 @@ function completedIds(changes: readonly Change[]): string[] {
   });
 }
 
+/** Node takes a longer delay for none at all. */
+const MAX_DELAY = 2 ** 31 - 1;
+
 async function judge(
   verify: Verifier,
   todo: Todo,
@@ -83,7 +86,7 @@ async function judge(
 ): Promise<string | undefined> {
   const timer = new AbortController();
   // Not AbortSignal.timeout: its timer would let the process end while a check hangs.
-  const clock = setTimeout(() => timer.abort(new Error("time is up")), timeout);
+  const clock = setTimeout(() => timer.abort(new Error("time is up")), Math.min(timeout, MAX_DELAY));
   const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
   try {
     const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);

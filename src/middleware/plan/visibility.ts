@@ -20,6 +20,8 @@ export function isPlanVisible(messages: readonly BaseMessage[], { preset, toolNa
         (call) => call.name === write.name && !refused.has(call.id ?? "") && hasItems(call.args),
       );
       if (shown) return true;
+      // Some models count their call ids anew in every turn.
+      refused.clear();
     }
   }
   return false;

@@ -12,7 +12,7 @@ export function watchedModel<T extends object>(
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (property === "bound" && typeof value === "object" && value) return watchedModel(value, onRequest);
-      if (typeof value !== "function") return value;
+      if (typeof value !== "function" || property === "constructor") return value;
       // Bound to the model itself: private fields are not reachable through a proxy.
       const method = value.bind(target) as (...args: unknown[]) => unknown;
       switch (property) {

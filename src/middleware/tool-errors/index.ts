@@ -1,6 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
-import { toolErrorMiddleware, ToolInvocationError } from "langchain";
+import { MiddlewareError, toolErrorMiddleware, ToolInvocationError } from "langchain";
 
 /** LangChain's middleware that makes a result of a tool's error, so that the run goes on, in words for the model. */
 export function toolErrors() {
@@ -28,8 +28,9 @@ export async function answered<Request extends { toolCall: { id?: string; name: 
 /** What a failed tool says to the model: what was wrong, without stack or paths of the host. */
 function describeToolError(error: unknown): string | undefined {
   if (error instanceof Error && error.name === "AbortError") return undefined;
+  // LangChain's wrappers only: a tool's own message says more than what caused it.
   let root: unknown = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  while (MiddlewareError.isInstance(root)) root = (root as Error).cause;
   const cause = ToolInvocationError.isInstance(root) ? (root as { toolError?: unknown }).toolError : root;
   const message = cause instanceof Error ? cause.message : String(cause);
   return `Error: ${message.split("\n    at ")[0]}`;

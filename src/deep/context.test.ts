@@ -1,0 +1,67 @@
+import { ChatAnthropic } from "@langchain/anthropic";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { createDeepAgent } from "./index.ts";
+
+const go = { messages: [new HumanMessage("go")] };
+
+describe("prompt caching", () => {
+  it("sets breakpoints in requests to Anthropic", async () => {
+    const bodies: string[] = [];
+    const turn = (content: object[], stop_reason: string): Response =>
+      Response.json({
+        id: `msg_${bodies.length}`,
+        type: "message",
+        role: "assistant",
+        model: "claude-sonnet-4-5",
+        content,
+        stop_reason,
+        usage: { input_tokens: 1, output_tokens: 1 },
+      });
+    const model = new ChatAnthropic({
+      model: "claude-sonnet-4-5",
+      apiKey: "test",
+      clientOptions: {
+        fetch: async (_url, init) => {
+          bodies.push(init!.body as string);
+          return bodies.length === 1
+            ? turn([{ type: "tool_use", id: "t1", name: "ls", input: {} }], "tool_use")
+            : turn([{ type: "text", text: "done" }], "end_turn");
+        },
+      },
+    });
+    await createDeepAgent({ model }).invoke(go);
+    expect(bodies).toHaveLength(2);
+    expect(bodies[1]).toContain('"cache_control":{"type":"ephemeral"');
+  });
+});
+
+describe("summarization", () => {
+  const big = tool(() => "word ".repeat(400), { name: "big", description: "b", schema: z.object({}) });
+
+  /** How many requests the agent's model got before one had a summary in it. */
+  async function summarizedAt(maxInputTokens: number | undefined): Promise<number> {
+    const steps: Step[] = [...Array.from({ length: 8 }, () => callTool("big")), "done"];
+    const model = new ScriptedModel(steps);
+    const summarizer = new ScriptedModel([new AIMessage("They talked.")], { loop: true });
+    for (const one of [model, summarizer]) {
+      if (maxInputTokens !== undefined) Object.defineProperty(one, "profile", { value: { maxInputTokens } });
+    }
+    const agent = createDeepAgent({ model, tools: [big], plan: false, summarization: { model: summarizer } });
+    await agent.invoke(go, { recursionLimit: 100 });
+    return model.requests.findIndex(({ messages }) =>
+      messages.some((message) => message.text.includes("They talked.")),
+    );
+  }
+
+  it("begins near the end of the model's input where its profile says how long that is", async () => {
+    const small = await summarizedAt(2000);
+    const larger = await summarizedAt(3500);
+    expect(small).toBeGreaterThan(1);
+    expect(larger).toBeGreaterThan(small);
+    expect(await summarizedAt(undefined)).toBe(-1);
+  });
+});
