@@ -296,6 +296,23 @@ describe("approval", () => {
     }
   });
 
+  it("is asked again for the next plan, once the first is finished", async () => {
+    const { agent, todos } = threadWith(
+      [
+        THREE,
+        callTool("update_todos", { done: "1,2,3" }),
+        callTool("write_todos", { todos: ["next"] }),
+        "ok",
+      ],
+      { approval: "first", reminders: false },
+    );
+    await agent.invoke(go, config);
+    const request = question(await agent.invoke(new Command({ resume: "approve" }), config));
+    expect(request?.todos.map((todo) => todo.content)).toEqual(["next"]);
+    await agent.invoke(new Command({ resume: "approve" }), config);
+    expect((await todos()).map((todo) => todo.content)).toEqual(["next"]);
+  });
+
   it("is asked with always before an item is cancelled, and may reopen what is completed", async () => {
     const { agent, todos } = threadWith(
       [THREE, callTool("update_todos", { done: "1" }), callTool("update_todos", { cancel: "2" }), "ok"],

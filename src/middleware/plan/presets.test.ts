@@ -80,6 +80,18 @@ describe("lean", () => {
     );
   });
 
+  it("never gives an id twice, also across turns, and takes no actuals from the model", async () => {
+    const list = (...items: object[]) => callTool("write_todos", { todos: items });
+    const { todos } = await run([
+      list({ id: "x", content: "a", actuals: { elapsedMs: 5 } }, { content: "b" }, { content: "c" }),
+      list({ content: "b" }),
+      list({ content: "b" }, { id: "x", content: "d" }, { content: "e" }),
+      "ok",
+    ]);
+    expect(todos.map((todo) => todo.id)).toEqual(["2", "4", "5"]);
+    expect(todos.every((todo) => todo.actuals === undefined || todo.actuals.elapsedMs !== 5)).toBe(true);
+  });
+
   it("replaces a finished plan by a new one that counts from 1", async () => {
     const { todos } = await run([
       callTool("write_todos", { todos: ["read", "check"] }),

@@ -295,6 +295,31 @@ describe("context loss", () => {
     });
   }
 
+  it("does not give the exit guard a new count: a summary is not a new run", async () => {
+    const { model, agent } = agentWith(
+      [THREE, callTool("work"), "1", callTool("work"), callTool("work"), "2", "3"],
+      {},
+      [summarizer()],
+    );
+    const { messages } = await agent.invoke(go);
+    expect(messages.at(-1)?.text).toBe("3");
+    expect(model.requests).toHaveLength(7);
+  });
+
+  it("is not seen in a call that was refused, even when a later call has the same id", async () => {
+    const same = (todos: unknown) => callTool("write_todos", { todos }, "call_0");
+    const { model, agent } = agentWith([
+      same(7),
+      same(["read", "build"]),
+      callTool("work", {}, "call_1"),
+      "1",
+      "2",
+      "3",
+    ]);
+    await agent.invoke(go);
+    for (const { messages } of model.requests) expect(reminders(messages, "todo_reminder")).toEqual([]);
+  });
+
   it("persists one hidden todo_reminder in deerflow", async () => {
     const { model, agent } = agentWith(
       [CLASSIC_THREE, callTool("work"), callTool("work"), callTool("work"), "x", "y", "z"],

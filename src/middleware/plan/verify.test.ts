@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { MemorySaver } from "@langchain/langgraph";
+import { interrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -35,6 +35,35 @@ describe("verified completion", () => {
       "Error: Item 1 is not accepted as completed: read.md is missing. It stays as it was.\nThe plan is unchanged.",
     );
     expect(statuses[0]).toBe("in_progress");
+  });
+
+  it("looks at items that are written as completed, too", async () => {
+    const list = { todos: [{ content: "read", status: "completed" }] };
+    const { texts, todos } = await run([callTool("write_todos", list), "ok"], { verify: () => "no proof" });
+    expect(texts[0]).toContain("Item 1 is not accepted as completed: no proof.");
+    expect(todos).toEqual([]);
+  });
+
+  it("stops with the run: an abort and LangGraph's control flow are not refusals", async () => {
+    const controller = new AbortController();
+    const verify = (): Promise<never> => {
+      controller.abort();
+      return new Promise(() => undefined);
+    };
+    const agent = createAgent({
+      model: new ScriptedModel([THREE, done("1")]),
+      middleware: [planMiddleware({ verify })],
+    });
+    await expect(agent.invoke(go, { signal: controller.signal })).rejects.toThrow(/abort/i);
+
+    const asking = createAgent({
+      model: new ScriptedModel([THREE, done("1"), done("2,3"), "ok"]),
+      middleware: [planMiddleware({ verify: () => interrupt("is it done?") === "yes" })],
+      checkpointer: new MemorySaver(),
+    });
+    const config = { configurable: { thread_id: "v" } };
+    const paused = (await asking.invoke(go, config)) as unknown as Record<string, { value: string }[]>;
+    expect(paused["__interrupt__"]?.[0]?.value).toBe("is it done?");
   });
 
   it("accepts, synchronously or not", async () => {
