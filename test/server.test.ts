@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { run } from "./run.ts";
+
+/** The server wants another TypeScript than this project has, so it gets a folder of its own. */
+const PACKAGES = [
+  "@langchain/langgraph-cli@1.5.1",
+  "@langchain/langgraph-api@1.5.1",
+  "@langchain/langgraph-sdk@^1.12.0",
+  "typescript@^5.9.0",
+];
+const home = mkdtempSync(join(tmpdir(), "holdfast-server-"));
+const config = resolve("test/server/langgraph.json");
+let server: ChildProcess | undefined;
+let log = "";
+
+beforeAll(async () => {
+  writeFileSync(join(home, "package.json"), '{ "private": true, "type": "module" }');
+  const installed = await run(
+    "npm",
+    ["install", "--no-audit", "--no-fund", "--prefer-offline", ...PACKAGES],
+    { cwd: home },
+  );
+  expect(installed.ok, installed.stderr).toBe(true);
+  copyFileSync("test/server/drive.mjs", join(home, "drive.mjs"));
+}, 300_000);
+
+afterAll(() => {
+  if (server?.pid !== undefined) process.kill(-server.pid, "SIGKILL");
+  rmSync(home, { recursive: true, force: true });
+  rmSync("test/server/.langgraph_api", { recursive: true, force: true });
+  rmSync("test/server/.gitignore", { force: true });
+});
+
+it("a LangGraph server runs both agents, and its public client sees the plan, the question and the files", async () => {
+  const port = await freePort();
+  const cli = join(home, "node_modules/.bin/langgraphjs");
+  const args = ["dev", "--no-browser", "--host", "127.0.0.1", "--port", String(port), "--config", config];
+  server = spawn(cli, args, { cwd: "test/server", detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  for (const stream of [server.stdout!, server.stderr!])
+    stream.on("data", (text: Buffer) => (log += text.toString()));
+  const url = `http://127.0.0.1:${port}`;
+  await answering(`${url}/ok`);
+
+  const { ok, stdout, stderr } = await run("node", ["drive.mjs", url], { cwd: home });
+  expect(ok, `${stderr}\n${log}`).toBe(true);
+  expect(JSON.parse(stdout)).toEqual({
+    first: ["", "ipp", "cip"],
+    question: expect.objectContaining({ type: "clarification", question: "Which one?", options: ["a", "b"] }),
+    second: ["cip", "ccc"],
+    answer: "Done. The user answers: b",
+    off: "No plan needed.",
+    kept: 3,
+    deep: ["", "ip", "ci", "cc"],
+    files: { "/note.md": "looked" },
+  });
+}, 300_000);
+
+async function freePort(): Promise<number> {
+  return new Promise((found) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => found(port));
+    });
+  });
+}
+
+async function answering(url: string): Promise<void> {
+  for (;;) {
+    if (server!.exitCode !== null) throw new Error(`The server ended: ${log}`);
+    const reply = await fetch(url).catch(() => undefined);
+    if (reply?.ok) return;
+    await new Promise((next) => setTimeout(next, 200));
+  }
+}
