@@ -25,7 +25,7 @@ beforeAll(async () => {
     ["install", "--no-audit", "--no-fund", "--prefer-offline", ...PACKAGES],
     { cwd: home },
   );
-  expect(installed.ok, installed.stderr).toBe(true);
+  if (!installed.ok) throw new Error(installed.stderr);
   copyFileSync("test/server/drive.mjs", join(home, "drive.mjs"));
 }, 300_000);
 
