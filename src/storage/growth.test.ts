@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HumanMessage } from "@langchain/core/messages";
+import { createAgent, tool } from "langchain";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { Blobs } from "./blobs.ts";
+import { Encoder } from "./encode.ts";
+import { Memo } from "./memo.ts";
+import { openStore } from "./open.ts";
+import { sqliteSaver } from "./sqlite.ts";
+
+const MEGABYTE = 1_000_000;
+const ITEMS = 20;
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "holdfast-growth-"))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("turns with a result of 1 kB each and a plan of 20 items", () => {
+  it("200 of them take at most 4 MB, and 400 at most 2.2 times as much", async () => {
+    const at200 = await bytesAfter(200);
+    const at400 = await bytesAfter(400);
+    expect(at200).toBeLessThanOrEqual(4 * MEGABYTE);
+    expect(at400 / at200).toBeLessThanOrEqual(2.2);
+  });
+
+  it("the log beside the file stays small while they run", async () => {
+    const saver = await sqliteSaver(join(folder, "threads.db"));
+    await run(saver, 60);
+    expect(statSync(join(folder, "threads.db-wal")).size).toBeLessThanOrEqual(2 * MEGABYTE);
+    saver.close();
+  });
+});
+
+describe("a list", () => {
+  it.each([
+    ["appended to", (list: string[], item: string) => [...list, item]],
+    ["shifted by one, as a window is", (list: string[], item: string) => [...list.slice(1), item]],
+    ["inserted into", (list: string[], item: string) => list.toSpliced(200, 0, item)],
+  ])("of 400 texts that is %s stores little more than the new one", async (_, change) => {
+    const before = Array.from({ length: 400 }, (_item, at) => `text ${at} `.padEnd(500, "."));
+    const growth = await bytesOfChange(before, change(before, "new ".padEnd(500, ".")));
+    expect(growth).toBeLessThanOrEqual(500 + 2500);
+  });
+});
+
+it("a record of 400 files stores little more than the one that changed", async () => {
+  const files = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`/f${at}`, `${at} `.repeat(200)]));
+  expect(await bytesOfChange(files, { ...files, "/f200": "new ".repeat(100) })).toBeLessThanOrEqual(
+    400 + 2500,
+  );
+});
+
+async function bytesAfter(turns: number): Promise<number> {
+  const file = join(folder, `${turns}.db`);
+  const saver = await sqliteSaver(file);
+  const messages = await run(saver, turns);
+  expect(messages).toBeGreaterThanOrEqual(2 * turns);
+  saver.close();
+  return statSync(file).size;
+}
+
+async function run(checkpointer: Awaited<ReturnType<typeof sqliteSaver>>, turns: number): Promise<number> {
+  const work = tool(({ n }) => `result ${n} `.padEnd(1024, `${n} `), {
+    name: "work",
+    description: "work",
+    schema: z.object({ n: z.number() }),
+  });
+  const every = turns / ITEMS;
+  const todos = Array.from({ length: ITEMS }, (_, at) => `Step ${at + 1} of a plan that takes many turns`);
+  const steps = Array.from({ length: turns }, (_, n): Step => {
+    const call = callTool("work", { n });
+    if (n === 0) return [callTool("write_todos", { todos }), call];
+    return n % every === 0 ? [callTool("update_todos", { done: String(n / every) }), call] : call;
+  });
+  const agent = createAgent({
+    model: new ScriptedModel([...steps, callTool("update_todos", { done: String(ITEMS) }), "finished"]),
+    tools: [work],
+    middleware: [planMiddleware()],
+    checkpointer,
+  });
+  const config = { configurable: { thread_id: "t" }, recursionLimit: 10_000 };
+  const state = await agent.invoke({ messages: [new HumanMessage("go")] }, config);
+  return state.messages.length;
+}
+
+/** What storing the second value adds to a store that has the first. */
+async function bytesOfChange(before: unknown, after: unknown): Promise<number> {
+  const connection = await openStore(":memory:");
+  const encoder = new Encoder({ blobs: new Blobs(connection), memo: new Memo(), thread: 1 });
+  const stored = (): number => {
+    const row = connection.get("SELECT SUM(LENGTH(body) + LENGTH(hash) + 20) AS bytes FROM blobs");
+    return row!["bytes"] as number;
+  };
+  encoder.encode(before);
+  const first = stored();
+  encoder.encode(after);
+  const second = stored();
+  connection.close();
+  return second - first;
+}

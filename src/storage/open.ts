@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { HarnessError } from "../errors.ts";
+import { Connection, corrupt } from "./connection.ts";
+import { inspectFile } from "./file-header.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+
+const MEMORY = ":memory:";
+/** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
+const CHECKED_BYTES = 32 * 1024 * 1024;
+const LOG_PAGES = 250;
+
+/** Opens a thread store, and creates it with its folders when there is none. */
+export async function openStore(path: string): Promise<Connection> {
+  if (path === MEMORY) {
+    const memory = await Connection.open(path);
+    memory.exec(SCHEMA);
+    return memory;
+  }
+  const file = resolve(path);
+  try {
+    if (!inspectFile(file)) await createFile(file);
+  } catch (error) {
+    if (error instanceof HarnessError) throw error;
+    const { message } = error as Error;
+    throw new HarnessError("storage-failed", `${file} could not be opened: ${message}`, { cause: error });
+  }
+  const connection = await Connection.open(file);
+  try {
+    // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
+    // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
+    // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
+    connection.all("PRAGMA journal_mode = WAL");
+    connection.exec("PRAGMA synchronous = NORMAL");
+    connection.exec(`PRAGMA journal_size_limit = ${LOG_PAGES * 4096}`);
+    connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
+    checkPages(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes the file under another name first: at its own name it is complete or not there. The link fails when another
+ * process was faster, and then its file is used.
+ */
+async function createFile(file: string): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // An empty file is filled in place: to replace it would be to delete what another process may just have put there.
+  if (existsSync(file)) return fill(file);
+  const draft = `${file}.${randomUUID()}.new`;
+  await fill(draft);
+  chmodSync(draft, 0o600);
+  try {
+    linkSync(draft, file);
+  } catch {
+    // No links on this file system, or the name is taken: a copy that never overwrites fails only for the latter.
+    if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+async function fill(file: string): Promise<void> {
+  const connection = await Connection.open(file);
+  try {
+    connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    connection.exec(
+      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`,
+    );
+    connection.exec("PRAGMA journal_mode = WAL");
+  } catch (error) {
+    // The tables are there when another process was faster.
+    if (!inspectFile(file)) throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+function checkPages(connection: Connection): void {
+  if (statSync(connection.path).size > CHECKED_BYTES) return;
+  const [found] = connection.all("PRAGMA quick_check(1)");
+  if (found?.["quick_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
+}

@@ -1,0 +1,22 @@
+import { homedir } from "node:os";
+import { posix, win32 } from "node:path";
+
+/** Where threads are kept unless a path is given: the folder that each platform has for a program's state. */
+export function defaultStatePath(
+  env: Record<string, string | undefined> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const path = platform === "win32" ? win32 : posix;
+  return path.join(stateFolder(env, platform), "holdfast", "threads.db");
+}
+
+function stateFolder(env: Record<string, string | undefined>, platform: NodeJS.Platform): string {
+  if (platform === "win32") {
+    return env["LOCALAPPDATA"] || win32.join(env["USERPROFILE"] || homedir(), "AppData", "Local");
+  }
+  const home = env["HOME"] || homedir();
+  if (platform === "darwin") return posix.join(home, "Library", "Application Support");
+  const { XDG_STATE_HOME: folder } = env;
+  // The specification tells programs to ignore a path that is not absolute.
+  return folder?.startsWith("/") ? folder : posix.join(home, ".local", "state");
+}
