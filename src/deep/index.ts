@@ -2,7 +2,6 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import {
   anthropicPromptCachingMiddleware,
   createAgent,
-  createMiddleware,
   humanInTheLoopMiddleware,
   type AnyAgentMiddleware,
 } from "langchain";
@@ -10,6 +9,7 @@ import { HarnessError } from "../errors.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
+import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
@@ -39,13 +39,22 @@ function assemble(options: DeepAgentOptions, depth: number): object {
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
   const { resultLimit, maxConcurrency, summarization, interruptOn } = options;
+  const isOwnPlan =
+    !options.without?.includes("PlanMiddleware") &&
+    !options.middleware?.some(({ name }) => name === "PlanMiddleware");
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, { ...(resultLimit !== undefined && { resultLimit }) }),
     ...(subagents.length > 0
-      ? [subagentsMiddleware({ subagents, plan, ...(maxConcurrency !== undefined && { maxConcurrency }) })]
+      ? [
+          subagentsMiddleware({
+            subagents,
+            plan: isOwnPlan ? plan : undefined,
+            ...(maxConcurrency !== undefined && { maxConcurrency }),
+          }),
+        ]
       : []),
     danglingCallsMiddleware(),
     promptCaching(),
@@ -97,13 +106,21 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, depth: number)
     const build = (): CompiledSubagent["runnable"] =>
       (agent ??= assemble(childOptions(spec, options, model), depth + 1) as CompiledSubagent["runnable"]);
     const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
-    return { name: spec.name, description: spec.description, runnable };
+    return { name: spec.name, description: spec.description, runnable, ownsFiles: true };
   });
 }
 
 function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseChatModel): DeepAgentOptions {
   const { modelSettings, middleware = [] } = spec;
+  const replaced = (parent.middleware ?? []).filter(
+    ({ name }) =>
+      DEFAULT_MIDDLEWARE.some((known) => known === name) &&
+      name !== "SubagentsMiddleware" &&
+      !(name === "PlanMiddleware" && spec.plan !== undefined),
+  );
   const inherited = picked(parent, [
+    "without",
+    "canExecute",
     "backend",
     "permissions",
     "resultLimit",
@@ -121,7 +138,11 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     model: spec.model ?? model,
     // A person who approves the main plan is not asked about the plan of every helper.
     plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
-    middleware: [...middleware, ...(modelSettings ? [withSettings(modelSettings)] : [])],
+    middleware: [
+      ...replaced,
+      ...middleware,
+      ...(modelSettings ? [modelSettingsMiddleware(modelSettings)] : []),
+    ],
     ...(instructions !== undefined && { systemPrompt: instructions }),
     ...(tools && { tools }),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
@@ -142,14 +163,6 @@ function promptCaching(): AnyAgentMiddleware {
 function askFirst(interruptOn: object): AnyAgentMiddleware {
   const ask = humanInTheLoopMiddleware as unknown as (options: object) => AnyAgentMiddleware;
   return ask({ interruptOn });
-}
-
-function withSettings(modelSettings: Record<string, unknown>): AnyAgentMiddleware {
-  return createMiddleware({
-    name: "ModelSettingsMiddleware",
-    wrapModelCall: (request, handler) =>
-      handler({ ...request, modelSettings: { ...request.modelSettings, ...modelSettings } }),
-  });
 }
 
 function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): void {

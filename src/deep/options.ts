@@ -47,6 +47,8 @@ export interface DeepAgentOptions {
   /** Where files live. Default: in the graph state. */
   backend?: BackendOption;
   permissions?: readonly PermissionRule[];
+  /** Whether a backend that is made per call can run commands; any other is asked. */
+  canExecute?: boolean;
   /** Tool results with more characters are saved to a file. Default 40,000. */
   resultLimit?: number | false;
   summarization?: false | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });

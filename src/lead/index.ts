@@ -7,11 +7,15 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
+import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware, type LoopGuardOptions } from "../middleware/loop-guard/index.ts";
+import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
-import { sandboxMiddleware, type SandboxOptions } from "../middleware/sandbox/index.ts";
+import { MOUNT, Sandboxes, sandboxMiddlewareOf, type SandboxOptions } from "../middleware/sandbox/index.ts";
+import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { summarizationMiddleware, type SummarizationOptions } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { titleMiddleware, type TitleOptions } from "../middleware/title/index.ts";
@@ -22,6 +26,8 @@ import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
 import { withThinking } from "./thinking.ts";
+
+const RECURSION_LIMIT = 1000;
 
 /** What is the same for all requests. */
 export interface LeadOptions {
@@ -62,8 +68,8 @@ export function makeLeadAgent(
 ) {
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
-  const model = withThinking(modelFor(request, options, warn), request, warn);
-  return createAgent({
+  const model = modelFor(request, options, warn);
+  const agent = createAgent({
     model,
     tools: [...(options.tools ?? [])],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
@@ -75,6 +81,8 @@ export function makeLeadAgent(
     ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
     ...(options.store && { store: options.store }),
   });
+  // LangGraph's own limit of 25 steps is a dozen tool calls.
+  return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
 }
 
 /** A graph factory for `langgraph.json`: the server calls it with the config of each run. */
@@ -88,18 +96,23 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;
+  const sandboxes = new Sandboxes({ ...options.sandbox, ...folder });
+  const history = {
+    workspace: new Workspace({ backend: sandboxes.backend }),
+    folder: `${MOUNT}/outputs/history`,
+  };
   return [
     toolErrors(),
     threadDataMiddleware(folder),
-    sandboxMiddleware({ ...options.sandbox, ...folder }),
+    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}),
     ...(summarization
-      ? [summarizationMiddleware({ model, ...(summarization === true ? {} : summarization) })]
+      ? [summarizationMiddleware({ model, ...history, ...(summarization === true ? {} : summarization) })]
       : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     ...(request.subagentEnabled
       ? [
           subagentsMiddleware({
-            subagents: helpers(options, model),
+            subagents: helpers(options, model, sandboxes),
             plan,
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
@@ -107,13 +120,18 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
       : []),
     titleMiddleware(options.title),
     loopGuardMiddleware(options.loopGuard),
+    danglingCallsMiddleware(),
     ...middleware,
     ...(request.nonInteractive ? [] : [clarificationMiddleware()]),
   ];
 }
 
-/** The lead's sub-agents: deep agents without a plan of their own to approve and without a user to ask. */
-function helpers({ subagents = [], tools = [] }: LeadOptions, model: BaseChatModel): CompiledSubagent[] {
+/** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
+function helpers(
+  { subagents = [], tools = [], sandbox }: LeadOptions,
+  model: BaseChatModel,
+  sandboxes: Sandboxes,
+): CompiledSubagent[] {
   const general: SubagentSpec = {
     name: "general-purpose",
     description: GENERAL_PURPOSE_DESCRIPTION,
@@ -128,20 +146,27 @@ function helpers({ subagents = [], tools = [] }: LeadOptions, model: BaseChatMod
       plan,
       maxDepth: 0,
       model: spec.model ?? model,
+      backend: sandboxes.backend,
+      canExecute: true,
+      ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      middleware: [...middleware],
-      systemPrompt: systemPrompt ?? prompt ?? "",
+      middleware: [
+        ...middleware,
+        ...(spec.modelSettings ? [modelSettingsMiddleware(spec.modelSettings)] : []),
+      ],
+      systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });
-    return { name, description, runnable };
+    return { name, description, runnable, ownsFiles: true };
   });
 }
 
 function modelFor(
-  { modelName }: LeadRequest,
+  request: LeadRequest,
   options: LeadOptions,
   warn: (message: string) => void,
 ): BaseChatModel {
+  const { modelName } = request;
   const { models = {}, unknownModel = "refuse" } = options;
   const wanted =
     modelName === undefined ? undefined : Object.hasOwn(models, modelName) ? models[modelName] : undefined;
@@ -156,6 +181,7 @@ function modelFor(
     warn(`there is no model "${modelName}" (known: ${known}); the default model is used`);
   }
   const model = wanted ?? options.model;
-  if (model !== undefined && typeof model !== "string") return model;
-  return new DeferredModel(model === undefined ? {} : { model });
+  const refine = (chosen: BaseChatModel): BaseChatModel => withThinking(chosen, request, warn);
+  if (model !== undefined && typeof model !== "string") return refine(model);
+  return new DeferredModel(model === undefined ? {} : { model }, refine);
 }

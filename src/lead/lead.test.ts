@@ -74,6 +74,7 @@ describe("plan mode", () => {
       "SubagentsMiddleware",
       "TitleMiddleware",
       "LoopGuardMiddleware",
+      "DanglingCallsMiddleware",
       "ClarificationMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
@@ -82,6 +83,7 @@ describe("plan mode", () => {
       "SandboxMiddleware",
       "TitleMiddleware",
       "LoopGuardMiddleware",
+      "DanglingCallsMiddleware",
       "ClarificationMiddleware",
     ]);
   });

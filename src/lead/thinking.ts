@@ -24,7 +24,8 @@ export function withThinking(
   if (thinkingEnabled === undefined && reasoningEffort === undefined) return model;
   const settings = SETTINGS[model.getName()];
   if (!settings) {
-    if (thinkingEnabled) warn(`${model.getName()} has no setting for thinking; thinking_enabled is ignored`);
+    const asked = thinkingEnabled ? "thinking_enabled" : reasoningEffort && "reasoning_effort";
+    if (asked) warn(`${model.getName()} has no setting for thinking; ${asked} is ignored`);
     return model;
   }
   // A copy: the same instance may serve requests that want it otherwise.

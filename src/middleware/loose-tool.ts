@@ -54,13 +54,19 @@ export function checkedTool<Schema extends z.ZodObject>(
     },
   });
   return looseTool({ name, description, schema: shown }, async (args, runtime) => {
-    const parsed = schema.safeParse(args);
+    const parsed = schema.safeParse(withoutNulls(args));
     if (parsed.success) return run(parsed.data, runtime);
     const reasons = parsed.error.issues.map(
       (issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`,
     );
     return failure(name, callId(runtime), `${reasons.join("; ")}. Nothing was done.`);
   });
+}
+
+/** Models send null for what they leave out. */
+function withoutNulls(args: unknown): unknown {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 /** The id of the call that a tool is answering. */

@@ -12,11 +12,14 @@ export class DeferredModel extends BaseChatModel {
   /** What LangChain recognizes such a model by. */
   readonly _queuedMethodOperations = {};
   readonly #options: ChooseModelOptions;
+  readonly #refine: (model: BaseChatModel) => BaseChatModel;
   #model: Promise<BaseChatModel> | undefined;
 
-  constructor(options: ChooseModelOptions = {}) {
+  /** `refine` makes the last changes to the model once it is chosen. */
+  constructor(options: ChooseModelOptions = {}, refine = (model: BaseChatModel): BaseChatModel => model) {
     super({});
     this.#options = options;
+    this.#refine = refine;
   }
 
   override _llmType(): string {
@@ -24,7 +27,7 @@ export class DeferredModel extends BaseChatModel {
   }
 
   async _getModelInstance(): Promise<BaseChatModel> {
-    this.#model ??= chooseModel(this.#options).then(({ model }) => model);
+    this.#model ??= chooseModel(this.#options).then(({ model }) => this.#refine(model));
     return this.#model;
   }
 

@@ -25,6 +25,8 @@ export interface SubagentsOptions {
 }
 
 const TASK = "task";
+/** Steps that a sub-agent may take, whatever its parent has left. */
+const RECURSION_LIMIT = 1000;
 
 /** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
 export function subagentsMiddleware(options: SubagentsOptions) {
@@ -60,13 +62,14 @@ interface Job {
 }
 
 async function runJob(
-  { name, runnable }: CompiledSubagent,
+  subagent: CompiledSubagent,
   job: Job,
   { plan, runtime }: { plan: PlanParts | undefined; runtime: ToolRuntime },
 ): Promise<Command | ToolMessage> {
+  const { name, runnable } = subagent;
   const id = callId(runtime);
   const { state, writer, configurable, signal } = runtime;
-  const followed = plan && job.todo_id !== undefined ? await follow(plan, job.todo_id, runtime) : undefined;
+  const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
   if (Array.isArray(followed)) return failure(TASK, id, followed.map((issue) => issue.message).join(" "));
 
   const owner = `${ownerOf({ configurable }, "main")}/${name}:${id}`;
@@ -108,7 +111,7 @@ async function runJob(
   const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
     ...ended?.update,
     messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],
-    ...(report.files && { files: diffFiles(files ?? {}, report.files) }),
+    ...(report.files && { files: returned(files ?? {}, report.files, subagent.ownsFiles ?? false) }),
   };
   return new Command({ update });
 }
@@ -124,8 +127,14 @@ function childConfig(
 ): object {
   return {
     configurable: { ...configurable, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
+    recursionLimit: RECURSION_LIMIT,
     ...(signal && { signal: AbortSignal.any([signal]) }),
   };
+}
+
+/** An agent of ours returns all its files, so what is missing was deleted; another runnable's files are additions. */
+function returned(before: Record<string, string>, after: Record<string, string>, isWhole: boolean) {
+  return diffFiles(before, isWhole ? after : { ...before, ...after });
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {

@@ -7,6 +7,8 @@ export interface CompiledSubagent {
   /** Tells the model when to use it. */
   description: string;
   runnable: SubagentRunnable;
+  /** Its `files` are all there are, so that missing ones count as deleted. Default: they are added to the caller's. */
+  ownsFiles?: boolean;
 }
 
 /** A LangChain agent, a LangGraph graph, or any runnable with the same state. */

@@ -57,7 +57,13 @@ function clarificationTool() {
         ...(context !== undefined && { context }),
       };
       const content = readAnswer(interrupt(request));
-      return new ToolMessage({ content, name: CLARIFICATION_TOOL, tool_call_id: callId(runtime) });
+      return new ToolMessage({
+        content,
+        name: CLARIFICATION_TOOL,
+        tool_call_id: callId(runtime),
+        // The question is not open any more: the plan's exit guard may speak again.
+        additional_kwargs: { user_answered: true },
+      });
     },
   );
 }

@@ -13,17 +13,19 @@ export function danglingCallsMiddleware() {
 }
 
 function repaired(messages: BaseMessage[]): BaseMessage[] {
-  const answered = new Set(
-    messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
-  );
-  const isDangling = (message: BaseMessage): message is AIMessage =>
-    AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => !answered.has(call.id ?? ""));
-  if (!messages.some(isDangling)) return messages;
-  return messages.flatMap((message) => {
-    if (!isDangling(message)) return message;
-    const open = message.tool_calls!.filter((call) => !answered.has(call.id ?? ""));
+  const fixed = messages.flatMap((message, index) => {
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    if (calls.length === 0) return message;
+    // Only the replies right behind it: some models use their call ids again.
+    const end = messages.findIndex((other, at) => at > index && !ToolMessage.isInstance(other));
+    const replies = messages.slice(index + 1, end < 0 ? undefined : end);
+    const answered = new Set(
+      replies.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
+    );
+    const open = calls.filter((call) => !answered.has(call.id ?? ""));
     return [message, ...open.map((call) => notRun(call.name, call.id ?? ""))];
   });
+  return fixed.length === messages.length ? messages : fixed;
 }
 
 function notRun(name: string, id: string): ToolMessage {

@@ -1,4 +1,5 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { createHash } from "node:crypto";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, isCommand, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
@@ -41,8 +42,14 @@ export function filesMiddlewareOf(
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
     tools: fileTools(workspace),
-    wrapModelCall: (request, handler) =>
-      handler({ ...request, systemMessage: withSection(request.systemMessage, systemPrompt) }),
+    wrapModelCall: (request, handler) => {
+      const messages = [...request.messages, ...conflictNotice(request.state.files)];
+      return handler({
+        ...request,
+        messages,
+        systemMessage: withSection(request.systemMessage, systemPrompt),
+      });
+    },
     ...(resultLimit !== false && {
       wrapToolCall: async (
         request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown },
@@ -54,6 +61,14 @@ export function filesMiddlewareOf(
       },
     }),
   });
+}
+
+/** Tells the model of texts that were kept because parallel changes did not fit together, until it has dealt with them. */
+function conflictNotice(files: Record<string, string> | undefined): HumanMessage[] {
+  const kept = Object.keys(files ?? {}).filter((path) => /\.conflict-\d+$/.test(path));
+  if (kept.length === 0) return [];
+  const content = `<system_reminder>Parallel changes to a file did not fit together. The later one is in the file, what it replaced is in ${kept.join(", ")}: put right what is wrong, then delete the copy.</system_reminder>`;
+  return [new HumanMessage({ content, name: "file_conflict", additional_kwargs: { hide_from_ui: true } })];
 }
 
 /** The names of the file tools that a workspace offers. */
@@ -116,7 +131,7 @@ async function shortened(result: ToolMessage | Command, { workspace, limit, fold
       short.push(message);
       continue;
     }
-    const path = `${folder}/${(message.tool_call_id || "result").replaceAll(/[^\w-]+/g, "_")}.txt`;
+    const path = `${folder}/${resultName(message)}.txt`;
     const saved = await backend.write(path, message.text);
     short.push(saved.ok ? withContent(message, preview(message.text, { limit: limit / 4, path })) : message);
   }
@@ -129,6 +144,12 @@ async function shortened(result: ToolMessage | Command, { workspace, limit, fold
       ...(Object.keys(files).length > 0 && { files: { ...update?.files, ...files } }),
     },
   });
+}
+
+/** Some models count their call ids anew in every turn, and threads may share a folder: the content tells them apart. */
+function resultName({ name = "result", text }: ToolMessage): string {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return `${name.replaceAll(/[^\w-]+/g, "_")}-${hash}`;
 }
 
 function withContent(message: ToolMessage, content: string): ToolMessage {

@@ -34,16 +34,17 @@ type Operation<Name extends FileToolName> = (
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   ls: async (backend, { path = "/" }) =>
-    said(await backend.list(path), ({ entries }) =>
-      entries.length === 0
-        ? "(empty)"
-        : entries.map((entry) => entry.path + (entry.isDirectory ? "/" : "")).join("\n"),
-    ),
+    said(await backend.list(path), ({ entries }) => {
+      const names = entries.map((entry) => entry.path + (entry.isDirectory ? "/" : ""));
+      return cut(names.join("\n"), "Use glob to narrow it down.") || "(empty)";
+    }),
 
   read_file: async (backend, { file_path, offset, limit }) => {
     const file = await backend.read(file_path);
     if (!file.ok) return said(file, () => "");
-    return said(numberLines(file.content, { offset, limit }), ({ text }) => text);
+    return said(numberLines(file.content, { offset, limit }), ({ text }) =>
+      cut(text, "Read on with offset and limit."),
+    );
   },
 
   write_file: async (backend, { file_path, content }) =>
@@ -97,4 +98,13 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
 
 function said<T extends object>(result: FileResult<T>, words: (value: T) => string): Answer {
   return result.ok ? { ok: true, text: words(result) } : { ok: false, text: result.error };
+}
+
+/** The most characters of a file or a list that a model is shown at once. */
+const MOST = 100_000;
+
+function cut(text: string, advice: string): string {
+  if (text.length <= MOST) return text;
+  const end = text.lastIndexOf("\n", MOST);
+  return `${text.slice(0, end > 0 ? end : MOST)}\n[Cut after ${MOST} of ${text.length} characters. ${advice}]`;
 }

@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
 import {
   stateFiles,
@@ -115,11 +115,17 @@ function earlierCalls(id: string, state: unknown): { name: Mutation; args: unkno
     (message) => AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
   );
   const calls = turn && AIMessage.isInstance(turn) ? (turn.tool_calls ?? []) : [];
+  // Another middleware may have refused some before the tools ran.
+  const later = turn ? messages.slice(messages.indexOf(turn) + 1) : [];
+  const answered = new Set(
+    later.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
+  );
   return calls
     .slice(
       0,
       calls.findIndex((call) => call.id === id),
     )
+    .filter((call) => !answered.has(call.id ?? ""))
     .flatMap(({ name, args }) =>
       MUTATIONS.includes(name as Mutation) ? { name: name as Mutation, args } : [],
     );

@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+import { isFromUser } from "../from-user.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
 /** Options of `loopGuardMiddleware`. */
@@ -32,9 +33,7 @@ export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardO
 
 /** The latest tool calls since the user's last message, and how many times in a row they were made. */
 function repeated(messages: readonly BaseMessage[]): { last: string | undefined; count: number } {
-  const start = messages.findLastIndex(
-    (message) => HumanMessage.isInstance(message) && message.name === undefined,
-  );
+  const start = messages.findLastIndex((message) => isFromUser(message));
   const made = messages
     .slice(start + 1)
     .flatMap((message) => (AIMessage.isInstance(message) ? (signature(message) ?? []) : []));

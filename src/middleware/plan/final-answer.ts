@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
 /** Reasons to stop, in the words of the providers, that mean the model was cut off or wanted a tool. */
 const NOT_AN_ANSWER = new Set([
@@ -30,6 +30,8 @@ export function isFinalAnswer(message: AIMessage): boolean {
 
 /** Whether the model's last tool calls put a question to the user, so that an answer now waits for a reply. */
 export function isAwaitingUser(messages: readonly BaseMessage[], askTools: readonly string[]): boolean {
+  const reply = messages.at(-1);
+  if (ToolMessage.isInstance(reply) && reply.additional_kwargs["user_answered"] === true) return false;
   const last = messages.findLast(
     (message) =>
       HumanMessage.isInstance(message) ||

@@ -1,8 +1,9 @@
 import { AIMessage, getBufferString, HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command } from "@langchain/langgraph";
+import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware, summarizationMiddleware as langchainSummarization } from "langchain";
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { ownerOf } from "../plan/events.ts";
 
 /** How much conversation there may be: `fraction` of the model's input, tokens, or messages. */
 export interface ContextSize {
@@ -22,6 +23,8 @@ export interface SummarizationOptions {
   summaryPrompt?: string;
   /** Where the full conversation is kept; without it, it is lost. */
   workspace?: Workspace;
+  /** The folder for it. Default `/history`. */
+  folder?: string;
 }
 
 /**
@@ -29,13 +32,8 @@ export interface SummarizationOptions {
  * summarize, keeps the full conversation in a file, and says so in the summary. Put it first: the state gets the
  * model's answer as it arrives here.
  */
-export function summarizationMiddleware({
-  model,
-  trigger,
-  keep,
-  summaryPrompt,
-  workspace,
-}: SummarizationOptions) {
+export function summarizationMiddleware(options: SummarizationOptions) {
+  const { model, trigger, keep, summaryPrompt, workspace, folder = "/history" } = options;
   const known = inputLimit(model) !== undefined;
   const inner = (langchainSummarization as unknown as (options: object) => Inner)({
     model,
@@ -49,9 +47,9 @@ export function summarizationMiddleware({
     wrapModelCall: async (request, handler) => {
       const { state, runtime } = request;
       const found = await inner.beforeModel(state, { ...runtime, context: runtime.context ?? {} });
-      if (!found) return handler(request);
+      if (!found || isFailure(found.messages)) return handler(request);
       const update = workspace
-        ? await withHistory(found, state.messages, { workspace, state, runtime })
+        ? await withHistory(found, state.messages, { workspace, folder, runtime })
         : found;
       const [remove, ...messages] = update.messages;
       const answer = await handler({ ...request, messages });
@@ -70,16 +68,15 @@ interface Inner {
 async function withHistory(
   update: { messages: BaseMessage[] },
   before: BaseMessage[],
-  { workspace, state, runtime }: { workspace: Workspace; state: unknown; runtime: ToolRuntime },
+  { workspace, folder, runtime }: { workspace: Workspace; folder: string; runtime: ToolRuntime },
 ): Promise<{ messages: BaseMessage[]; files?: object }> {
   const [remove, summary, ...kept] = update.messages;
   const keptIds = new Set(kept.map((message) => message.id));
   const gone = before.filter((message) => !keptIds.has(message.id) && !isSummary(message));
   if (!remove || !summary || gone.length === 0) return update;
-  const { backend, changes } = workspace.open(state, runtime);
-  const thread = runtime.configurable?.["thread_id"];
-  // Encoded, so that no two threads share a file and no name leads elsewhere.
-  const path = `/history/${encodeURIComponent(typeof thread === "string" ? thread : "thread").replaceAll("%", "=")}.md`;
+  // The middleware's own view of the state has no files in it.
+  const { backend, changes } = workspace.open(getCurrentTaskInput(), runtime);
+  const path = `${folder}/${historyName(runtime)}.md`;
   const earlier = await backend.read(path);
   const saved = await backend.write(
     path,
@@ -93,6 +90,19 @@ async function withHistory(
   });
   const files = changes();
   return { messages: [remove, said, ...kept], ...(Object.keys(files).length > 0 && { files }) };
+}
+
+/** A name for each thread and each sub-agent in it; encoded, so that no two share a file and none leads elsewhere. */
+function historyName({ configurable }: ToolRuntime): string {
+  const thread = configurable?.["thread_id"];
+  const owner = ownerOf(configurable ? { configurable } : {}, "");
+  const name = `${typeof thread === "string" ? thread : "thread"}${owner && ` ${owner}`}`;
+  return encodeURIComponent(name).replaceAll("%", "=");
+}
+
+/** LangChain puts the error into the summary when the summary could not be had, and would drop the conversation. */
+function isFailure([, summary]: readonly BaseMessage[]): boolean {
+  return summary?.text.includes("Error generating summary:") ?? true;
 }
 
 function isSummary(message: BaseMessage): boolean {

@@ -44,7 +44,7 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
 export function threadFolders(baseDir: string, threadId: unknown): ThreadData {
   const root = join(
     resolve(baseDir),
-    folderName(typeof threadId === "string" ? threadId : "default"),
+    folderName(typeof threadId === "string" ? threadId : "thread"),
     "user-data",
   );
   return {

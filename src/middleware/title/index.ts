@@ -1,7 +1,8 @@
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { isFromUser } from "../from-user.ts";
 import { lastValue } from "../last-value.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
 
@@ -11,7 +12,7 @@ export interface TitleOptions {
   model?: { invoke: (input: string, config?: object) => Promise<{ text: string }> };
   /** In characters. Default 60. */
   maxLength?: number;
-  /** How long the model may take beyond the agent's own answer, in milliseconds. Default 2,000. */
+  /** How long the model may take after the agent's own answer, in milliseconds. Default 2,000. */
   timeout?: number;
 }
 
@@ -23,18 +24,17 @@ export function titleMiddleware({ model, maxLength = 60, timeout = 2000 }: Title
     wrapModelCall: async (request, handler) => {
       const asked = request.state.title ? undefined : firstWords(request.messages);
       if (asked === undefined) return handler(request);
-      const plain = shortened(asked, maxLength);
-      const written = model ? ask(model, asked, request.runtime.signal).catch(() => undefined) : undefined;
       const answer = await handler(request);
       if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return answer;
-      const title = shortened((await within(timeout, written)) || plain, maxLength);
+      const written = model ? ask(model, asked, request.runtime.signal).catch(() => undefined) : undefined;
+      const title = shortened((await within(timeout, written)) || asked, maxLength);
       return new Command({ update: { title } });
     },
   });
 }
 
 function firstWords(messages: readonly BaseMessage[]): string | undefined {
-  const first = messages.find((message) => HumanMessage.isInstance(message) && message.name === undefined);
+  const first = messages.find((message) => isFromUser(message));
   return first?.text.trim() || undefined;
 }
 

@@ -1,0 +1,19 @@
+import type { FileBackend } from "../../files/index.ts";
+
+/** A backend that is made when it is first used. */
+export function lazily(make: () => Promise<FileBackend>): FileBackend {
+  return {
+    list: async (path) => (await make()).list(path),
+    read: async (path) => (await make()).read(path),
+    write: async (path, content) => (await make()).write(path, content),
+    delete: async (path) => (await make()).delete(path),
+    edit: async (path, edit) => (await make()).edit(path, edit),
+    glob: async (pattern, scope) => (await make()).glob(pattern, scope),
+    grep: async (query) => (await make()).grep(query),
+    execute: async (command, options) => {
+      const backend = await make();
+      if (!backend.execute) return { ok: false, error: "Commands cannot be run in this sandbox." };
+      return backend.execute(command, options);
+    },
+  };
+}
