@@ -5,6 +5,7 @@ import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { compositeBackend, storeBackend } from "../files/index.ts";
+import { filesMiddleware } from "../middleware/files/index.ts";
 import { stateBackend } from "../middleware/files/workspace.ts";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
@@ -226,6 +227,50 @@ describe("sub-agents", () => {
     expect(names("a")).not.toContain("task");
   });
 
+  it("have the parent's replaced and removed middleware", async () => {
+    const denied = filesMiddleware({
+      permissions: [{ effect: "deny", operations: ["write"], paths: "/secret/**" }],
+    });
+    const model = cast({ go: [task("sub"), "ok"], sub: [write("/secret/b.md", "no"), "done"] });
+    const { files } = await createDeepAgent({ model, middleware: [denied], plan: false }).invoke(go);
+    expect(files).toEqual({});
+    const bare = cast({ go: [task("sub", undefined, { todo_id: null }), "ok"], sub: ["done"] });
+    const result = await createDeepAgent({
+      model: bare,
+      without: ["FilesMiddleware", "PlanMiddleware"],
+    }).invoke(go);
+    expect(replies(result.messages, "task")[0]!.text).toBe("done");
+    for (const { tools } of bare.requests)
+      expect(JSON.stringify(tools)).not.toMatch(/write_file|write_todos|todo_id/);
+  });
+
+  it("tell the model when parallel changes did not fit together", async () => {
+    const model = cast({
+      go: [[task("a"), task("b")], callTool("delete_file", { file_path: "/x.md.conflict-1" }), "ok"],
+      a: [edit("/x.md", "old", "from a"), "done"],
+      b: [edit("/x.md", "old", "from b"), "done"],
+    });
+    const agent = createDeepAgent({ model, plan: false });
+    const { files } = await agent.invoke({ ...go, files: { "/x.md": "old\n" } });
+    expect(files).toEqual({ "/x.md": "from b\n" });
+    const told = model.requests.map(({ messages }) => messages.at(-1)!.name === "file_conflict");
+    expect(told.filter(Boolean)).toHaveLength(1);
+  });
+
+  it("add the files of a runnable that returns only its own", async () => {
+    const runnable = {
+      invoke: () => Promise.resolve({ messages: [new AIMessage("done")], files: { "/new.md": "n" } }),
+    };
+    const model = cast({ go: [task("x", "other"), "ok"] });
+    const agent = createDeepAgent({
+      model,
+      plan: false,
+      subagents: [{ name: "other", description: "o", runnable }],
+    });
+    const { files } = await agent.invoke({ ...go, files: { "/old.md": "o" } });
+    expect(files).toEqual({ "/old.md": "o", "/new.md": "n" });
+  });
+
   it("give the parent an error it can act on when they are unknown, throw or are cancelled", async () => {
     const model = cast({
       go: [task("x", "nobody"), task("bad"), task("y", "broken"), task("z", "cancelled"), "ok"],
@@ -443,6 +488,34 @@ describe("context", () => {
     expect(new Set(histories).size).toBe(2);
   });
 
+  it("keeps every part of the history over many summaries, and apart for each sub-agent", async () => {
+    const note = tool(({ n }) => `noted ${n}`, {
+      name: "note",
+      description: "n",
+      schema: z.object({ n: z.number() }),
+    });
+    const steps: Step[] = [...Array.from({ length: 9 }, (_, n) => callTool("note", { n })), "ok"];
+    const model = new ScriptedModel(steps);
+    const agent = createDeepAgent({ model, tools: [note], plan: false, summarization });
+    const { files } = await agent.invoke(go, { configurable: { thread_id: "long" } });
+    expect(Object.keys(files)).toEqual(["/history/long.md"]);
+    for (const n of [0, 3, 6]) expect(files["/history/long.md"]).toContain(`noted ${n}`);
+  });
+
+  it("stays whole when the summary cannot be had", async () => {
+    const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({}) });
+    const failing = { ...summarization, model: new ScriptedModel([new Error("429")], { loop: true }) };
+    const model = new ScriptedModel([...Array.from({ length: 5 }, () => callTool("note")), "ok"]);
+    const { messages } = await createDeepAgent({
+      model,
+      tools: [note],
+      plan: false,
+      summarization: failing,
+    }).invoke(go);
+    expect(messages[0]!.text).toBe("go");
+    expect(messages).toHaveLength(12);
+  });
+
   it("is repaired when an interrupted run goes on with new input", async () => {
     const ask = tool(() => String(interrupt("?")), { name: "ask", description: "a", schema: z.object({}) });
     const model = new ScriptedModel([callTool("ask"), "fine"]);
@@ -516,6 +589,23 @@ describe("the agent", () => {
     }).invoke(go);
     expect(model.requests[0]!.tools).toEqual([]);
     expect(model.requests[0]!.messages[0]!.text).toContain("MINE");
+  });
+
+  it("does not act on a call that a person rejected, not even through a later one", async () => {
+    const model = new ScriptedModel([[write("/a.md", "secret"), edit("/a.md", "secret", "leaked")], "ok"]);
+    const agent = createDeepAgent({
+      model,
+      plan: false,
+      interruptOn: { write_file: true },
+      checkpointer: new MemorySaver(),
+    });
+    const config = { configurable: { thread_id: "t" } };
+    await agent.invoke(go, config);
+    const { files } = await agent.invoke(
+      new Command({ resume: { decisions: [{ type: "reject" }] } }),
+      config,
+    );
+    expect(files).toEqual({});
   });
 
   it("asks before tools that need consent", async () => {

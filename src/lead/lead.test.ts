@@ -312,6 +312,54 @@ describe("the chain", () => {
     expect(messages.find((message) => ToolMessage.isInstance(message))!.text).toBe("counted");
   });
 
+  it("has sub-agents in its own sandbox", async () => {
+    const path = "/mnt/user-data/workspace/in.txt";
+    const model = new ScriptedModel([
+      callTool("write_file", { file_path: path, content: "hello" }),
+      callTool("task", { description: "read it", subagent_type: "general-purpose", todo_id: null }),
+      callTool("execute", { command: `cat ${path}; echo -n " there" >> in.txt` }),
+      "read",
+      callTool("read_file", { file_path: path }),
+      "ok",
+    ]);
+    const config = { configurable: { thread_id: "shared", subagent_enabled: true } };
+    const { messages } = await makeLeadAgent(config, { model, baseDir }).invoke(go, config);
+    expect(model.requests[3]!.messages.at(-1)!.text).toBe("hello");
+    expect(messages.at(-2)!.text).toContain("hello there");
+  });
+
+  it("goes on for more than a dozen tool calls, and after a question that was never answered", async () => {
+    const { agent, config, model } = lead(
+      {},
+      [
+        ...Array.from({ length: 20 }, (_, n) => callTool("glob", { pattern: `/mnt/user-data/${n}*` })),
+        callTool("ask_clarification", { question: "?" }),
+        "ok",
+      ],
+      { checkpointer: new MemorySaver() },
+    );
+    await agent.invoke(go, config);
+    const { messages } = await agent.invoke({ messages: [new HumanMessage("never mind")] }, config);
+    expect(messages.at(-1)!.text).toBe("ok");
+    const sent = model.requests.at(-1)!.messages;
+    expect(sent.at(-2)!.getType()).toBe("tool");
+  });
+
+  it("lets the exit guard speak again once a question was answered", async () => {
+    const steps: Step[] = [
+      write(LIST),
+      callTool("ask_clarification", { question: "?" }),
+      "Early.",
+      write(DONE),
+      "Done.",
+    ];
+    const { agent, config, model } = lead({ is_plan_mode: true }, steps, { checkpointer: new MemorySaver() });
+    await agent.invoke(go, config);
+    const { messages } = await agent.invoke(new Command({ resume: "b" }), config);
+    expect(messages.at(-1)!.text).toBe("Done.");
+    expect(named(model.requests[3]!.messages, "todo_completion_reminder")).toHaveLength(1);
+  });
+
   it("is a graph factory for a LangGraph server", async () => {
     const factory = leadAgentGraph({ model: new ScriptedModel(["ok"]), baseDir });
     const graph = factory({ configurable: { thread_id: "g", is_plan_mode: true } });

@@ -13,7 +13,7 @@ import { ZERO_TALLY } from "../plan/index.ts";
 import type { SubagentEvent } from "./events.ts";
 import { readReport, type Report } from "./report.ts";
 import { checkNames, type CompiledSubagent } from "./spec.ts";
-import { TASK_DESCRIPTION } from "./task.prompt.ts";
+import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 
 /** Options of `subagentsMiddleware`. */
 export interface SubagentsOptions {
@@ -39,7 +39,14 @@ function taskTool({ subagents, plan, maxConcurrency = 8 }: SubagentsOptions): Dy
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
   const schema = plan ? base.extend({ todo_id: z.coerce.string().optional() }) : base;
-  const text = { name: TASK, description: TASK_DESCRIPTION.replaceAll("{agents}", () => agents), schema };
+  const text = {
+    name: TASK,
+    description: TASK_DESCRIPTION.replaceAll("{plan}", plan ? TASK_PLAN : "").replaceAll(
+      "{agents}",
+      () => agents,
+    ),
+    schema,
+  };
   return checkedTool(text, async (args, runtime) => {
     const job: Job = args;
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());

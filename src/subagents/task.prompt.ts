@@ -1,6 +1,8 @@
-/** The description of the task tool; `{agents}` is the list of sub-agents. */
-export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use. todo_id: the plan item it works on, which then follows its progress.
+/** The description of the task tool; `{agents}` is the list of sub-agents, `{plan}` a sentence where there is a plan. */
+export const TASK_DESCRIPTION = `Hand a self-contained job to a sub-agent with a fresh context: it knows only your description and returns one report. Use it for work that would flood your context or can run in parallel (several calls in one turn); not for small steps. Say what to do, what to return, and which files to use.{plan}
 Sub-agents:
 {agents}`;
+
+export const TASK_PLAN = " todo_id: the plan item it works on, which then follows its progress.";
 
 export const GENERAL_PURPOSE_DESCRIPTION = "the same instructions and tools as you";
