@@ -418,6 +418,28 @@ describe("sub-agents", () => {
     expect(effects).toBe(3);
   });
 
+  it("do not repeat a call that finished beside the one that was interrupted", async () => {
+    let effects = 0;
+    const effect = tool(() => `effect ${++effects}`, {
+      name: "effect",
+      description: "e",
+      schema: z.object({}),
+    });
+    const ask = tool(() => String(interrupt("sure?")), {
+      name: "ask",
+      description: "a",
+      schema: z.object({}),
+    });
+    const model = cast({ go: [task("sub"), "ok"], sub: [[callTool("effect"), callTool("ask")], "done"] });
+    const checkpointer = new MemorySaver();
+    const config = { configurable: { thread_id: "t" } };
+    const build = () => createDeepAgent({ model, plan: false, tools: [effect, ask], checkpointer });
+    await build().invoke(go, config);
+    const { messages } = await build().invoke(new Command({ resume: "yes" }), config);
+    expect(messages.at(-1)!.text).toBe("ok");
+    expect(effects).toBe(1);
+  });
+
   it("are reached by the caller's abort", async () => {
     const controller = new AbortController();
     let sawAbort = false;

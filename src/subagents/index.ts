@@ -132,8 +132,10 @@ function childConfig(
   owner: string,
   signal: AbortSignal | undefined,
 ): object {
+  // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
+  const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
-    configurable: { ...configurable, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
+    configurable: { ...rest, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
     recursionLimit: RECURSION_LIMIT,
     ...(signal && { signal: AbortSignal.any([signal]) }),
   };
