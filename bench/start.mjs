@@ -1,0 +1,21 @@
+// Installs the root's dependencies and the peers where they are missing or old, then runs the benchmark.
+import { execSync, spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const bench = fileURLToPath(new URL(".", import.meta.url));
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modified = (file) => statSync(bench + file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+execSync("node scripts/install.mjs", { cwd: root, stdio: ["ignore", 2, 2] });
+if (modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
+  console.error("Installing the peers (npm ci in bench)");
+  try {
+    execSync("npm ci --no-audit --no-fund", { cwd: bench, stdio: ["ignore", 2, 2] });
+  } catch (error) {
+    // The benchmark runs without them and says so.
+    console.error(`The peers could not be installed: ${error.message}`);
+  }
+}
+const command = ["--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];
+process.exitCode = spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status ?? 1;

@@ -1,0 +1,79 @@
+import { tool } from "langchain";
+import { z } from "zod";
+import { callTool, type ScriptedCall, type Step } from "../src/testing/scripted-model.ts";
+
+/** Sizes of plans, in items. Each item takes one work call. */
+export const SIZES = [5, 10, 20, 50, 100] as const;
+
+/** Where the model reports progress: in a turn of its own, or in the same turn as its next work call. */
+export type Pace = "own-turn" | "beside";
+
+/** How a model says the two things it has to say about a plan. */
+export interface Dialect {
+  write: (items: readonly string[]) => ScriptedCall;
+  /** `done` items are completed, the next one is in progress. */
+  progress: (items: readonly string[], done: number) => ScriptedCall;
+}
+
+export const SYSTEM_PROMPT = "You are a careful software engineer. Use the tools; be brief.";
+export const REQUEST =
+  "Move every service in this repository to the new date library. Check each one and fix what breaks.";
+const ANSWER = "Every service now uses the new date library and all checks pass.";
+
+const AREAS = ["billing", "search", "profile", "shipping", "catalog", "reports", "payments", "calendar"];
+const JOBS = [
+  "Move the % service to the new date library",
+  "Replace the date parsing in the % module and fix its tests",
+  "Update the % types and the callers that format dates",
+  "Check the % migration and remove the old helper",
+];
+
+/** The items of a plan: sentences of 8 to 12 words, as models write them. */
+export function itemsOf(size: number): string[] {
+  return Array.from({ length: size }, (_, at) => {
+    const job = JOBS[at % JOBS.length]!;
+    return job.replace("%", `${AREAS[at % AREAS.length]} ${Math.floor(at / AREAS.length) + 1}`);
+  });
+}
+
+/** The tool that does the work; its result has about 55 tokens. */
+export const workTool = tool(({ path }) => workResult(path), {
+  name: "migrate_file",
+  description: "Rewrites the date handling of one file and runs its checks.",
+  schema: z.object({ path: z.string(), library: z.string() }),
+});
+
+export function workResult(path: string): string {
+  const seed = path.length * 7 + Number(/\d+/.exec(path)?.[0] ?? 0);
+  return [
+    `${path}: ${3 + (seed % 9)} calls replaced, ${seed % 4} imports removed.`,
+    `Types: no errors. Tests: ${12 + (seed % 30)} passed, 0 failed in ${(1 + (seed % 17) / 10).toFixed(1)} s.`,
+    `Formatting is unchanged; the time zone of line ${20 + seed} was kept explicit.`,
+  ].join("\n");
+}
+
+/** The script of a run: the work, and around it what the dialect says about the plan at the given pace. */
+export function scriptOf(size: number, plan?: { dialect: Dialect; pace: Pace }): Step[] {
+  const turns = plan ? plannedTurns(size, plan.dialect, plan.pace) : workCalls(size).map((call) => [call]);
+  let calls = 0;
+  // Ids that do not depend on the run: every count is repeatable.
+  const named = turns.map((turn) => turn.map((call) => ({ ...call, id: `call_${++calls}` })));
+  return [...named, ANSWER];
+}
+
+function plannedTurns(size: number, { write, progress }: Dialect, pace: Pace): ScriptedCall[][] {
+  const items = itemsOf(size);
+  const work = workCalls(size);
+  if (pace === "own-turn") {
+    return [[write(items)], ...work.flatMap((call, at) => [[call], [progress(items, at + 1)]])];
+  }
+  const reports = items.map((_, at) => (at === 0 ? write(items) : progress(items, at)));
+  return [...work.map((call, at) => [reports[at]!, call]), [progress(items, size)]];
+}
+
+function workCalls(size: number): ScriptedCall[] {
+  return Array.from({ length: size }, (_, at) => {
+    const path = `src/services/${AREAS[at % AREAS.length]}-${at + 1}.ts`;
+    return callTool("migrate_file", { path, library: "temporal" });
+  });
+}
