@@ -5,30 +5,30 @@ import { stateFiles } from "./state.ts";
 import { withPermissions } from "./with-permissions.ts";
 
 const FILES = {
-  "/docs/a.md": "needle",
+  "/wiki/a.md": "needle",
   "/secrets/key.txt": "needle",
   "/secrets/deep/k.txt": "needle",
   "/.env": "needle",
 };
 const NO_SECRETS: PermissionRule[] = [{ effect: "deny", paths: ["/secrets/**", "**/.env"] }];
-const ONLY_DOCS: PermissionRule[] = [
-  { effect: "allow", paths: "/docs/**" },
+const ONLY_WIKI: PermissionRule[] = [
+  { effect: "allow", paths: "/wiki/**" },
   { effect: "deny", paths: "**" },
 ];
 
 describe("checkPermission", () => {
   it("allows what no rule is about", () => {
     expect(checkPermission([], "write", "/a")).toEqual({ allowed: true });
-    expect(checkPermission(NO_SECRETS, "read", "/docs/a.md")).toEqual({ allowed: true });
+    expect(checkPermission(NO_SECRETS, "read", "/wiki/a.md")).toEqual({ allowed: true });
   });
 
   it("lets the first rule that matches decide, and names it", () => {
-    expect(checkPermission(ONLY_DOCS, "write", "/docs/a.md").allowed).toBe(true);
-    expect(checkPermission(ONLY_DOCS, "write", "/a.md")).toEqual({
+    expect(checkPermission(ONLY_WIKI, "write", "/wiki/a.md").allowed).toBe(true);
+    expect(checkPermission(ONLY_WIKI, "write", "/a.md")).toEqual({
       allowed: false,
       rule: `rule 2 (deny everything on "**")`,
     });
-    expect(checkPermission(ONLY_DOCS.toReversed(), "write", "/docs/a.md").allowed).toBe(false);
+    expect(checkPermission(ONLY_WIKI.toReversed(), "write", "/wiki/a.md").allowed).toBe(false);
   });
 
   it("looks only at rules for the action", () => {
@@ -84,10 +84,10 @@ describe("withPermissions", () => {
 
   it("does not show what is denied", async () => {
     const backend = withPermissions(stateFiles(FILES), NO_SECRETS);
-    expect(await backend.list("/")).toMatchObject({ entries: [{ path: "/work" }] });
-    expect(await backend.glob("**")).toEqual({ ok: true, paths: ["/docs/a.md"] });
+    expect(await backend.list("/")).toMatchObject({ entries: [{ path: "/wiki" }] });
+    expect(await backend.glob("**")).toEqual({ ok: true, paths: ["/wiki/a.md"] });
     expect(await backend.grep({ pattern: "needle", maxMatches: 1 })).toMatchObject({
-      files: [{ path: "/docs/a.md" }],
+      files: [{ path: "/wiki/a.md" }],
       notes: [],
     });
   });
@@ -96,29 +96,29 @@ describe("withPermissions", () => {
     const backend = withPermissions(stateFiles(FILES), NO_SECRETS);
     expect(await backend.read("/key.txt")).toMatchObject({ error: `There is no file "/key.txt".` });
     expect(await backend.read("/a.md")).toMatchObject({
-      error: expect.stringContaining(`"/docs/a.md"`) as string,
+      error: expect.stringContaining(`"/wiki/a.md"`) as string,
     });
   });
 
   it("shows the way to what is allowed", async () => {
     const rules: PermissionRule[] = [
-      { effect: "allow", operations: ["read"], paths: ["/secrets/deep/**", "/docs/*.md"] },
+      { effect: "allow", operations: ["read"], paths: ["/secrets/deep/**", "/wiki/*.md"] },
       { effect: "deny", paths: "**" },
     ];
     const backend = withPermissions(stateFiles(FILES), rules);
-    expect(await backend.list("/")).toMatchObject({ entries: [{ path: "/secrets" }, { path: "/work" }] });
+    expect(await backend.list("/")).toMatchObject({ entries: [{ path: "/secrets" }, { path: "/wiki" }] });
     expect(await backend.list("/secrets")).toMatchObject({ entries: [{ path: "/secrets/deep" }] });
-    expect(await backend.glob("**")).toEqual({ ok: true, paths: ["/secrets/deep/k.txt", "/docs/a.md"] });
+    expect(await backend.glob("**")).toEqual({ ok: true, paths: ["/secrets/deep/k.txt", "/wiki/a.md"] });
     expect(await backend.list("/elsewhere")).toMatchObject({ reason: "denied" });
   });
 
   it("needs both to read and to write for an edit, which would tell what is in the file", async () => {
-    const rules: PermissionRule[] = [{ effect: "deny", operations: ["read"], paths: "/work" }];
+    const rules: PermissionRule[] = [{ effect: "deny", operations: ["read"], paths: "/wiki" }];
     const backend = withPermissions(stateFiles(FILES), rules);
-    expect(await backend.edit("/docs/a.md", { oldString: "needle", newString: "x" })).toMatchObject({
+    expect(await backend.edit("/wiki/a.md", { oldString: "needle", newString: "x" })).toMatchObject({
       reason: "denied",
     });
-    expect(await backend.write("/docs/a.md", "x")).toEqual({ ok: true, created: false });
+    expect(await backend.write("/wiki/a.md", "x")).toEqual({ ok: true, created: false });
   });
 
   it("takes commands away as soon as files are denied, unless they are allowed by name", () => {
