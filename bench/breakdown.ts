@@ -14,8 +14,6 @@ export interface Breakdown {
   updateCalls: number;
   /** The status lines that answer them. */
   updateResults: number;
-  /** The work so far, sent once more because the last report has no work call to ride on. */
-  closingTurn: number;
   /** What the model writes. */
   output: number;
   /** One report of progress in the conversation: its call, and its answer. */
@@ -36,11 +34,11 @@ export async function breakdownOfLean(size: number, accounting: Accounting): Pro
     call: count(last[HEAD + 3 * at]!) - count(floor[HEAD + 2 * at]!),
     result: count(last[HEAD + 3 * at + 1]!),
     // How many later requests carry this turn.
-    seen: size + 1 - at,
+    seen: size - at,
   }));
-  const closing = { call: count(last.at(-2)!), result: count(last.at(-1)!), seen: 1 };
-  const [write, ...updates] = [...turns, closing];
-  const sum = (of: (turn: typeof closing) => number): number =>
+  // The last item has no report: the final answer completes it.
+  const [write, ...updates] = turns;
+  const sum = (of: (turn: (typeof turns)[number]) => number): number =>
     updates.reduce((all, turn) => all + of(turn), 0);
   const output = (of: { answers: Pieces[] }): number =>
     of.answers.reduce((all, one) => all + count(...one), 0);
@@ -48,10 +46,9 @@ export async function breakdownOfLean(size: number, accounting: Accounting): Pro
     size,
     accounting,
     fixed: (count(...lean!.requests[0]!) - count(...bare!.requests[0]!)) * lean!.requests.length,
-    write: (write.call + write.result) * write.seen,
+    write: (write!.call + write!.result) * write!.seen,
     updateCalls: sum(({ call, seen }) => call * seen),
     updateResults: sum(({ result, seen }) => result * seen),
-    closingTurn: count(...floor),
     output: output(lean!) - output(bare!),
     perCall: Math.round(sum(({ call }) => call) / updates.length),
     perResult: Math.round(sum(({ result }) => result) / updates.length),

@@ -1,7 +1,7 @@
 import { createAgent, todoListMiddleware, type AgentMiddleware } from "langchain";
 import { planMiddleware } from "../src/index.ts";
 import { callTool, type ScriptedModel } from "../src/testing/index.ts";
-import { SYSTEM_PROMPT, workTool, type Dialect, type Pace } from "./task.ts";
+import { SYSTEM_PROMPT, workTool, type Dialect, type Pace, type Planning } from "./task.ts";
 
 /** What the measurements need of an agent, whoever built it. */
 export interface Agent {
@@ -18,7 +18,7 @@ export interface AgentOptions {
 /** A way to plan that is measured: an agent, how its model speaks, and the same agent without planning. */
 export interface System {
   name: string;
-  plan?: { dialect: Dialect; pace: Pace };
+  plan?: Planning;
   create: (options: AgentOptions) => Agent;
   /** The name of the system that does the same work without a plan. */
   floor: string;
@@ -61,7 +61,12 @@ export const LEAN_DIALECT: Dialect = {
 export const SYSTEMS: readonly System[] = [
   { name: FLOOR, create: agentWith(() => []), floor: FLOOR },
   ...both("todoListMiddleware", CLASSIC, () => todoListMiddleware()),
-  { ...system(LEAN, LEAN_DIALECT, "beside"), create: agentWith(() => [planMiddleware()]) },
+  {
+    name: LEAN,
+    plan: { dialect: LEAN_DIALECT, pace: "beside", answerCompletes: true },
+    create: agentWith(() => [planMiddleware()]),
+    floor: FLOOR,
+  },
   ...both("holdfast classic", CLASSIC, () => planMiddleware({ preset: "classic" })),
   ...both("holdfast deerflow", CLASSIC, () => planMiddleware({ preset: "deerflow" })),
   // The preset stops at 20 items; larger plans lift that limit.

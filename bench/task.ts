@@ -52,23 +52,32 @@ export function workResult(path: string): string {
   ].join("\n");
 }
 
+/** How a plan is kept: in which words, at which pace, and whether the final answer reports the last item by itself. */
+export interface Planning {
+  dialect: Dialect;
+  pace: Pace;
+  answerCompletes?: boolean;
+}
+
 /** The script of a run: the work, and around it what the dialect says about the plan at the given pace. */
-export function scriptOf(size: number, plan?: { dialect: Dialect; pace: Pace }): Step[] {
-  const turns = plan ? plannedTurns(size, plan.dialect, plan.pace) : workCalls(size).map((call) => [call]);
+export function scriptOf(size: number, plan?: Planning): Step[] {
+  const turns = plan ? plannedTurns(size, plan) : workCalls(size).map((call) => [call]);
   let calls = 0;
   // Ids that do not depend on the run: every count is repeatable.
   const named = turns.map((turn) => turn.map((call) => ({ ...call, id: `call_${++calls}` })));
   return [...named, ANSWER];
 }
 
-function plannedTurns(size: number, { write, progress }: Dialect, pace: Pace): ScriptedCall[][] {
+function plannedTurns(size: number, { dialect, pace, answerCompletes }: Planning): ScriptedCall[][] {
+  const { write, progress } = dialect;
   const items = itemsOf(size);
   const work = workCalls(size);
   if (pace === "own-turn") {
     return [[write(items)], ...work.flatMap((call, at) => [[call], [progress(items, at + 1)]])];
   }
   const reports = items.map((_, at) => (at === 0 ? write(items) : progress(items, at)));
-  return [...work.map((call, at) => [reports[at]!, call]), [progress(items, size)]];
+  const closing = answerCompletes ? [] : [[progress(items, size)]];
+  return [...work.map((call, at) => [reports[at]!, call]), ...closing];
 }
 
 function workCalls(size: number): ScriptedCall[] {

@@ -33,6 +33,7 @@ export async function record(system: System, size: number): Promise<Recording> {
   const agent = system.create({ model, size });
   const run = (await agent.invoke({ messages: [new HumanMessage(REQUEST)] }, { recursionLimit: 10_000 })) as {
     messages: { status?: string; text: string }[];
+    todos?: { status: string }[];
   };
   const failed = run.messages.find((message) => message.status === "error");
   if (failed) throw new Error(`${system.name}, ${size} items: a tool call failed: ${failed.text}`);
@@ -40,6 +41,9 @@ export async function record(system: System, size: number): Promise<Recording> {
     throw new Error(
       `${system.name}: ${model.requests.length} requests for a script of ${script.length} steps.`,
     );
+  }
+  if (run.todos?.some(({ status }) => status !== "completed")) {
+    throw new Error(`${system.name}, ${size} items: the run ended with an open plan.`);
   }
   const answers = run.messages.filter((message) => AIMessage.isInstance(message));
   return {

@@ -1,10 +1,17 @@
+/** The last line of the prompt, by what the policy lets a final answer do. */
+export const LEAN_FINAL_ANSWER = {
+  complete:
+    "Your final answer completes the last item; before it, all others are done, blocked or cancelled.",
+  leave: "Before your final answer every item is done, blocked or cancelled.",
+} as const;
+
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
 Work of 3 or more steps: call write_todos first. Anything shorter, trivial or conversational: no plan.
 Items are small, concrete steps. The first starts by itself; completing one starts the next.
 As soon as an item is done, call update_todos in the same turn as your next work call.
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
-Before your final answer every item is done, blocked or cancelled.`;
+${LEAN_FINAL_ANSWER.complete}`;
 
 export const LEAN_WRITE_DESCRIPTION =
   "Create or replace the plan. Ids count from 1. after: positions of items it waits for.";

@@ -22,6 +22,11 @@ export interface Policy {
   idle: "allow" | "refuse" | "start";
   /** Whether a completed item can be reopened, reworded or dropped while its plan is unfinished. */
   completed: "frozen" | "editable";
+  /**
+   * A clean final answer while one item is left that is in progress and was worked on: complete that item, or
+   * leave it to the model to report it.
+   */
+  finalAnswer: "complete" | "leave";
   /** What the model calls the list of items, and an item's content. */
   listField: "todos" | "items";
   contentField: "content" | "text";
@@ -44,6 +49,7 @@ export const LEAN_POLICY: Policy = {
   earlyStart: "refuse",
   idle: "start",
   completed: "frozen",
+  finalAnswer: "complete",
   listField: "todos",
   contentField: "content",
   aliases: true,
@@ -58,6 +64,7 @@ export const CLASSIC_POLICY: Policy = {
   earlyStart: "allow",
   idle: "allow",
   completed: "editable",
+  finalAnswer: "leave",
 };
 
 /** The TodoWrite lesson: at most 20 items, one in progress, exact words. */

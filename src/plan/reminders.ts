@@ -20,6 +20,8 @@ export interface Situation {
   exits: number;
   /** The model has given a clean final answer. */
   answered: boolean;
+  /** Why that answer was not taken for the completion of the item that is left. */
+  refusal?: string;
 }
 
 /** A reminder ready to be shown: a message name and its text. */
@@ -82,7 +84,8 @@ function isStale({ todos, rounds, nags }: Situation, { stale }: Reminders): bool
   return rounds >= stale.after * stale.backoff ** nags;
 }
 
-function reminder(kind: ReminderKind, { todos, edits }: Situation, reminders: Reminders): Reminder {
+function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders): Reminder {
+  const { todos, edits, refusal } = situation;
   const key = kind === "context-loss" ? "contextLoss" : kind;
   const { name, text } = reminders[key] as { name: string; text: string };
   const values: Record<string, string> = {
@@ -91,7 +94,8 @@ function reminder(kind: ReminderKind, { todos, edits }: Situation, reminders: Re
     status: renderStatus(todos),
     changes: describeChanges(edits),
   };
-  const body = text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => values[word] ?? whole);
+  const filled = text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => values[word] ?? whole);
+  const body = kind === "exit" && refusal ? `${refusal}\n${filled}` : filled;
   return {
     kind,
     name,

@@ -28,6 +28,28 @@ describe("a plan is drawn", () => {
     expect(renderStatus([])).toBe("No plan.");
   });
 
+  it("as one line that says what comes next only where a model would not expect it", () => {
+    const status = (...items: [id: string, status: Todo["status"], more?: Partial<Todo>][]): string =>
+      renderStatus(items.map(([id, is, more]) => ({ id, content: id, status: is, ...more })));
+    expect(status(["1", "in_progress"], ["2", "pending"])).toBe("0/2 done; now 1.");
+    expect(status(["1", "in_progress"], ["2", "in_progress"], ["3", "pending"])).toBe("0/3 done; now 1, 2.");
+    const unexpected: [string, string][] = [
+      [
+        status(["1", "in_progress"], ["2", "pending"], ["3", "pending", { priority: "high" }]),
+        "0/3 done; now 1; next 3.",
+      ],
+      [
+        status(["1", "in_progress"], ["2", "pending", { dependsOn: ["1"] }], ["3", "pending"]),
+        "0/3 done; now 1; next 3.",
+      ],
+      [status(["1", "in_progress"], ["3", "pending"], ["2", "pending"]), "0/3 done; now 1; next 3."],
+      [status(["1", "in_progress"], ["2", "cancelled"], ["3", "pending"]), "0/2 done; now 1; next 3."],
+      [status(["1", "completed"], ["2", "pending"]), "1/2 done; next 2."],
+      [status(["a", "in_progress"], ["b", "pending"]), "0/2 done; now a; next b."],
+    ];
+    for (const [line, expected] of unexpected) expect(line).toBe(expected);
+  });
+
   it("as a snapshot for the model", () => {
     expect(renderSnapshot(PLAN)).toBe(
       '[x] 1: Read\n[>] 2: Build "it" & $& (high)\n[ ] 3: Check (after 2; twice)\n[!] 4: Ask (on leave)\n[-] 5: Rest',

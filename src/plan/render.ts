@@ -17,7 +17,10 @@ export function renderChecklist(todos: readonly Todo[]): string {
   return [...lines, "", `(${completed}/${total} completed)`].join("\n");
 }
 
-/** One line: how far it is, what is in progress, what comes next, what is stuck. Ids only. */
+/**
+ * One line: how far it is, what is in progress, what is stuck, and what comes next where that is not simply the
+ * following number. Ids only.
+ */
 export function renderStatus(todos: readonly Todo[]): string {
   const { completed, cancelled, total } = countTodos(todos);
   if (total === 0) return "No plan.";
@@ -29,8 +32,8 @@ export function renderStatus(todos: readonly Todo[]): string {
   const next = nextStartable(todos);
   const parts = [`${completed}/${total - cancelled} done`];
   if (ids("in_progress")) parts.push(`now ${ids("in_progress")}`);
-  if (next) parts.push(`next ${next.id}`);
-  else
+  if (next && !follows(next, todos)) parts.push(`next ${next.id}`);
+  if (!next)
     parts.push(
       ...todos
         .filter((todo) => todo.status === "pending")
@@ -54,6 +57,13 @@ export function renderSnapshot(todos: readonly Todo[]): string {
       return `${MARKS[todo.status]} ${todo.id}: ${todo.content}${tail}`;
     })
     .join("\n");
+}
+
+/** Whether an item follows the last one in progress in place and in number: then a model expects it anyway. */
+function follows(next: Todo, todos: readonly Todo[]): boolean {
+  const before = todos[todos.indexOf(next) - 1];
+  const running = todos.findLast((todo) => todo.status === "in_progress");
+  return before !== undefined && before === running && Number(before.id) + 1 === Number(next.id);
 }
 
 function waiting(todo: Todo, todos: readonly Todo[]): string {

@@ -62,6 +62,7 @@ const OPTIONS = z
     earlyStart: z.enum(["refuse", "allow"]),
     idle: z.enum(["allow", "refuse", "start"]),
     completed: z.enum(["frozen", "editable"]),
+    finalAnswer: z.enum(["complete", "leave"]),
     listField: z.enum(["todos", "items"]),
     contentField: z.enum(["content", "text"]),
     aliases: z.boolean(),

@@ -51,6 +51,8 @@ describe("what a plan costs the graph", () => {
   it("is no step at all in lean, classic and checklist", async () => {
     const floor = await supersteps(bare);
     expect(await supersteps(planned, {})).toBe(floor);
+    // An answer that completes the last item saves the closing report's turn, of a model and a tools step.
+    expect(await supersteps([...planned.slice(0, -2), "ok"], {})).toBe(floor - 2);
     expect(await supersteps(bare, {})).toBe(floor);
     expect(await supersteps(bare, { preset: "classic" })).toBe(floor);
     expect(await supersteps(bare, { preset: "checklist" })).toBe(floor);

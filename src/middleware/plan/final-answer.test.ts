@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
+import { asksBack, isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 
 it("an answer is final unless the provider says that it is not one", () => {
   const reasons: [string, boolean][] = [
@@ -27,6 +27,12 @@ it("an answer is final unless the provider says that it is not one", () => {
   }
   const cut = { incomplete_details: { reason: "max_output_tokens" } };
   expect(isFinalAnswer(new AIMessage({ content: "x", response_metadata: cut }))).toBe(false);
+});
+
+it("a text asks back when it ends with a question mark, whatever closes behind it", () => {
+  for (const text of ["Which?", "**Which one?**\n", '("Which?")', "どれですか？"])
+    expect(asksBack(text)).toBe(true);
+  for (const text of ["", "Done.", "Which? The second.", "`a ? b : c`"]) expect(asksBack(text)).toBe(false);
 });
 
 it("a question is open until the user has spoken or other tools were called", () => {

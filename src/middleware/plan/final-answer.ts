@@ -28,6 +28,11 @@ export function isFinalAnswer(message: AIMessage): boolean {
   return !stopReasons(message).some((reason) => NOT_AN_ANSWER.has(reason));
 }
 
+/** Whether a text ends with a question mark. */
+export function asksBack(text: string): boolean {
+  return /[?？؟]["'”’»)\]*_`\s]*$/u.test(text);
+}
+
 /** Whether the model's last tool calls put a question to the user, so that an answer now waits for a reply. */
 export function isAwaitingUser(messages: readonly BaseMessage[], askTools: readonly string[]): boolean {
   const reply = messages.at(-1);

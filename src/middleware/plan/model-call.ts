@@ -16,6 +16,7 @@ import {
   type Tally,
 } from "../../plan/index.ts";
 import { withSection } from "../system-prompt.ts";
+import { completeByAnswer, type Completion } from "./answer-completes.ts";
 import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
@@ -30,15 +31,15 @@ export interface ModelRequest {
   messages: BaseMessage[];
   systemMessage: SystemMessage;
   state: unknown;
-  runtime: Stage;
+  runtime: Stage & { signal?: AbortSignal | undefined };
 }
 
 /** A model's answer: a message, or a structured response with the messages that carry it. */
 type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
 
 /**
- * Wraps a model call: adds the prompt, appends the reminders that are due, asks again when the model stops
- * early, and counts what was spent. All of it in the model's own graph step.
+ * Wraps a model call: adds the prompt, appends the reminders that are due, completes the last item with the final
+ * answer or asks again when the model stops early, and counts what was spent. All of it in the model's own graph step.
  */
 export async function callModel<Request extends ModelRequest>(
   setup: PlanSetup,
@@ -52,9 +53,10 @@ export async function callModel<Request extends ModelRequest>(
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     call.count(answer);
-    const reminder = call.remindOfOpenItems(answer, messages);
+    await call.completeLastItem(answer, request.runtime.signal);
+    const reminder = call.remindOfOpenItems(answer);
     if (!reminder) {
-      await call.announceEdits(request.runtime);
+      await call.announceChanges(request.runtime);
       return call.finish(answer);
     }
     messages.push(...asked(answer), reminder);
@@ -68,16 +70,21 @@ class PlanCall {
   readonly edits: Change[];
   readonly #setup: PlanSetup;
   readonly #memory: PlanMemory;
+  /** The messages in the graph state: what the request adds to them is not part of the conversation. */
+  readonly #conversation: readonly BaseMessage[];
   /** What was spent before this call. */
   readonly #before: Tally;
   #tally: Tally;
   #exits: number;
   #given: Reminder["kind"][] = [];
+  /** What the answer came to for the last item. */
+  #completion: Completion | undefined;
 
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
     this.#setup = setup;
     const { messages } = request.state as { messages: BaseMessage[] };
+    this.#conversation = messages;
     this.#memory = enterRun(state.memory, messages, setup);
     this.state = { todos: state.todos, memory: this.#memory };
     // A plan from before this middleware was in use is no news to a model that can see it.
@@ -106,11 +113,26 @@ class PlanCall {
     );
   }
 
+  /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
+  async completeLastItem(answer: Answer, signal: AbortSignal | undefined): Promise<void> {
+    this.#completion = undefined;
+    // A structured response cannot write state; and what was done before a person's edit may not be what it asks for.
+    if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.edits.length > 0) return;
+    this.#completion = await completeByAnswer(this.#setup, {
+      answer,
+      plan: this.state,
+      tally: this.#tally,
+      messages: this.#conversation,
+      state: () => getCurrentTaskInput<Record<string, unknown>>(),
+      signal,
+    });
+  }
+
   /** The reminder that calls a model back that answered while items are open. */
-  remindOfOpenItems(answer: Answer, messages: BaseMessage[]): HumanMessage | undefined {
-    if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return undefined;
-    if (isAwaitingUser(messages, this.#setup.askTools)) return undefined;
-    const situation = this.#situation({ answered: true });
+  remindOfOpenItems(answer: Answer): HumanMessage | undefined {
+    if (this.#completion?.ok || !this.#isExit(answer)) return undefined;
+    const refusal = this.#completion?.issues.map((issue) => issue.message).join("\n");
+    const situation = this.#situation({ answered: true, ...(refusal && { refusal }) });
     const [reminder] = dueReminders(situation, this.#setup.preset.reminders);
     if (!reminder) return undefined;
     this.#exits += 1;
@@ -130,10 +152,15 @@ class PlanCall {
     }
   }
 
-  /** Tells watchers what people changed. */
-  async announceEdits(stage: Stage): Promise<void> {
-    if (this.edits.length === 0) return;
-    await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.state.todos });
+  /** Tells watchers what people changed, and what the answer completed. */
+  async announceChanges(stage: Stage): Promise<void> {
+    if (this.edits.length > 0) {
+      await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.state.todos });
+    }
+    if (this.#completion?.ok) {
+      const { changes, todos } = this.#completion;
+      await announce(this.#setup, stage, { by: "harness", changes, todos });
+    }
   }
 
   /** Returns the answer, and with it what the middleware must remember, if it must. */
@@ -146,7 +173,14 @@ class PlanCall {
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) return answer;
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
-    return new Command({ update: { _plan: memory, ...this.#limitCounts() } });
+    const completed = this.#completion?.ok ? this.#completion.update : undefined;
+    const update = { ...completed, _plan: { ...memory, ...completed?._plan } };
+    return new Command({ update: { ...update, ...this.#limitCounts() } });
+  }
+
+  #isExit(answer: Answer): boolean {
+    if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return false;
+    return !isAwaitingUser(this.#conversation, this.#setup.askTools);
   }
 
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
@@ -185,7 +219,7 @@ class PlanCall {
     return Object.fromEntries(started.map((todo) => [todo.id, mark]));
   }
 
-  #situation(now: { visible?: boolean; answered?: boolean }): Situation {
+  #situation(now: Partial<Pick<Situation, "visible" | "answered" | "refusal">>): Situation {
     const { rounds, nags } = this.#memory;
     return {
       todos: this.state.todos,

@@ -7,6 +7,7 @@ import {
   type Status,
   type ToolText,
 } from "../../plan/index.ts";
+import { LEAN_FINAL_ANSWER } from "../../plan/lean.prompt.ts";
 import { REMINDER_TEXTS } from "../../plan/presets.ts";
 import { checkOptions } from "./check-options.ts";
 import type { PlanChangeEvent } from "./events.ts";
@@ -99,9 +100,13 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     ...others
   } = rest;
   const { askTools = ASK_TOOLS, now = Date.now, ...policy } = others;
+  const rules: Policy = { ...base.policy, ...defined(policy) };
   const preset: Preset = {
     ...base,
-    systemPrompt: systemPrompt ?? base.systemPrompt,
+    // The prompt must not promise what another rule will not keep.
+    systemPrompt:
+      systemPrompt ??
+      base.systemPrompt.replace(LEAN_FINAL_ANSWER.complete, LEAN_FINAL_ANSWER[rules.finalAnswer]),
     tools: {
       write: { ...base.tools.write, ...(toolDescription !== undefined && { description: toolDescription }) },
       ...(base.tools.update && {
@@ -111,7 +116,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
         },
       }),
     },
-    policy: { ...base.policy, ...defined(policy) },
+    policy: rules,
     reminders: mergeReminders(base, reminders),
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);

@@ -289,7 +289,7 @@ describe("context loss", () => {
       // The result of the next plan call carries the plan, so nothing has to be repeated from then on.
       const next = model.requests[4]!.messages;
       expect(next.at(-1)?.text).toBe(
-        "1/3 done; now 2; next 3.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 3: check\n</plan>",
+        "1/3 done; now 2.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 3: check\n</plan>",
       );
       expect(reminders(next)).toEqual([]);
     });
@@ -428,7 +428,7 @@ describe("stale plan", () => {
     expect(at).toEqual([4, 7, 13]);
     const last = model.requests[4]!.messages.at(-1);
     expect(last?.text).toBe(
-      "<system_reminder>Plan check: 0/3 done; now 1; next 2. Update it if that is out of date.</system_reminder>",
+      "<system_reminder>Plan check: 0/3 done; now 1. Update it if that is out of date.</system_reminder>",
     );
   });
 

@@ -229,7 +229,7 @@ describe("events", () => {
       const [, event] = chunk;
       if (isPlanChangeEvent(event)) owners.push(event.owner);
     }
-    expect(owners).toEqual(["main", "researcher", "researcher"]);
+    expect(owners).toEqual(["main", "researcher", "researcher", "main"]);
   });
 
   it("does not let a broken callback disturb the run", async () => {

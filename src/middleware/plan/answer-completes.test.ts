@@ -1,0 +1,375 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
+import {
+  createAgent,
+  createMiddleware,
+  modelCallLimitMiddleware,
+  modelRetryMiddleware,
+  tool,
+  toolStrategy,
+} from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
+import { planMiddleware } from "./index.ts";
+import type { PlanOptions } from "./options.ts";
+import { workWasDone, type VerifyContext } from "./verify.ts";
+
+const named = (name: string, answer: () => string) =>
+  tool(answer, { name, description: name, schema: z.object({}) });
+const work = named("work", () => "worked");
+const fail = named("fail", () => {
+  throw new Error("broken");
+});
+const ask = named("ask_user", () => "The user was asked.");
+const go = { messages: [new HumanMessage("go")] };
+const TWO = callTool("write_todos", { todos: ["read", "build"] });
+const done = (ids: string) => callTool("update_todos", { done: ids });
+/** Two items, each worked on; the second one is left when the model has nothing more to do. */
+const WORKED: Step[] = [
+  [TWO, callTool("work")],
+  [done("1"), callTool("work")],
+];
+const config = { configurable: { thread_id: "t" } };
+
+// LangChain's option types collapse to `never` under exactOptionalPropertyTypes.
+type AnyMiddleware = ReturnType<typeof planMiddleware>;
+const limitCalls = modelCallLimitMiddleware as unknown as (options: object) => AnyMiddleware;
+const retry = modelRetryMiddleware as unknown as (options: object) => AnyMiddleware;
+
+function agentWith(steps: Step[], options: PlanOptions = {}, others: unknown[] = []) {
+  const model = new ScriptedModel(steps);
+  const events: PlanChangeEvent[] = [];
+  const plan = planMiddleware({ onPlanChange: (event) => void events.push(event), ...options });
+  const middleware = [plan, ...others] as [AnyMiddleware];
+  const checkpointer = new MemorySaver();
+  return { model, events, agent: createAgent({ model, tools: [work, fail, ask], middleware, checkpointer }) };
+}
+
+async function run(steps: Step[], options: PlanOptions = {}, others: unknown[] = []) {
+  const { model, events, agent } = agentWith(steps, options, others);
+  const { messages, todos } = await agent.invoke(go, config);
+  const statuses = todos.map((todo) => todo.status).join(" ");
+  return { model, events, todos, statuses, answer: messages.at(-1)!.text };
+}
+
+const reminderIn = (messages: readonly BaseMessage[] | undefined): string | undefined =>
+  messages?.find((message) => message.name === "todo_completion_reminder")?.text;
+
+describe("a clean final answer", () => {
+  it("completes the item that is left, without another model call", async () => {
+    const { model, statuses, answer } = await run([...WORKED, "Built."]);
+    expect(statuses).toBe("completed completed");
+    expect(answer).toBe("Built.");
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it("is announced once, by the harness, and charged with what the item cost", async () => {
+    const usage_metadata = { input_tokens: 70, output_tokens: 7, total_tokens: 77 };
+    const last = () => Object.assign(new AIMessage("Built."), { usage_metadata });
+    const { events, todos } = await run([...WORKED, last], { now: () => 5 });
+    expect(events.map(({ by }) => by)).toEqual(["model", "model", "harness"]);
+    expect(events[2]).toMatchObject({
+      owner: "main",
+      changes: [{ type: "todo-status", id: "2", from: "in_progress", to: "completed" }],
+      counts: { total: 2, completed: 2 },
+    });
+    expect(events[2]!.todos).toEqual(todos);
+    const actuals = { startedAt: 5, elapsedMs: 0, modelCalls: 1, toolCalls: 1 };
+    expect(todos[1]?.actuals).toEqual({ ...actuals, inputTokens: 70, outputTokens: 7 });
+  });
+
+  it("is stored: the thread's next run finds a finished plan and is told nothing of it", async () => {
+    const { model, events, agent } = agentWith([...WORKED, "Built.", "You are welcome."]);
+    await agent.invoke(go, config);
+    const stored = await agent.graph.getState(config);
+    expect((stored.values as { todos: object[] }).todos).toMatchObject([
+      { status: "completed" },
+      { status: "completed" },
+    ]);
+    await agent.invoke({ messages: [new HumanMessage("thanks")] }, config);
+    expect(model.requests.at(-1)!.messages.at(-1)?.text).toBe("thanks");
+    expect(events).toHaveLength(3);
+  });
+
+  it("completes an item whose work was done by a run that was killed", async () => {
+    const { agent } = agentWith([...WORKED, new Error("killed"), "Built."]);
+    await expect(agent.invoke(go, config)).rejects.toThrow("killed");
+    const { todos } = await agent.invoke(null as never, config);
+    expect(todos[1]?.status).toBe("completed");
+  });
+
+  it("shows in every stream of the graph, in the model's own step", async () => {
+    const { agent } = agentWith([...WORKED, "Built."]);
+    const modes = ["updates", "custom"] as const;
+    const seen: string[] = [];
+    for await (const chunk of await agent.stream(go, { ...config, streamMode: [...modes] })) {
+      const [mode, part] = chunk as [string, Record<string, { todos?: { status: string }[] }>];
+      if (mode === "custom") seen.push(isPlanChangeEvent(part) ? `event ${part.counts.completed}` : "?");
+      else
+        for (const [node, update] of Object.entries(part)) {
+          if (update.todos) seen.push(`${node} ${update.todos.map(({ status }) => status).join(" ")}`);
+        }
+    }
+    expect(seen.slice(-2)).toEqual(["event 2", "model_request completed completed"]);
+  });
+
+  it("does so when reminders are off, in any order of middleware, and whoever has to approve plans", async () => {
+    const passive = createMiddleware({
+      name: "passive",
+      wrapModelCall: (request, handler) => handler(request),
+    });
+    for (const before of [[], [passive]]) {
+      const model = new ScriptedModel([...WORKED, "Built."]);
+      const middleware = [...before, planMiddleware({ reminders: false })] as [AnyMiddleware];
+      const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
+      expect(todos[1]?.status).toBe("completed");
+    }
+    const { agent, model } = agentWith([...WORKED, "Built."], { approval: "always" });
+    await agent.invoke(go, config);
+    const { todos } = await agent.invoke(new Command({ resume: { type: "approve" } }), config);
+    expect(todos[1]?.status).toBe("completed");
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it("does so in a sub-agent, for its own plan only", async () => {
+    const child = agentWith([...WORKED, "Built."], { owner: "builder" });
+    const delegate = tool(
+      async (_, runtime) => (await child.agent.invoke(go, runtime)).messages.at(-1)!.text,
+      {
+        name: "delegate",
+        description: "delegate",
+        schema: z.object({}),
+      },
+    );
+    const model = new ScriptedModel([[TWO, callTool("delegate")], "Early.", done("1,2"), "Done."]);
+    const agent = createAgent({ model, tools: [delegate], middleware: [planMiddleware()] });
+    await agent.invoke(go);
+    expect(model.requests).toHaveLength(4);
+    expect(child.events.map(({ owner, by }) => `${owner} ${by}`)).toEqual([
+      "builder model",
+      "builder model",
+      "builder harness",
+    ]);
+  });
+
+  it("does not care for items that are blocked, cancelled, or wait on such", async () => {
+    const rest = callTool("update_todos", {
+      done: "1",
+      block: "3: no access",
+      add: [{ content: "announce", after: ["3"] }],
+      cancel: "4",
+    });
+    const plan = callTool("write_todos", { todos: ["read", "build", "check", "rest"] });
+    const { model, statuses } = await run([[plan, callTool("work")], [rest, callTool("work")], "Built."]);
+    expect(statuses).toBe("completed completed blocked cancelled pending");
+    expect(model.requests).toHaveLength(3);
+  });
+});
+
+describe("the exit guard works as ever", () => {
+  const cases: [when: string, steps: Step[], options?: PlanOptions][] = [
+    ["when two items are left", [[TWO, callTool("work")]]],
+    ["when nothing was done since the last one was started", [[TWO, callTool("work")], done("1")]],
+    [
+      "when the only work failed",
+      [
+        [TWO, callTool("work")],
+        [done("1"), callTool("fail")],
+      ],
+    ],
+    ["when the last call failed", [...WORKED, callTool("fail")]],
+    ["when the last plan call was refused", [...WORKED, callTool("update_todos", { block: "7: no access" })]],
+    [
+      "when the last item only waits",
+      [...WORKED, callTool("update_todos", { edit: [{ id: "2", status: "pending" }] })],
+      { idle: "allow" },
+    ],
+    ["where the policy says so", WORKED, { finalAnswer: "leave" }],
+  ];
+  it.each(cases)("%s", async (_, steps, options) => {
+    const { model, statuses } = await run([...steps, "1", "2", "3"], options);
+    expect(model.requests).toHaveLength(steps.length + 3);
+    expect(statuses).toMatch(/(in_progress|pending)$/);
+    expect(reminderIn(model.requests.at(-1)?.messages)).toMatch(/^<system_reminder>\nNot finished/);
+  });
+
+  it.each([
+    ["is empty", ""],
+    ["asks back", "Built. **Shall I deploy it, too?**"],
+  ])("when the answer %s", async (_, text) => {
+    const { model, statuses } = await run([...WORKED, text, "Built."]);
+    expect(model.requests).toHaveLength(4);
+    expect(statuses).toBe("completed completed");
+  });
+
+  it("when the answer is another middleware's notice that the model failed", async () => {
+    const failures = [1, 2, 3].map((n) => new Error(`down ${n}`));
+    const patient = retry({ maxRetries: 0, onFailure: "continue" });
+    const { statuses, answer } = await run([...WORKED, ...failures], {}, [patient]);
+    expect(answer).toContain("down 3");
+    expect(statuses).toBe("completed in_progress");
+  });
+
+  it("with a structured response, which cannot write state", async () => {
+    const responseFormat = toolStrategy(z.object({ verdict: z.string() }));
+    const [{ name }] = responseFormat as unknown as [{ name: string }];
+    const verdict = callTool(name, { verdict: "fine" });
+    const model = new ScriptedModel([...WORKED, verdict, done("2"), verdict]);
+    const agent = createAgent({ model, tools: [work], middleware: [planMiddleware()], responseFormat });
+    const { todos } = await agent.invoke(go);
+    expect(todos[1]?.status).toBe("completed");
+    expect(model.requests).toHaveLength(5);
+  });
+
+  it("in the other presets", async () => {
+    const item = { id: "1", status: "in_progress" };
+    for (const preset of ["classic", "deerflow", "checklist"] as const) {
+      const plan =
+        preset === "checklist"
+          ? callTool("todo", { items: [{ ...item, text: "read" }] })
+          : callTool("write_todos", { todos: [{ ...item, content: "read" }] });
+      const { statuses, events } = await run([[plan, callTool("work")], "1", "2", "3"], { preset });
+      expect(statuses).toBe("in_progress");
+      expect(events).toHaveLength(1);
+    }
+  });
+});
+
+describe("nothing is completed", () => {
+  it("by an answer that was cut off, or that follows a question to the user", async () => {
+    const half = new AIMessage({ content: "half", response_metadata: { finish_reason: "length" } });
+    for (const steps of [
+      [...WORKED, half],
+      [...WORKED, callTool("ask_user"), "Please tell me."],
+    ]) {
+      const { model, statuses } = await run(steps);
+      expect(statuses).toBe("completed in_progress");
+      expect(model.requests).toHaveLength(steps.length);
+    }
+  });
+
+  it("by a question that a stale reminder followed", async () => {
+    const rounds = [callTool("work"), callTool("work"), callTool("ask_user")];
+    const { model, statuses } = await run([...WORKED, ...rounds, "Please tell me."]);
+    expect(model.requests.at(-1)?.messages.at(-1)?.name).toBe("todo_stale_reminder");
+    expect(statuses).toBe("completed in_progress");
+    expect(model.requests).toHaveLength(6);
+  });
+
+  it("by a hard stop", async () => {
+    const limit = limitCalls({ runLimit: 2, exitBehavior: "end" });
+    const { statuses, answer } = await run([...WORKED, "never asked"], {}, [limit]);
+    expect(answer).toContain("limits exceeded");
+    expect(statuses).toBe("completed in_progress");
+  });
+
+  it("by the answer to a person's edit, which the model may not have worked on", async () => {
+    const { agent, model } = agentWith([
+      ...WORKED,
+      callTool("ask_user"),
+      "Which?",
+      "Done.",
+      "Done!",
+      "Done!!",
+    ]);
+    const { todos } = await agent.invoke(go, config);
+    const edited = todos.map((todo) => (todo.id === "2" ? { ...todo, content: "build and sign" } : todo));
+    await agent.graph.updateState(config, { todos: edited });
+    const result = await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    expect(result.todos[1]?.status).toBe("in_progress");
+    expect(model.requests).toHaveLength(7);
+  });
+});
+
+describe("a verifier", () => {
+  it("refuses, and the model is told why and called back, at most twice", async () => {
+    const asked: string[] = [];
+    const verify = (todo: { id: string }, { messages }: VerifyContext) => {
+      asked.push(`${todo.id} ${messages.at(-1)!.text}`.trim());
+      return todo.id === "1" || "the tests fail";
+    };
+    const { model, statuses, events } = await run([...WORKED, "Built.", "Built!", "Built!!"], { verify });
+    expect(statuses).toBe("completed in_progress");
+    expect(model.requests).toHaveLength(5);
+    expect(asked).toEqual(["1", "2 Built.", "2 Built!", "2 Built!!"]);
+    expect(reminderIn(model.requests[3]?.messages)).toMatch(
+      /^<system_reminder>\nItem 2 is not accepted as completed: the tests fail\. It stays as it was\.\nNot finished/,
+    );
+    expect(events).toHaveLength(2);
+  });
+
+  it("accepts after more work, and sees the work and the whole state", async () => {
+    let state: Readonly<Record<string, unknown>> = {};
+    const calls: number[] = [];
+    const verify = (todo: { id: string }, context: VerifyContext) => {
+      state = context.state;
+      calls.push(context.toolCalls);
+      return todo.id === "1" || context.toolCalls > 1 || "once is not enough";
+    };
+    const note = createMiddleware({
+      name: "note",
+      stateSchema: z.object({ noted: z.string().default("yes") }),
+    });
+    const steps = [...WORKED, "Built.", callTool("work"), "Built."];
+    const { model, statuses } = await run(steps, { verify }, [note]);
+    expect(statuses).toBe("completed completed");
+    expect(model.requests).toHaveLength(5);
+    expect(calls).toEqual([1, 1, 2]);
+    expect(state).toHaveProperty("noted", "yes");
+    const worked = await run([...WORKED, "Built."], { verify: workWasDone() });
+    expect(worked.statuses).toBe("completed completed");
+  });
+
+  it("ends the run with the item open where the exit guard is off", async () => {
+    const options = {
+      verify: (todo: { id: string }) => todo.id === "1",
+      reminders: { exit: false },
+    } as const;
+    const { model, statuses } = await run([...WORKED, "Built."], options);
+    expect(statuses).toBe("completed in_progress");
+    expect(model.requests).toHaveLength(3);
+  });
+
+  it("may ask a person; the model then answers once more, as its step is run again", async () => {
+    const verify = (todo: { id: string }) => todo.id === "1" || interrupt("is it done?") === "yes";
+    const { agent, model } = agentWith([...WORKED, "Built.", "Built indeed."], { verify });
+    const paused = (await agent.invoke(go, config)) as unknown as Record<string, { value: string }[]>;
+    expect(paused["__interrupt__"]?.[0]?.value).toBe("is it done?");
+    const { todos, messages } = await agent.invoke(new Command({ resume: "yes" }), config);
+    expect(todos[1]?.status).toBe("completed");
+    expect(messages.at(-1)?.text).toBe("Built indeed.");
+    expect(model.requests).toHaveLength(4);
+  });
+});
+
+it("a rule that refuses the completion is told to the model as well", async () => {
+  const { agent, model } = agentWith([
+    [callTool("write_todos", { todos: ["read", { content: "build", after: [1] }] }), callTool("ask_user")],
+    "Which?",
+    callTool("work"),
+    "Built.",
+    done("1,2"),
+    "Built.",
+  ]);
+  const { todos } = await agent.invoke(go, config);
+  // A person may start an item early, and take the one before it away from the model.
+  const early = todos.map((todo) => ({ ...todo, status: todo.id === "1" ? "blocked" : "in_progress" }));
+  await agent.graph.updateState(config, { todos: early });
+  await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+  expect(reminderIn(model.requests[4]?.messages)).toContain("Item 2 cannot be completed before 1");
+});
+
+it("the prompt says what the answer does, under either rule", async () => {
+  const prompts = await Promise.all(
+    (["complete", "leave"] as const).map(async (finalAnswer) => {
+      const { model } = await run(["hi"], { finalAnswer });
+      return model.requests[0]!.messages[0]!.text.split("\n").at(-1);
+    }),
+  );
+  expect(prompts).toEqual([
+    "Your final answer completes the last item; before it, all others are done, blocked or cancelled.",
+    "Before your final answer every item is done, blocked or cancelled.",
+  ]);
+});

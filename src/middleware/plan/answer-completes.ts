@@ -1,0 +1,111 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  actionable,
+  applyUpdate,
+  chargeActuals,
+  diffTodos,
+  type Change,
+  type Issue,
+  type Tally,
+  type Todo,
+} from "../../plan/index.ts";
+import { asksBack } from "./final-answer.ts";
+import type { PlanSetup } from "./options.ts";
+import { rememberSeen } from "./seen.ts";
+import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "./state.ts";
+import { changedMarks } from "./turn.ts";
+import { verifyCompletions } from "./verify.ts";
+
+/** A clean final answer, and what it was given on. */
+export interface Answered {
+  answer: AIMessage;
+  plan: PlanState;
+  /** What has been spent, the answer included. */
+  tally: Tally;
+  /** The conversation in the graph state, which does not hold the answer yet. */
+  messages: readonly BaseMessage[];
+  /** The whole graph state. */
+  state: () => Readonly<Record<string, unknown>>;
+  signal: AbortSignal | undefined;
+}
+
+/** What an answer comes to for the item that is left. */
+export type Completion =
+  | { ok: true; changes: Change[]; todos: readonly Todo[]; update: { todos: Todo[]; _plan: MemoryUpdate } }
+  | { ok: false; issues: Issue[] };
+
+/**
+ * Completes the only item that is left, as the model itself would report it: by the rules, verified and charged.
+ * Undefined where the answer says nothing about that item, and the exit guard decides.
+ */
+export async function completeByAnswer(
+  setup: PlanSetup,
+  answered: Answered,
+): Promise<Completion | undefined> {
+  const { policy } = setup.preset;
+  const item = policy.finalAnswer === "complete" ? itemBehind(answered) : undefined;
+  if (!item) return undefined;
+  const { plan, tally } = answered;
+  const { marks, seen } = plan.memory;
+  const done = applyUpdate(planFrom(plan), { done: item.id }, policy);
+  if (!done.ok) return { ok: false, issues: done.issues };
+  const issues = await verified(setup, answered, { todos: done.plan.todos, changes: done.changes });
+  if (issues.length > 0) return { ok: false, issues };
+  const charged = chargeActuals({
+    before: plan.todos,
+    after: done.plan.todos,
+    marks,
+    now: { ...tally, at: setup.now() },
+  });
+  const memory: MemoryUpdate = {
+    ...rememberSeen(seen, charged.todos),
+    marks: changedMarks(marks, charged.marks),
+    exits: 0,
+    rounds: 0,
+    nags: 0,
+  };
+  const todos = todosUpdate(charged.todos, diffTodos(plan.todos, charged.todos));
+  return { ok: true, changes: done.changes, todos: charged.todos, update: { todos, _plan: memory } };
+}
+
+/** The item whose work the answer ends: alone, in progress, worked on, and nothing speaks against it. */
+function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefined {
+  // Every model's message has an id; one without was written by another middleware, such as a notice of failure.
+  if (answer.id === undefined || answer.text.trim() === "" || asksBack(answer.text)) return undefined;
+  const [item, ...others] = actionable(plan.todos);
+  if (item?.status !== "in_progress" || others.length > 0) return undefined;
+  const mark = plan.memory.marks[item.id];
+  if (!mark || tally.toolCalls <= mark.toolCalls) return undefined;
+  return lastCallFailed(messages) ? undefined : item;
+}
+
+/** After a failed call an answer may well be the news of it: "it does not build", or a plan call that was refused. */
+function lastCallFailed(messages: readonly BaseMessage[]): boolean {
+  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  return messages
+    .slice(turn + 1)
+    .some((message) => ToolMessage.isInstance(message) && message.status === "error");
+}
+
+async function verified(
+  { verify, verifyTimeout }: PlanSetup,
+  { answer, plan, tally, messages, state, signal }: Answered,
+  { todos, changes }: { todos: readonly Todo[]; changes: readonly Change[] },
+): Promise<Issue[]> {
+  if (!verify) return [];
+  // As after a plan call, the message that says it is done is the last one.
+  const said = [...messages, answer];
+  return verifyCompletions(verify, changes, {
+    timeout: verifyTimeout,
+    signal,
+    contextFor: (id) => [
+      todos.find((todo) => todo.id === id)!,
+      {
+        todos,
+        messages: said,
+        state: { ...state(), messages: said },
+        toolCalls: tally.toolCalls - (plan.memory.marks[id]?.toolCalls ?? tally.toolCalls),
+      },
+    ],
+  });
+}
