@@ -38,7 +38,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
   const subagents = depth < (options.maxDepth ?? 1) ? compile(options, model, depth) : [];
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
-  const { resultLimit, maxConcurrency, summarization, interruptOn } = options;
+  const { maxConcurrency, summarization, interruptOn } = options;
   const isOwnPlan =
     !options.without?.includes("PlanMiddleware") &&
     !options.middleware?.some(({ name }) => name === "PlanMiddleware");
@@ -46,7 +46,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
-    filesMiddlewareOf(workspace, { ...(resultLimit !== undefined && { resultLimit }) }),
+    filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
     ...(subagents.length > 0
       ? [
           subagentsMiddleware({
@@ -124,6 +124,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "backend",
     "permissions",
     "resultLimit",
+    "resultFolder",
     "summarization",
     "interruptOn",
     "subagents",

@@ -51,6 +51,8 @@ export interface DeepAgentOptions {
   canExecute?: boolean;
   /** Tool results with more characters are saved to a file. Default 40,000. */
   resultLimit?: number | false;
+  /** Where they are saved. Default `/tool_results`. */
+  resultFolder?: string;
   summarization?: false | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
   /** Further middleware. One with the name of a default takes its place. */
   middleware?: readonly AnyAgentMiddleware[];

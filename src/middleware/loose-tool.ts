@@ -12,7 +12,7 @@ export interface ToolRuntime {
   signal?: AbortSignal;
   store?: unknown;
   configurable?: Record<string, unknown>;
-  config?: object;
+  config?: { metadata?: object };
 }
 
 /** A tool as the model sees it. `schema` is JSON Schema. */

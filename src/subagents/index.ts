@@ -97,7 +97,7 @@ async function runJob(
   const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
   let report: Report;
   try {
-    const config = { ...runtime.config, ...childConfig(configurable, owner, signal) };
+    const config = { ...runtime.config, ...childConfig(runtime, owner) };
     report = readReport(await runnable.invoke(input as never, config as never));
   } catch (error) {
     // Interrupts and the caller's own abort are not the sub-agent's failure.
@@ -124,18 +124,15 @@ async function runJob(
 }
 
 /**
- * The run of a child: its owner's name, and a signal of its own. LangGraph would add listeners to the parent's signal
- * for every child, and Node warns from the eleventh on.
+ * The run of a child: its owner's name, also in the metadata that callbacks and traces see, and a signal of its own.
+ * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig(
-  configurable: Record<string, unknown> | undefined,
-  owner: string,
-  signal: AbortSignal | undefined,
-): object {
+function childConfig({ configurable, config, signal }: ToolRuntime, owner: string): object {
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
     configurable: { ...rest, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
+    metadata: { ...config?.metadata, [OWNER_KEY]: owner },
     recursionLimit: RECURSION_LIMIT,
     ...(signal && { signal: AbortSignal.any([signal]) }),
   };
