@@ -6,7 +6,8 @@ const stores = [...engine, "files", "storage"];
 const agents = [...stores, "middleware", "subagents", "models"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
-const surface = [...harnesses, "zod", "node:*"];
+const surface = [...harnesses, "runs", "node:*"];
+const terminal = ["yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
 
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {
@@ -19,7 +20,8 @@ const LAYERS: Record<string, string[]> = {
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  "surfaces/cli": surface,
+  runs: [...harnesses, "testing", ...langchain],
+  "surfaces/cli": [...surface, ...terminal],
   "surfaces/server": surface,
   "surfaces/acp": surface,
   "surfaces/mcp": surface,

@@ -50,12 +50,22 @@ describe("the packed package", { timeout: 180_000 }, () => {
     const installed = await run("npm", ["install", ...flags, tarball, ...peers], { cwd });
     expect(installed.ok, installed.stderr).toBe(true);
 
-    for (const subpath of Object.keys(manifest.exports).filter((key) => key !== "./package.json")) {
+    for (const subpath of Object.keys(manifest.exports).filter((key) => !key.endsWith(".json"))) {
       const name = subpath.replace(".", manifest.name);
       const script = `console.log(Object.keys(await import("${name}")).join())`;
       const imported = await run(process.execPath, ["--input-type=module", "-e", script], { cwd });
       expect(imported.ok, imported.stderr).toBe(true);
       expect(imported.stdout.trim(), name).not.toBe("");
     }
+
+    // The command works as it is installed, with everything it needs.
+    const command = join(cwd, "node_modules/.bin/holdfast");
+    const env = { ...process.env, HOLDFAST_STATE: join(cwd, "threads.db"), HOLDFAST_MODEL: "offline" };
+    const surveyed = await run(command, ["run", "--dir", ".", "--quiet", "Survey this directory"], {
+      cwd,
+      env,
+    });
+    expect(surveyed.ok, surveyed.stderr).toBe(true);
+    expect(surveyed.stdout).toContain("survey.md");
   });
 });

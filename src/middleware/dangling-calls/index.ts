@@ -17,11 +17,12 @@ function repaired(messages: BaseMessage[]): BaseMessage[] {
     const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
     if (calls.length === 0) return message;
     // Only the replies right behind it: some models use their call ids again.
-    const end = messages.findIndex((other, at) => at > index && !ToolMessage.isInstance(other));
-    const replies = messages.slice(index + 1, end < 0 ? undefined : end);
-    const answered = new Set(
-      replies.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
-    );
+    const answered = new Set<string>();
+    for (let at = index + 1; ; at += 1) {
+      const reply = messages[at];
+      if (!ToolMessage.isInstance(reply)) break;
+      answered.add(reply.tool_call_id);
+    }
     const open = calls.filter((call) => !answered.has(call.id ?? ""));
     return [message, ...open.map((call) => notRun(call.name, call.id ?? ""))];
   });

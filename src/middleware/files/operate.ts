@@ -6,6 +6,7 @@ import {
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
+import { parentOf } from "../../files/paths.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
@@ -33,9 +34,11 @@ type Operation<Name extends FileToolName> = (
 ) => Promise<Answer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
-  ls: async (backend, { path = "/" }) =>
+  ls: async (backend, { path = "/", sizes = false }) =>
     said(await backend.list(path), ({ entries }) => {
-      const names = entries.map((entry) => entry.path + (entry.isDirectory ? "/" : ""));
+      const names = entries.map((entry) =>
+        entry.isDirectory ? `${entry.path}/` : sized(entry.path, sizes ? entry.size : undefined),
+      );
       return cut(names.join("\n"), "Use glob to narrow it down.") || "(empty)";
     }),
 
@@ -66,11 +69,15 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   delete_file: async (backend, { file_path }) =>
     said(await backend.delete(file_path), () => `Deleted ${file_path}.`),
 
-  glob: async (backend, { pattern, path }, signal) =>
-    said(
-      await backend.glob(pattern, { path, signal }),
-      ({ paths }) => paths.join("\n") || "No file matches.",
-    ),
+  glob: async (backend, { pattern, path, sizes = false }, signal) => {
+    const found = await backend.glob(pattern, { path, signal });
+    const known = sizes && found.ok ? await sizesOf(backend, found.paths, signal) : undefined;
+    return said(found, ({ paths }) => {
+      if (!known) return paths.join("\n") || "No file matches.";
+      const lines = paths.map((file) => sized(file, known.get(file)));
+      return cut(lines.join("\n"), "Narrow the pattern.") || "No file matches.";
+    });
+  },
 
   grep: async (backend, args, signal) => {
     const { pattern, path, glob, regex, output = "content", context = 0 } = args;
@@ -98,6 +105,28 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
 
 function said<T extends object>(result: FileResult<T>, words: (value: T) => string): Answer {
   return result.ok ? { ok: true, text: words(result) } : { ok: false, text: result.error };
+}
+
+/** A file's line in a list. No path has a tab in it. */
+function sized(path: string, size: number | undefined): string {
+  return size === undefined ? path : `${path}\t${size}`;
+}
+
+/** The sizes of files, from the lists of the folders that they are in. */
+async function sizesOf(
+  backend: FileBackend,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const folder of new Set(paths.map(parentOf))) {
+    signal?.throwIfAborted();
+    const listed = await backend.list(folder);
+    for (const { path, size } of listed.ok ? listed.entries : []) {
+      if (size !== undefined) sizes.set(path, size);
+    }
+  }
+  return sizes;
 }
 
 /** The most characters of a file or a list that a model is shown at once. */

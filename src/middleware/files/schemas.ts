@@ -5,7 +5,7 @@ const count = z.coerce.number().int().min(0);
 
 /** The arguments of each file tool. */
 export const FILE_ARGUMENTS = {
-  ls: z.object({ path: z.string().optional() }),
+  ls: z.object({ path: z.string().optional(), sizes: z.boolean().optional() }),
   read_file: z.object({ file_path, offset: count.optional(), limit: count.optional() }),
   write_file: z.object({ file_path, content: z.string() }),
   edit_file: z.object({
@@ -15,7 +15,11 @@ export const FILE_ARGUMENTS = {
     replace_all: z.boolean().optional(),
   }),
   delete_file: z.object({ file_path }),
-  glob: z.object({ pattern: z.string().min(1), path: z.string().optional() }),
+  glob: z.object({
+    pattern: z.string().min(1),
+    path: z.string().optional(),
+    sizes: z.boolean().optional(),
+  }),
   grep: z.object({
     pattern: z.string().min(1),
     path: z.string().optional(),

@@ -1,5 +1,8 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
+/** The finish reason of a run that was ended after a number of turns. */
+export const TURN_LIMIT_REASON = "turn_limit";
+
 /** Reasons to stop, in the words of the providers, that mean the model was cut off or wanted a tool. */
 const NOT_AN_ANSWER = new Set([
   "tool_calls",
@@ -17,6 +20,7 @@ const NOT_AN_ANSWER = new Set([
   "guardrail_intervened",
   "error",
   "loop_guard",
+  TURN_LIMIT_REASON,
 ]);
 
 /** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */

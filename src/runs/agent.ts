@@ -1,0 +1,70 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { StateSchema, type BaseCheckpointSaver } from "@langchain/langgraph";
+import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
+import { z } from "zod";
+import { createDeepAgent } from "../deep/index.ts";
+import type { DeepAgentOptions } from "../deep/options.ts";
+import { compositeBackend, diskBackend, shellBackend } from "../files/index.ts";
+import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
+import { lastValue } from "../middleware/last-value.ts";
+import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
+import { turnLimitMiddleware } from "./turn-limit.ts";
+
+/** Where the harness keeps what is its own: never in the user's directory. */
+const OWN_FOLDER = "/.holdfast";
+
+/** The agent of a thread. */
+export type RunAgent = ReturnType<typeof createRunAgent>;
+
+/** Builds the agent that the settings of a thread describe. */
+export function createRunAgent({
+  settings,
+  model,
+  checkpointer,
+}: {
+  settings: RunSettings;
+  model: BaseChatModel;
+  checkpointer: BaseCheckpointSaver;
+}) {
+  const { plan, preset, approve, ask, maxTurns } = settings;
+  return createDeepAgent({
+    model,
+    checkpointer,
+    plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
+    middleware: [
+      clarificationMiddleware(),
+      loopGuardMiddleware(),
+      ...(maxTurns === undefined ? [] : [turnLimitMiddleware(maxTurns)]),
+    ] as AnyAgentMiddleware[],
+    stateSchema: new StateSchema({
+      title: lastValue(z.string().optional()),
+      run: lastValue(RUN_SETTINGS.optional()),
+    }),
+    ...(ask.length > 0 && { interruptOn: Object.fromEntries(ask.map((tool) => [tool, CONSENT])) }),
+    ...directory(settings),
+  });
+}
+
+const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
+
+type Directory = Pick<
+  DeepAgentOptions,
+  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization"
+>;
+
+function directory({ dir, shell }: RunSettings): Directory {
+  if (dir === undefined) return {};
+  const disk = shell ? shellBackend(dir) : diskBackend(dir);
+  return {
+    backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
+    canExecute: shell,
+    permissions: [
+      { effect: "deny", operations: ["write", "delete"], paths: "/.git/**" },
+      // Commands can write there all the same; they are allowed by name, and asked for one by one.
+      ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
+    ],
+    resultFolder: `${OWN_FOLDER}/results`,
+    summarization: { folder: `${OWN_FOLDER}/history` },
+  };
+}

@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { PRIORITIES, STATUSES } from "../plan/index.ts";
+
+const actuals = z.object({
+  startedAt: z.number(),
+  elapsedMs: z.number(),
+  modelCalls: z.number(),
+  toolCalls: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+});
+
+const todo = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.enum(STATUSES),
+  priority: z.enum(PRIORITIES).optional(),
+  dependsOn: z.array(z.string()).optional(),
+  estimate: z.number().describe("Minutes.").optional(),
+  note: z.string().optional(),
+  actuals: actuals.optional().describe("What the item cost while it was in progress."),
+});
+
+const counts = z.object({
+  total: z.number(),
+  pending: z.number(),
+  in_progress: z.number(),
+  completed: z.number(),
+  blocked: z.number(),
+  cancelled: z.number(),
+});
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number().describe("The part of inputTokens that came from the provider's cache."),
+});
+
+const owner = z.string().describe("`main`, or a sub-agent's place such as `main/general-purpose:call_7`.");
+const about = z.string().describe("The arguments in a few words.");
+const call = z.string().describe("The id of the tool call.");
+
+/** What every event has. */
+const head = {
+  version: z.literal(1),
+  at: z.number().describe("Epoch milliseconds."),
+  thread: z.string(),
+};
+
+/** Everything that happens in a run, as `--json` prints it and as the views read it. */
+export const RUN_EVENT = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("run-start"),
+    ...head,
+    model: z.string(),
+    task: z.string().optional(),
+    resumed: z.boolean(),
+    dir: z.string().optional(),
+  }),
+  z
+    .object({ type: z.literal("plan-snapshot"), ...head, owner, todos: z.array(todo) })
+    .describe("The plan of a thread that is taken up again."),
+  z.object({
+    type: z.literal("plan-change"),
+    ...head,
+    owner,
+    by: z.enum(["model", "person", "harness"]),
+    changes: z.array(z.looseObject({ type: z.string() })),
+    counts,
+    todos: z.array(todo).describe("The whole plan after the change."),
+  }),
+  z.object({ type: z.literal("text"), ...head, owner, text: z.string() }).describe("A piece of an answer."),
+  z
+    .object({ type: z.literal("model-end"), ...head, owner, text: z.string(), usage })
+    .describe("An answer is complete; text is all of it."),
+  z.object({ type: z.literal("tool-start"), ...head, owner, call, name: z.string(), about }),
+  z.object({
+    type: z.literal("tool-end"),
+    ...head,
+    owner,
+    call,
+    name: z.string(),
+    about,
+    ok: z.boolean(),
+    result: z.string().describe("The first line of the result."),
+  }),
+  z.object({
+    type: z.literal("subagent-start"),
+    ...head,
+    owner,
+    name: z.string(),
+    description: z.string(),
+    todoId: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal("subagent-end"),
+    ...head,
+    owner,
+    name: z.string(),
+    ok: z.boolean(),
+    error: z.string().optional(),
+  }),
+  z
+    .object({
+      type: z.literal("question"),
+      ...head,
+      id: z.string(),
+      kind: z.enum(["plan-approval", "clarification", "permission", "other"]),
+      text: z.string(),
+      options: z.array(z.string()),
+      todos: z.array(todo).optional(),
+      error: z.string().describe("What was wrong with the last answer.").optional(),
+    })
+    .describe("The run waits for a person."),
+  z.object({ type: z.literal("answer"), ...head, id: z.string(), answer: z.unknown() }),
+  z.object({ type: z.literal("notice"), ...head, text: z.string() }),
+  z.object({
+    type: z.literal("run-end"),
+    ...head,
+    outcome: z.enum(["done", "open", "waiting", "failed", "interrupted"]),
+    exitCode: z.number(),
+    counts,
+    usage,
+    cost: z.number().describe("US dollars, when prices are set.").optional(),
+    answer: z.string().describe("The agent's last words.").optional(),
+    error: z.string().optional(),
+    resume: z.string().describe("The command that goes on, when there is something left.").optional(),
+  }),
+]);
+
+export type RunEvent = z.output<typeof RUN_EVENT>;
+export type RunEventType = RunEvent["type"];
+export type Usage = z.output<typeof usage>;
+
+/** An event before it is stamped with version, time and thread. */
+export type RunEventBody = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, keyof typeof head>
+    : never
+  : never;

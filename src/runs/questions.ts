@@ -1,0 +1,113 @@
+import type { Interrupt } from "@langchain/langgraph";
+import { HarnessError } from "../errors.ts";
+import { parseMarkdown, type Todo } from "../plan/index.ts";
+import type { RunEvent } from "./events.ts";
+
+type QuestionEvent = Extract<RunEvent, { type: "question" }>;
+
+/** Something that a run waits for a person to say. */
+export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  todos?: readonly Todo[];
+  error?: string;
+  /** Of a permission: the calls it is about. */
+  calls?: readonly { name: string; args: Record<string, unknown> }[];
+}
+
+/** Reads what an interrupt of a thread asks for. */
+export function readQuestion({ id, value }: Interrupt): Question {
+  const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const base = { id: id ?? "" };
+  if (request["type"] === "plan-approval") {
+    const { error } = request;
+    return {
+      ...base,
+      kind: "plan-approval",
+      text: "The agent proposes this plan:",
+      options: ["approve", "edit", "reject"],
+      todos: request["todos"] as Todo[],
+      ...(typeof error === "string" && { error }),
+    };
+  }
+  if (request["type"] === "clarification") {
+    const { question, context, options } = request as {
+      question: string;
+      context?: string;
+      options?: string[];
+    };
+    return {
+      ...base,
+      kind: "clarification",
+      text: context ? `${context}\n${question}` : question,
+      options: options ?? [],
+    };
+  }
+  const calls = request["actionRequests"] ?? request["action_requests"];
+  if (Array.isArray(calls)) {
+    const wanted = calls as { name: string; args: Record<string, unknown> }[];
+    const lines = wanted.map(({ name, args }) => `${name} ${JSON.stringify(args)}`);
+    return {
+      ...base,
+      kind: "permission",
+      text: `The agent asks for permission:\n${lines.join("\n")}`,
+      options: ["approve", "reject"],
+      calls: wanted,
+    };
+  }
+  return { ...base, kind: "other", text: `The run asks: ${JSON.stringify(value)}`, options: [] };
+}
+
+/**
+ * The value that a run goes on with, from words such as `approve` or `reject: too long`; a plan can be answered with
+ * a Markdown list. JSON objects go through as they are. Throws `invalid-options` for what cannot be meant.
+ */
+export function readAnswer(question: Question, words: string): unknown {
+  const text = words.trim();
+  if (/^[{[]/.test(text) && question.kind !== "clarification")
+    return readJson(text) ?? readWords(question, text);
+  return readWords(question, text);
+}
+
+function readWords(question: Question, text: string): unknown {
+  if (question.kind === "clarification" || question.kind === "other") return text;
+  const [, word = "", reason = ""] = /^(\S+?):?(?:\s+([\s\S]*))?$/.exec(text) ?? [];
+  switch (word.toLowerCase()) {
+    case "approve":
+    case "yes":
+    case "y":
+    case "ok":
+      return decision(question, { type: "approve" });
+    case "reject":
+    case "no":
+    case "n":
+      return decision(question, { type: "reject", ...(reason && { reason, message: reason }) });
+  }
+  if (question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text)) return editedPlan(text);
+  const valid =
+    question.kind === "plan-approval"
+      ? "approve, reject: reason, or a Markdown list of the plan"
+      : "approve or reject: reason";
+  throw new HarnessError(
+    "invalid-options",
+    `The answer ${JSON.stringify(text)} is not understood; use ${valid}.`,
+  );
+}
+
+/** The decision `edit` from a Markdown task list. Throws `invalid-plan`. */
+export function editedPlan(markdown: string): { type: "edit"; todos: unknown[] } {
+  const result = parseMarkdown(markdown);
+  if (result.ok) return { type: "edit", todos: result.todos };
+  throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));
+}
+
+/** One decision for a plan; for tool calls one per call, as LangChain's middleware expects them. */
+function decision({ kind, calls = [] }: Question, one: { type: string }): unknown {
+  return kind === "permission" ? { decisions: calls.map(() => one) } : one;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { PRESET_NAMES } from "../plan/index.ts";
+
+export const APPROVALS = ["first", "always", "never"] as const;
+
+/** How a thread is run. Kept in the thread, so that `resume` builds the same agent. */
+export const RUN_SETTINGS = z.object({
+  model: z.string(),
+  plan: z.boolean(),
+  preset: z.enum(PRESET_NAMES),
+  approve: z.enum(APPROVALS),
+  /** A working directory on disk, absolute; without one, files live in the thread. */
+  dir: z.string().optional(),
+  /** Whether commands may be run in `dir`. */
+  shell: z.boolean(),
+  /** Tools that wait for consent. */
+  ask: z.array(z.string()),
+  maxTurns: z.number().optional(),
+});
+
+export type RunSettings = z.output<typeof RUN_SETTINGS>;

@@ -1,0 +1,141 @@
+import type { Todo } from "../plan/index.ts";
+import type { RunEvent, Usage } from "./events.ts";
+
+type Outcome = Extract<RunEvent, { type: "run-end" }>;
+type Question = Extract<RunEvent, { type: "question" }>;
+
+/** An agent of the run: the main one, or a sub-agent. */
+export interface AgentView {
+  owner: string;
+  name: string;
+  todos: readonly Todo[];
+  usage: Usage;
+  /** What it is doing now, by tool call. */
+  tools: ReadonlyMap<string, { name: string; about: string }>;
+  /** The item of its parent's plan that it works on. */
+  todoId?: string;
+  startedAt: number;
+  ended?: boolean;
+}
+
+/** What there is to see of a run at a moment. */
+export interface RunView {
+  thread: string;
+  model: string;
+  startedAt: number;
+  /** By owner, in the order in which they began. */
+  agents: ReadonlyMap<string, AgentView>;
+  usage: Usage;
+  /** When each item in progress was first seen so, and what the run had spent by then. */
+  marks: ReadonlyMap<string, { at: number; tokens: number }>;
+  question?: Question;
+  outcome?: Outcome;
+}
+
+export const MAIN = "main";
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+
+export const EMPTY_VIEW: RunView = {
+  thread: "",
+  model: "",
+  startedAt: 0,
+  agents: new Map(),
+  usage: NO_USAGE,
+  marks: new Map(),
+};
+
+/** The view after an event. Pure; what it does not know it leaves as it is. */
+export function reduce(view: RunView, event: RunEvent): RunView {
+  switch (event.type) {
+    case "run-start": {
+      const { thread, model, at } = event;
+      return { ...EMPTY_VIEW, thread, model, startedAt: at };
+    }
+    case "plan-snapshot":
+    case "plan-change": {
+      const planned = withAgent(view, event, (agent) => ({ ...agent, todos: event.todos as Todo[] }));
+      return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;
+    }
+    case "model-end":
+      return withAgent({ ...view, usage: sum(view.usage, event.usage) }, event, (agent) => ({
+        ...agent,
+        usage: sum(agent.usage, event.usage),
+      }));
+    case "tool-start":
+      return withAgent(view, event, (agent) => {
+        const { name, about } = event;
+        return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about }) };
+      });
+    case "tool-end":
+      return withAgent(view, event, (agent) => {
+        const tools = new Map(agent.tools);
+        tools.delete(event.call);
+        return { ...agent, tools };
+      });
+    case "subagent-start":
+      return withAgent(view, event, (agent) => ({
+        ...agent,
+        name: event.name,
+        ended: false,
+        ...(event.todoId !== undefined && { todoId: event.todoId }),
+      }));
+    case "subagent-end":
+      return withAgent(view, event, (agent) => ({ ...agent, ended: true, tools: new Map() }));
+    case "question":
+      return { ...view, question: event };
+    case "answer": {
+      const { question: _, ...rest } = view;
+      return rest;
+    }
+    case "run-end":
+      return { ...view, outcome: event };
+    case "text":
+    case "notice":
+      return view;
+  }
+}
+
+/** Tokens, in and out. */
+export function tokensOf({ inputTokens, outputTokens }: Usage): number {
+  return inputTokens + outputTokens;
+}
+
+/** The sub-agents that an agent started and that are still at work. */
+export function helpersOf({ agents }: RunView, owner: string): AgentView[] {
+  return [...agents.values()].filter((agent) => parentOf(agent.owner) === owner && !agent.ended);
+}
+
+function parentOf(owner: string): string | undefined {
+  const end = owner.lastIndexOf("/");
+  return end < 0 ? undefined : owner.slice(0, end);
+}
+
+function withAgent(
+  view: RunView,
+  { owner, at }: { owner: string; at: number },
+  change: (agent: AgentView) => AgentView,
+): RunView {
+  const agent = view.agents.get(owner) ?? {
+    owner,
+    name: owner.split("/").at(-1)!.replace(/:.*$/, ""),
+    todos: [],
+    usage: NO_USAGE,
+    tools: new Map(),
+    startedAt: at,
+  };
+  return { ...view, agents: new Map(view.agents).set(owner, change(agent)) };
+}
+
+/** Keeps the marks of items that are still in progress and sets those of items that have just begun. */
+function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
+  const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
+  return new Map(running.map(({ id }) => [id, marks.get(id) ?? { at, tokens: tokensOf(usage) }]));
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+  };
+}

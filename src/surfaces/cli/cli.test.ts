@@ -1,0 +1,417 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { RUN_EVENT, type RunEvent } from "../../runs/events.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { cli } from "./cli.ts";
+import type { Terminal } from "./terminal.ts";
+
+class Collector extends Writable {
+  text = "";
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+const server = new LLMock({ port: 0, host: "127.0.0.1" });
+let script: FixtureResponse[] = [];
+let home: string;
+
+beforeAll(async () => {
+  server.on(
+    { toolName: "ls" },
+    () => script.shift() ?? { error: { message: "The script is over." }, status: 500 },
+  );
+  await server.start();
+});
+afterAll(async () => {
+  await server.stop();
+});
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+  server.clearRequests();
+});
+afterEach(() => {
+  rmSync(home, { recursive: true, force: true });
+});
+
+const call = (name: string, args: object): FixtureResponse => ({
+  toolCalls: [{ name, arguments: JSON.stringify(args) }],
+});
+const PLAN = call("write_todos", { todos: ["Dig", "Plant"] });
+const say = (content: string): FixtureResponse => ({ content });
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command on a terminal that is none, with the mock server as OpenAI. */
+async function holdfast(
+  args: string[],
+  { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
+): Promise<Ran> {
+  const [stdout, stderr] = [new Collector(), new Collector()];
+  const terminal: Terminal = {
+    stdin: Readable.from([input]) as unknown as NodeJS.ReadStream,
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    stderr: stderr as unknown as NodeJS.WriteStream,
+    env: {
+      HOME: home,
+      HOLDFAST_STATE: join(home, "threads.db"),
+      HOLDFAST_MODEL: "openai:gpt-5.1",
+      OPENAI_API_KEY: "sk-test",
+      OPENAI_BASE_URL: `${server.url}/v1`,
+      ...env,
+    },
+    cwd: home,
+  };
+  const code = await cli(args, terminal);
+  return { code, out: stdout.text, err: stderr.text };
+}
+
+const requests = (): ChatCompletionRequest[] =>
+  server.getRequests().map(({ body }) => body as ChatCompletionRequest);
+
+describe("holdfast run", () => {
+  it("works through a plan with a real client and says so in plain lines", async () => {
+    script = [
+      PLAN,
+      call("write_file", { file_path: "/a.md", content: "x" }),
+      call("update_todos", { done: "1,2" }),
+      say("Planted."),
+    ];
+    const { code, out, err } = await holdfast(["run", "--thread", "garden", "A garden"]);
+    expect(err).toBe("");
+    expect(out.split("\n").slice(0, 3)).toEqual([
+      "started garden with openai:gpt-5.1",
+      "0/2 [>] 1 Dig",
+      "0/2 [ ] 2 Plant",
+    ]);
+    expect(out).toContain("✓ write_file /a.md\n");
+    expect(out).toContain("Planted.\nDone (2/2, ");
+    expect(code).toBe(0);
+  });
+
+  it("reads the task from standard input", async () => {
+    script = [say("Hello.")];
+    const { code, out } = await holdfast(["run", "--quiet"], { input: "Say hello\n" });
+    expect({ code, out }).toEqual({ code: 0, out: "Hello.\n" });
+    expect(requests()[0]!.messages.at(-1)).toMatchObject({ role: "user", content: "Say hello" });
+  });
+
+  it("prints events that the published schema allows, and nothing else, with --json", async () => {
+    script = [PLAN, call("update_todos", { done: "1,2" }), say("Planted.")];
+    const { out } = await holdfast(["run", "--json", "A garden"], { env: { HOLDFAST_PRICES: "3,15" } });
+    const events = eventsOf(out);
+    expect(events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining([
+        "run-start",
+        "plan-change",
+        "tool-start",
+        "tool-end",
+        "text",
+        "model-end",
+        "run-end",
+      ]),
+    );
+    expect(events.at(-1)).toMatchObject({ outcome: "done", exitCode: 0, answer: "Planted." });
+    expect(events.at(-1)).toHaveProperty("cost");
+  });
+
+  it("works on the files of a directory", async () => {
+    script = [call("write_file", { file_path: "/notes.md", content: "seeds" }), say("Written.")];
+    expect(await holdfast(["run", "--dir", ".", "Note it"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(home, "notes.md"), "utf8")).toBe("seeds");
+  });
+
+  it("leaves planning out with --no-plan", async () => {
+    script = [say("Hello.")];
+    await holdfast(["run", "--no-plan", "Say hello"]);
+    const tools = (requests()[0]!.tools ?? []).map((tool) => tool.function.name);
+    expect(tools).toContain("ls");
+    expect(tools).not.toContain("write_todos");
+  });
+
+  it("takes the tools and rules of a preset", async () => {
+    script = [call("todo", { items: [{ id: "1", text: "Dig", status: "completed" }] }), say("Dug.")];
+    const { code, out } = await holdfast(["run", "--preset", "checklist", "Dig"]);
+    expect(out).toContain("1/1 [x] 1 Dig");
+    expect(code).toBe(0);
+  });
+
+  it("stops after --max-turns with 3 and goes on with resume", async () => {
+    script = [PLAN, call("ls", {}), call("ls", {})];
+    const stopped = await holdfast(["run", "--max-turns", "2", "--thread", "t", "A garden"]);
+    expect(stopped.code).toBe(3);
+    expect(stopped.out).toContain("Stopped with open items (0/2");
+    expect(stopped.out).toContain("Go on with: holdfast resume t");
+
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    const resumed = await holdfast(["resume", "t"]);
+    expect(resumed.out).toContain("resumed t with openai:gpt-5.1");
+    expect(resumed.out).toContain("Done (2/2");
+    expect(resumed.code).toBe(0);
+  });
+
+  it("says in one line what is wrong with the model's server, keeps the thread, and goes on", async () => {
+    script = [PLAN, { error: { message: "Wrong key", type: "invalid_request_error" }, status: 401 }];
+    const failed = await holdfast(["run", "--thread", "t", "A garden"]);
+    expect(failed.out).toMatch(
+      /^Failed: OpenAI did not accept the API key \(401\): check OPENAI_API_KEY\. \(/m,
+    );
+    expect(failed.code).toBe(1);
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
+  });
+
+  it("gives a finished thread another task", async () => {
+    script = [say("Hello.")];
+    await holdfast(["run", "--thread", "t", "Say hello"]);
+    script = [say("Goodbye.")];
+    const { code, out } = await holdfast(["run", "--thread", "t", "--quiet", "Say goodbye"]);
+    expect({ code, out }).toEqual({ code: 0, out: "Goodbye.\n" });
+    expect(
+      requests()
+        .at(-1)!
+        .messages.map(({ content }) => content),
+    ).toContain("Say hello");
+  });
+
+  it("uses offline when no model is configured, and says so", async () => {
+    const env = { HOLDFAST_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" };
+    const { code, out } = await holdfast(["run", "Write a poem"], { env });
+    expect(out).toMatch(/^started \S+ with offline$/m);
+    expect(out).toMatch(/^No model is configured, so "offline" is used/m);
+    expect(out).toContain("HOLDFAST_MODEL");
+    expect(code).toBe(0);
+    expect(requests()).toEqual([]);
+  });
+
+  it("shows no control characters that a model sends", async () => {
+    script = [say("a\u001B[2Jb c\r\u001B]0;title\u0007d")];
+    expect((await holdfast(["run", "Go"])).out).toContain("ab cd\n");
+  });
+});
+
+describe("a question to the user, with nobody to ask", () => {
+  it("about a plan waits for its answer", async () => {
+    script = [PLAN];
+    const waiting = await holdfast(["run", "--approve", "first", "--thread", "t", "A garden"]);
+    expect(waiting.code).toBe(3);
+    expect(waiting.out).toContain("The agent proposes this plan:\n  [>] 1 Dig");
+    expect(waiting.out).toContain("Waiting for an answer");
+
+    const wrong = await holdfast(["resume", "t", "--answer", "perhaps"]);
+    expect(wrong).toMatchObject({ code: 3 });
+    expect(wrong.out).toContain('The answer "perhaps" is not understood; use approve');
+
+    script = [call("update_todos", { done: "1,2,3" }), say("Planted.")];
+    const input = "- [ ] Dig\n- [ ] Water\n- [ ] Plant\n";
+    const answered = await holdfast(["resume", "t", "--answer", "@-"], { input });
+    expect(answered.out).toContain("[x] 2 Water");
+    expect(answered.code).toBe(0);
+  });
+
+  it("about a plan can be answered with no and a reason", async () => {
+    script = [PLAN];
+    await holdfast(["run", "--approve", "first", "--thread", "t", "A garden"]);
+    script = [say("Then I leave it.")];
+    const { code } = await holdfast(["resume", "t", "--answer", "reject: it rains"]);
+    expect(code).toBe(0);
+    expect(JSON.stringify(requests().at(-1))).toContain("it rains");
+  });
+
+  it("about a tool waits for consent", async () => {
+    script = [call("execute", { command: "echo ran > proof" })];
+    const waiting = await holdfast(["run", "--dir", ".", "--shell", "--thread", "t", "Go"]);
+    expect(waiting.code).toBe(3);
+    expect(waiting.out).toContain('execute {"command":"echo ran > proof"}');
+    expect(() => readFileSync(join(home, "proof"))).toThrow("ENOENT");
+
+    script = [say("Done.")];
+    expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
+  });
+
+  it("about a tool that is refused goes back to the model", async () => {
+    script = [call("write_file", { file_path: "/a", content: "" })];
+    await holdfast(["run", "--ask", "write_file,edit_file", "--thread", "t", "Go"]);
+    script = [say("As you like.")];
+    expect(await holdfast(["resume", "t", "-a", "no: keep it"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(requests().at(-1)!.messages.at(-1))).toContain("keep it");
+  });
+
+  it("is not asked with --yes", async () => {
+    script = [call("execute", { command: "echo ran > proof" }), say("Done.")];
+    expect(await holdfast(["run", "--dir", ".", "--shell", "--yes", "Go"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
+  });
+
+  it("of the agent's own waits for words", async () => {
+    script = [call("ask_clarification", { question: "Which bed?", options: ["left", "right"] })];
+    const waiting = await holdfast(["run", "--thread", "t", "--json", "A garden"]);
+    expect(waiting.code).toBe(3);
+    expect(eventsOf(waiting.out).find(({ type }) => type === "question")).toMatchObject({
+      kind: "clarification",
+      text: "Which bed?",
+      options: ["left", "right"],
+    });
+    script = [say("Left it is.")];
+    expect(await holdfast(["resume", "t", "--answer", "left"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(requests().at(-1)!.messages.at(-1))).toContain("The user answers: left");
+  });
+});
+
+describe("threads", () => {
+  beforeEach(async () => {
+    script = [PLAN, say("I stop."), say("I stop."), say("I stop.")];
+    await holdfast(["run", "--thread", "garden-1", "A garden with 漢字 in its title"]);
+    script = [say("Hello.")];
+    await holdfast(["run", "--thread", "hello-1", "Say hello"]);
+  });
+
+  it("are listed with state and progress, the last used first", async () => {
+    const { out } = await holdfast(["threads"]);
+    const rows = out.trimEnd().split("\n");
+    expect(rows[1]).toMatch(/^hello-1 +done +- +just now +Say hello$/);
+    expect(rows[2]).toMatch(/^garden-1 +open +0\/2 +just now +A garden with 漢字 in its title$/);
+    const [first] = (await holdfast(["threads", "--json", "--limit", "1"])).out.trimEnd().split("\n");
+    expect(JSON.parse(first!)).toMatchObject({ id: "hello-1", state: "done" });
+  });
+
+  it("are found by the beginning of their names", async () => {
+    expect((await holdfast(["show", "gard"])).out).toBe("[>] #1: Dig\n[ ] #2: Plant\n\n(0/2 completed)\n");
+    const unknown = await holdfast(["show", "x"]);
+    expect(unknown).toMatchObject({ code: 2, out: "" });
+    expect(unknown.err).toBe(
+      'holdfast: There is no thread "x": the latest are hello-1, garden-1. See holdfast threads.\n',
+    );
+  });
+
+  it.each([
+    ["markdown", /^- \[>\] #1: Dig/],
+    ["mermaid", /^graph TD/],
+    ["json", /"plan": \[/],
+  ])("are shown as %s", async (format, expected) => {
+    expect((await holdfast(["show", "garden-1", "--format", format])).out).toMatch(expected);
+  });
+
+  it("are deleted, all or none", async () => {
+    expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
+    expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });
+    expect((await holdfast(["threads"])).out).not.toContain("hello-1");
+  });
+
+  it("are resumed by default where something is left", async () => {
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect((await holdfast(["resume"])).out).toContain("resumed garden-1");
+    expect(await holdfast(["resume"])).toMatchObject({ code: 2 });
+    expect((await holdfast(["resume", "garden-1"])).err).toContain("is finished. Give it another task");
+  });
+
+  it("have plans that are edited in an editor, checked and applied", async () => {
+    const editor = join(home, "editor.sh");
+    writeFileSync(editor, "#!/bin/sh\nsed -i 's/\\[ \\] #2: Plant/[ ] #2: Plant kelp/' \"$1\"\n", {
+      mode: 0o755,
+    });
+    const edited = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: editor } });
+    expect(edited).toMatchObject({ code: 0, err: "" });
+    expect((await holdfast(["show", "garden-1"])).out).toContain("#2: Plant kelp");
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    await holdfast(["resume", "garden-1"]);
+    expect(JSON.stringify(requests().at(-2)!.messages.at(-1))).toContain("Plant kelp");
+  });
+
+  it("keep their plans when an edit is not valid", async () => {
+    writeFileSync(join(home, "bad.sh"), `#!/bin/sh\necho '- [?] What' > "$1"\n`, { mode: 0o755 });
+    const refused = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: join(home, "bad.sh") } });
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('Line 1: "[?]" is not a mark');
+    expect((await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: "true" } })).out).toBe(
+      "Nothing was changed.\n",
+    );
+    expect((await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: "false" } })).code).toBe(2);
+    expect((await holdfast(["show", "garden-1"])).out).toContain("#1: Dig");
+  });
+
+  it("in the hands of another process are left alone", async () => {
+    const other = await sqliteSaver(join(home, "threads.db"));
+    const release = await other.acquireThread("garden-1");
+    try {
+      for (const args of [
+        ["resume", "garden-1"],
+        ["plan", "edit", "garden-1"],
+        ["rm", "garden-1"],
+      ]) {
+        const { code, err } = await holdfast(args, { env: { EDITOR: "true" } });
+        expect(code).toBe(1);
+        expect(err).toContain("is in use by process");
+      }
+    } finally {
+      await release();
+      other.close();
+    }
+  });
+});
+
+describe("what a user gets wrong is one line and exit 2", () => {
+  it.each([
+    [["run", "--dir", "nowhere", "x"], "is not there"],
+    [["run", "--shell", "x"], "add --dir"],
+    [["run"], "There is no task"],
+    [["run", "--preset", "loose", "x"], 'Choices: "lean"'],
+    [["run", "--modle", "x", "y"], "Unknown argument: modle"],
+    [["run", "--model", "nobody:x", "y"], "nobody"],
+    [["show"], "Not enough non-option arguments"],
+    [["resume"], "There is no unfinished thread"],
+    [["frobnicate"], "Unknown"],
+    [[], "holdfast --help"],
+  ])("%j", async (args, said) => {
+    const { code, out, err } = await holdfast(args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/^holdfast: .*\n$/);
+    expect(err).toContain(said);
+  });
+
+  it("also in the environment", async () => {
+    const { code, err } = await holdfast(["run", "x"], { env: { HOLDFAST_PRICES: "cheap" } });
+    expect(code).toBe(2);
+    expect(err).toContain("HOLDFAST_PRICES");
+  });
+});
+
+it("a damaged thread file is one line, and stays as it is", async () => {
+  const file = join(home, "threads.db");
+  writeFileSync(file, "not a database, for sure".repeat(100));
+  const before = readFileSync(file);
+  const { code, err } = await holdfast(["threads"]);
+  expect(code).toBe(1);
+  expect(err).toMatch(/^holdfast: .*threads\.db.*\n$/);
+  expect(readFileSync(file)).toEqual(before);
+  const doctor = await holdfast(["doctor"]);
+  expect(doctor.code).toBe(1);
+  expect(doctor.out).toContain("✗");
+});
+
+it("doctor says what was found and what to do, and never shows a key", async () => {
+  const { code, out } = await holdfast(["doctor"], { env: { OLLAMA_HOST: "127.0.0.1:9" } });
+  expect(code).toBe(0);
+  expect(out).toContain("✓ model: openai:gpt-5.1 (HOLDFAST_MODEL)");
+  expect(out).toContain("OPENAI_API_KEY");
+  expect(out).not.toContain("sk-test");
+  expect(out).toContain("no Ollama server at http://127.0.0.1:9");
+  expect(out).toContain(join(home, "threads.db"));
+});
+
+function eventsOf(out: string): RunEvent[] {
+  return out
+    .trimEnd()
+    .split("\n")
+    .map((line) => RUN_EVENT.parse(JSON.parse(line)));
+}

@@ -1,0 +1,185 @@
+import type { Argv } from "yargs";
+import type { Terminal } from "./terminal.ts";
+
+interface CommandContext {
+  terminal: Terminal;
+  onExit: (code: number) => void;
+}
+
+const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
+const APPROVALS = ["first", "always", "never"] as const;
+const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+
+export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
+130 interrupted.`;
+
+/** Every command with its options. What a command does is loaded when it is run: help need not wait for LangChain. */
+export function commands(parser: Argv, { terminal, onExit }: CommandContext): void {
+  const on =
+    <Flags>(load: () => Promise<(flags: Flags, terminal: Terminal) => Promise<number>>) =>
+    async (flags: Flags): Promise<void> => {
+      const command = await load();
+      onExit(await command(flags, terminal));
+    };
+
+  parser
+    .command(
+      "run [task]",
+      "Plan and work on a task",
+      (args) =>
+        outputOptions(modelOptions(stateOption(args)))
+          .positional("task", { type: "string", describe: "What to do; - or nothing reads standard input" })
+          .option("dir", {
+            type: "string",
+            alias: "d",
+            describe: "Work on the files of this directory; without it, files live in the thread",
+          })
+          .option("shell", {
+            type: "boolean",
+            default: false,
+            describe: "Let the agent run commands in --dir",
+          })
+          .option("preset", { choices: PRESETS, default: "lean" as const, describe: "How the agent plans" })
+          .option("plan", { type: "boolean", default: true, describe: "Plan; --no-plan leaves it out" })
+          .option("approve", {
+            choices: APPROVALS,
+            default: "never" as const,
+            describe: "Ask before the first plan, or before every change of scope",
+          })
+          .option("ask", {
+            type: "string",
+            describe: "Tools that need your consent, separated by commas (with --shell: execute)",
+            coerce: (names: string | undefined) =>
+              names
+                ?.split(",")
+                .map((name) => name.trim())
+                .filter(Boolean),
+          })
+          .option("yes", {
+            type: "boolean",
+            default: false,
+            alias: "y",
+            describe: "Give consent to every tool",
+          })
+          .option("thread", {
+            type: "string",
+            describe: "The thread's name, or a finished thread to go on with",
+          })
+          .example('$0 run --dir . "Survey this directory"', "")
+          .example('echo "Write a haiku" | $0 run --model ollama:qwen3', "")
+          .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
+      on(async () => (await import("./commands/run.ts")).run),
+    )
+    .command(
+      "resume [thread]",
+      "Go on with a thread where it stopped",
+      (args) =>
+        outputOptions(modelOptions(stateOption(args)))
+          .positional("thread", {
+            type: "string",
+            describe: "Its id or the beginning of it; the latest unfinished one",
+          })
+          .option("answer", {
+            type: "string",
+            requiresArg: true,
+            alias: "a",
+            coerce: (answers: string | string[] | undefined) =>
+              answers === undefined ? undefined : [answers].flat(),
+            describe:
+              "What it waits for: approve, reject: reason, your words, @file or @-. Once per question",
+          }),
+      on(async () => (await import("./commands/resume.ts")).resume),
+    )
+    .command(
+      "threads",
+      "List threads with their state and progress",
+      (args) =>
+        stateOption(args)
+          .option("limit", { type: "number", default: 20, describe: "The most threads" })
+          .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/threads.ts")).threads),
+    )
+    .command(
+      "show <thread>",
+      "Print the plan of a thread",
+      (args) =>
+        stateOption(args)
+          .positional("thread", {
+            type: "string",
+            demandOption: true,
+            describe: "Its id or the beginning of it",
+          })
+          .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" }),
+      on(async () => (await import("./commands/show.ts")).show),
+    )
+    .command("plan", "Change the plan of a thread", (plan) =>
+      plan
+        .command(
+          "edit <thread>",
+          "Open the plan in $EDITOR, check it and apply it",
+          (args) =>
+            stateOption(args).positional("thread", {
+              type: "string",
+              demandOption: true,
+              describe: "Its id or the beginning of it",
+            }),
+          on(async () => (await import("./commands/plan-edit.ts")).planEdit),
+        )
+        .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
+    )
+    .command(
+      "rm <threads..>",
+      "Delete threads",
+      (args) =>
+        stateOption(args).positional("threads", {
+          type: "string",
+          array: true,
+          demandOption: true,
+          describe: "Their ids or the beginnings of them",
+        }),
+      on(async () => (await import("./commands/rm.ts")).rm),
+    )
+    .command(
+      "doctor",
+      "Say which models, keys, servers and storage were found",
+      (args) =>
+        stateOption(args).option("json", {
+          type: "boolean",
+          default: false,
+          describe: "One JSON object per line",
+        }),
+      on(async () => (await import("./commands/doctor.ts")).doctor),
+    );
+}
+
+function stateOption<T>(args: Argv<T>) {
+  return args.option("state", {
+    type: "string",
+    describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
+  });
+}
+
+function modelOptions<T>(args: Argv<T>) {
+  return args
+    .option("model", {
+      type: "string",
+      alias: "m",
+      describe: "provider:name, or offline ($HOLDFAST_MODEL, or the first provider with a key)",
+    })
+    .option("max-turns", {
+      type: "number",
+      describe: "Stop after so many model calls; resume goes on",
+      coerce: (turns: number | undefined) => {
+        if (turns === undefined || (Number.isInteger(turns) && turns > 0)) return turns;
+        throw new Error("--max-turns is a whole number above 0.");
+      },
+    });
+}
+
+function outputOptions<T>(args: Argv<T>) {
+  return args
+    .epilogue(EXIT_CODES)
+    .option("json", { type: "boolean", describe: "Print events as lines of JSON" })
+    .option("quiet", { type: "boolean", alias: "q", describe: "Print only the answer" })
+    .conflicts("json", "quiet");
+}

@@ -1,0 +1,21 @@
+import { EXIT } from "../exit-codes.ts";
+import type { Terminal } from "../terminal.ts";
+import { findThread, statePath, withSaver } from "../threads.ts";
+
+export interface RmFlags {
+  threads: readonly string[];
+  state?: string | undefined;
+}
+
+/** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */
+export async function rm({ threads, state }: RmFlags, terminal: Terminal): Promise<number> {
+  await withSaver(statePath(state, terminal), async (saver) => {
+    const found = [];
+    for (const thread of threads) found.push(await findThread(saver, thread));
+    for (const { id } of found) {
+      await saver.deleteThread(id);
+      terminal.stdout.write(`Deleted ${id}.\n`);
+    }
+  });
+  return EXIT.done;
+}

@@ -1,0 +1,130 @@
+import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
+import type { RunEvent } from "../../../runs/events.ts";
+import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
+import { clock, dollars, duration, short } from "./amounts.ts";
+import { harmless, oneLine, type Paint } from "./paint.ts";
+
+type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
+
+/** What an event says in plain lines, given the view after it. Empty for what only a live view shows. */
+export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] {
+  switch (event.type) {
+    case "run-start": {
+      const where = event.dir === undefined ? "" : ` in ${event.dir}`;
+      const verb = event.resumed ? "resumed" : "started";
+      return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];
+    }
+    case "plan-snapshot":
+      return planLines(event.todos as Todo[], event.owner, paint);
+    case "plan-change":
+      return changeLines(event, paint);
+    case "model-end": {
+      const text = harmless(event.text).trim();
+      return text ? text.split("\n").map((line) => prefix(event.owner) + line) : [];
+    }
+    case "tool-end": {
+      // The plan and the sub-agents have lines of their own.
+      if (event.ok && OWN_LINES.has(event.name)) return [];
+      const sign = event.ok ? paint("green", "✓") : paint("red", "✗");
+      const about = event.ok ? event.about : `${event.about}: ${event.result}`;
+      return [`${prefix(event.owner)}${sign} ${paint("dim", oneLine(`${event.name} ${about}`))}`];
+    }
+    case "subagent-start":
+      return [`${prefix(event.owner)}${paint("magenta", "started")} ${cut(oneLine(event.description))}`];
+    case "subagent-end":
+      return [`${prefix(event.owner)}${event.ok ? "finished" : `failed: ${oneLine(event.error ?? "")}`}`];
+    case "question":
+      return questionLines(event, paint);
+    case "notice":
+      return [paint("yellow", oneLine(event.text))];
+    case "run-end":
+      return endLines(event, view, paint);
+    case "text":
+    case "tool-start":
+    case "answer":
+      return [];
+  }
+}
+
+const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);
+
+/** All items of a plan, one line each. */
+export function planLines(todos: readonly Todo[], owner: string, paint: Paint): string[] {
+  return todos.map((todo) => prefix(owner) + itemLine(todo, paint));
+}
+
+/** A question with what it is about, for a person to answer. */
+export function questionLines(
+  { text, options, todos, error }: Extract<RunEvent, { type: "question" }>,
+  paint: Paint,
+): string[] {
+  return [
+    ...(error === undefined ? [] : [paint("red", oneLine(error))]),
+    ...harmless(text).split("\n"),
+    ...planLines((todos ?? []) as Todo[], MAIN, paint).map((line) => `  ${line}`),
+    ...options.map((option) => `  - ${oneLine(option)}`),
+  ];
+}
+
+function changeLines({ owner, changes, todos, counts }: PlanChange, paint: Paint): string[] {
+  const list = todos as Todo[];
+  const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
+  const ids = new Set(changes.map((change) => idOf(change)));
+  const shown = isNew ? list : list.filter((todo) => ids.has(todo.id));
+  const gone = changes
+    .filter(({ type }) => type === "todo-remove")
+    .map((change) => `removed ${idOf(change)}`);
+  const progress = paint("dim", `${counts.completed}/${counts.total - counts.cancelled} `);
+  return [
+    ...shown.map((todo) => prefix(owner) + progress + itemLine(todo, paint)),
+    ...gone.map((line) => prefix(owner) + progress + line),
+  ];
+}
+
+function idOf(change: Record<string, unknown>): string | undefined {
+  const { id, todo } = change as { id?: string; todo?: { id: string } };
+  return id ?? todo?.id;
+}
+
+function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): string {
+  const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
+  const tail = [took, note && oneLine(note)].filter(Boolean).join("; ");
+  return `${MARKS[status]} ${id} ${oneLine(content)}${tail ? paint("dim", ` (${tail})`) : ""}`;
+}
+
+const OUTCOMES = {
+  done: ["green", "Done"],
+  open: ["yellow", "Stopped with open items"],
+  waiting: ["yellow", "Waiting for an answer"],
+  failed: ["red", "Failed"],
+  interrupted: ["yellow", "Interrupted"],
+} as const;
+
+function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): string[] {
+  const [style, word] = OUTCOMES[event.outcome];
+  const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
+  const parts = [
+    total > 0 ? `${completed}/${total - cancelled}` : undefined,
+    clock(event.at - startedAt),
+    tokensOf(usage) > 0 ? `${short(tokensOf(usage))} tokens` : undefined,
+    event.cost === undefined ? undefined : dollars(event.cost),
+  ];
+  return [
+    `${paint(style, word)}${event.error === undefined ? "" : `: ${oneLine(event.error)}`} ${paint("dim", `(${parts.filter(Boolean).join(", ")})`)}`,
+    ...(event.resume === undefined ? [] : [`Go on with: ${event.resume}`]),
+  ];
+}
+
+/** Sub-agents' lines begin with who speaks: `general-purpose: `. */
+function prefix(owner: string): string {
+  if (owner === MAIN) return "";
+  const names = owner.split("/").slice(1);
+  return `${names.map((name) => name.replace(/:.*$/, "")).join(" / ")}: `;
+}
+
+const MOST = 100;
+
+function cut(text: string): string {
+  return text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`;
+}

@@ -1,0 +1,147 @@
+import { EventEmitter } from "node:events";
+import xterm from "@xterm/headless";
+import { afterEach, describe, expect, it } from "vitest";
+import { countTodos, type Todo } from "../../../plan/index.ts";
+import type { RunEvent, RunEventBody } from "../../../runs/events.ts";
+import { EMPTY_VIEW, MAIN, reduce } from "../../../runs/view.ts";
+import { LiveOutput } from "./live.ts";
+import { plainPaint } from "./paint.ts";
+
+/** A live output on a terminal emulator. */
+class Stage extends EventEmitter {
+  readonly #terminal: xterm.Terminal;
+  readonly output: LiveOutput;
+  #view = EMPTY_VIEW;
+  #written = Promise.resolve();
+
+  columns: number;
+  rows: number;
+
+  constructor(columns: number, rows: number) {
+    super();
+    [this.columns, this.rows] = [columns, rows];
+    this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, convertEol: true });
+    this.output = new LiveOutput(this, { paint: plainPaint });
+  }
+
+  write(text: string): void {
+    this.#written = this.#written.then(() => new Promise((resolve) => this.#terminal.write(text, resolve)));
+  }
+
+  show(...bodies: RunEventBody[]): void {
+    for (const body of bodies) {
+      const event = { version: 1, at: Date.now(), thread: "t", ...body } as RunEvent;
+      this.#view = reduce(this.#view, event);
+      this.output.show(event, this.#view);
+    }
+  }
+
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#written;
+    this.#terminal.resize(columns, rows);
+    [this.columns, this.rows] = [columns, rows];
+    this.emit("resize");
+  }
+
+  /** All rows, also those that have scrolled away. */
+  async lines(): Promise<string[]> {
+    await this.#written;
+    const { active } = this.#terminal.buffer;
+    const rows = Array.from({ length: active.length }, (_, at) =>
+      active.getLine(at)!.translateToString(true),
+    );
+    return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
+  }
+}
+
+let stage: Stage;
+afterEach(() => stage.output.close());
+
+const start: RunEventBody = { type: "run-start", model: "m", resumed: false };
+const text = (words: string, owner: string = MAIN): RunEventBody => ({ type: "text", owner, text: words });
+const plan = (...todos: Todo[]): RunEventBody => ({
+  type: "plan-change",
+  owner: MAIN,
+  by: "model",
+  changes: [],
+  counts: countTodos(todos),
+  todos,
+});
+const end: RunEventBody = {
+  type: "run-end",
+  outcome: "done",
+  exitCode: 0,
+  counts: countTodos([]),
+  usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+};
+
+describe("the live output", () => {
+  it("lets text scroll above the plan", async () => {
+    stage = new Stage(40, 12);
+    stage.show(
+      start,
+      plan({ id: "1", content: "Dig", status: "in_progress" }),
+      text("First line\nsec"),
+      text("ond"),
+    );
+    const lines = await stage.lines();
+    expect(lines.slice(0, 4)).toEqual(["started t with m", "First line", "second", ""]);
+    expect(lines[4]).toContain("[>] 1 Dig");
+    expect(lines).toHaveLength(6);
+  });
+
+  it("leaves the text and the finished plan, once", async () => {
+    stage = new Stage(40, 12);
+    stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }), text("Hello."));
+    stage.show(plan({ id: "1", content: "Dig", status: "completed" }), end);
+    expect(await stage.lines()).toEqual(["started t with m", "Hello.", "[x] 1 Dig", "Done (1/1, 0:00)"]);
+  });
+
+  it("does not show what sub-agents say", async () => {
+    stage = new Stage(40, 12);
+    stage.show(start, text("secret", "main/x:1"), end);
+    expect((await stage.lines()).join("\n")).not.toContain("secret");
+  });
+
+  it("breaks long text at words and wide characters where they fit", async () => {
+    stage = new Stage(12, 30);
+    stage.show(start, text("aaaa bbbb cccc 漢字漢字漢字漢字"), end);
+    const lines = (await stage.lines()).map((line) => line.trim());
+    expect(lines.slice(1, -1)).toEqual(["aaaa bbbb", "cccc 漢字漢", "字漢字漢字"]);
+  });
+
+  it.each([
+    [20, 12],
+    [14, 12],
+    [200, 50],
+  ])("leaves nothing of an old frame behind when the terminal becomes %i by %i", async (columns, rows) => {
+    stage = new Stage(60, 20);
+    stage.show(start, plan({ id: "1", content: "An item with a rather long name", status: "in_progress" }));
+    await stage.resize(columns, rows);
+    await stage.resize(60, 20);
+    stage.show(plan({ id: "1", content: "An item with a rather long name", status: "completed" }), end);
+    const lines = await stage.lines();
+    expect(lines.filter((line) => line.includes("rather"))).toHaveLength(1);
+    expect(lines.some((line) => line.includes("[>]"))).toBe(false);
+  });
+
+  it("leaves the terminal alone while a question is asked", async () => {
+    stage = new Stage(40, 12);
+    stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }));
+    stage.output.pause();
+    const before = await stage.lines();
+    stage.show(plan({ id: "1", content: "Dig", status: "completed" }));
+    expect(await stage.lines()).toEqual(before);
+    expect(before).toEqual(["started t with m"]);
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1],
+  ])("draws on a terminal of %i columns and %i rows", async (columns, rows) => {
+    stage = new Stage(80, 24);
+    [stage.columns, stage.rows] = [columns, rows];
+    stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }), text("words"), end);
+    expect((await stage.lines()).join("")).toContain("wo");
+  });
+});

@@ -1,0 +1,130 @@
+import wrapAnsi from "wrap-ansi";
+import type { RunEvent } from "../../../runs/events.ts";
+import type { Prices } from "../../../runs/prices.ts";
+import { EMPTY_VIEW, MAIN, type RunView } from "../../../runs/view.ts";
+import { fit, frame } from "./frame.ts";
+import { linesOf, planLines } from "./lines.ts";
+import { LiveRegion } from "./live-region.ts";
+import type { Output, Screen } from "./output.ts";
+import { harmless, type Paint } from "./paint.ts";
+
+const TICK_MS = 100;
+
+/** Text that scrolls, and below it the plan as it stands, drawn anew whenever something happens. */
+export class LiveOutput implements Output {
+  readonly #screen: Screen;
+  readonly #region: LiveRegion;
+  readonly #paint: Paint;
+  readonly #prices: Prices | undefined;
+  #view: RunView = EMPTY_VIEW;
+  /** The line of text that is being written. */
+  #text = "";
+  #timer: NodeJS.Timeout | undefined;
+  readonly #onResize = (): void => this.#draw([]);
+
+  constructor(screen: Screen, { paint, prices }: { paint: Paint; prices?: Prices | undefined }) {
+    this.#screen = screen;
+    this.#region = new LiveRegion(screen);
+    this.#paint = paint;
+    this.#prices = prices;
+    screen.on("resize", this.#onResize);
+    this.resume();
+  }
+
+  show(event: RunEvent, view: RunView): void {
+    this.#view = view;
+    const lines = this.#scrolled(event);
+    if (event.type === "run-end") this.#finish(lines);
+    else this.#draw(lines);
+  }
+
+  pause(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#region.draw(this.#takeText(), []);
+  }
+
+  resume(): void {
+    this.#timer ??= setInterval(() => this.#draw([]), TICK_MS).unref();
+  }
+
+  close(): void {
+    this.pause();
+    this.#screen.off("resize", this.#onResize);
+  }
+
+  /** The lines that an event adds to the text above the plan. */
+  #scrolled(event: RunEvent): string[] {
+    switch (event.type) {
+      case "text":
+        return event.owner === MAIN ? this.#write(event.text) : [];
+      case "model-end":
+        // What was streamed is on the screen already.
+        return event.owner === MAIN ? this.#takeText() : [];
+      case "tool-end": {
+        return event.owner === MAIN ? this.#fitted(event) : [];
+      }
+      case "run-start":
+      case "notice":
+        return this.#fitted(event);
+      case "run-end":
+        return [
+          ...this.#takeText(),
+          ...planLines(this.#view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint).map((line) =>
+            fit(line, this.#columns),
+          ),
+          ...linesOf(event, this.#view, this.#paint),
+        ];
+      default:
+        return [];
+    }
+  }
+
+  #fitted(event: RunEvent): string[] {
+    const lines = linesOf(event, this.#view, this.#paint).map((line) => fit(line, this.#columns));
+    return [...this.#takeText(), ...lines];
+  }
+
+  /** Takes in a piece of text and gives back the rows that are complete. */
+  #write(text: string): string[] {
+    this.#text += harmless(text);
+    const rows = wrapAnsi(this.#text, this.#columns - 1, { hard: true, trim: false }).split("\n");
+    this.#text = rows.pop() ?? "";
+    return rows;
+  }
+
+  #takeText(): string[] {
+    const text = this.#text;
+    this.#text = "";
+    return text.trim() ? [text] : [];
+  }
+
+  #draw(lines: readonly string[]): void {
+    if (this.#timer === undefined) {
+      if (lines.length > 0) this.#region.draw(lines, []);
+      return;
+    }
+    const columns = this.#columns;
+    const rows = Math.max(2, Math.floor((this.#screen.rows || 24) * 0.6));
+    const plan = frame(this.#view, {
+      columns,
+      rows,
+      now: Date.now(),
+      paint: this.#paint,
+      prices: this.#prices,
+    });
+    const text = this.#text ? [fit(this.#text, columns), ""] : [];
+    this.#region.draw(lines, [...text, ...plan]);
+  }
+
+  #finish(lines: readonly string[]): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#region.draw(lines, []);
+  }
+
+  get #columns(): number {
+    // A terminal that does not know its width says 0.
+    return Math.max(2, this.#screen.columns || 80);
+  }
+}

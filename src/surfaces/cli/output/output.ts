@@ -1,0 +1,20 @@
+import type { RunEvent } from "../../../runs/events.ts";
+import type { RunView } from "../../../runs/view.ts";
+
+/** Shows a run. `view` is the state after the event. */
+export interface Output {
+  show(event: RunEvent, view: RunView): void;
+  /** Leaves the terminal to a question, until `resume`. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+/** Where an output writes. */
+export interface Screen {
+  write(text: string): unknown;
+  columns?: number | undefined;
+  rows?: number | undefined;
+  on(event: "resize", listener: () => void): unknown;
+  off(event: "resize", listener: () => void): unknown;
+}

@@ -1,0 +1,122 @@
+import { setMaxListeners } from "node:events";
+import { HarnessError } from "../../errors.ts";
+import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
+import { drive, snapshotOf } from "../../runs/drive.ts";
+import type { RunEvent, RunEventBody } from "../../runs/events.ts";
+import { modelFor } from "../../runs/model.ts";
+import { costOf, readPrices } from "../../runs/prices.ts";
+import { readAnswer, type Question } from "../../runs/questions.ts";
+import type { RunSettings } from "../../runs/settings.ts";
+import { EMPTY_VIEW, reduce } from "../../runs/view.ts";
+import type { SqliteSaver } from "../../storage/index.ts";
+import { ask } from "./ask.ts";
+import { EXIT } from "./exit-codes.ts";
+import { Interruption } from "./interruption.ts";
+import { canAsk, isLive, outputFor, type OutputFlags, type Terminal } from "./terminal.ts";
+
+export interface PerformOptions {
+  terminal: Terminal;
+  saver: SqliteSaver;
+  thread: string;
+  flags: OutputFlags;
+  /** Without a model: whatever the environment says. */
+  settings: Omit<RunSettings, "model"> & { model?: string | undefined };
+  task?: string;
+  resumed: boolean;
+  /** Answers for questions that the thread asks, in their order. */
+  answers?: readonly string[];
+  /** Printed in front of a thread's name to say how to go on. */
+  resumeCommand: string;
+  /** The input of the run; null goes on where it stopped. */
+  input: (agent: RunAgent, settings: RunSettings) => Promise<object | null>;
+}
+
+/** Runs a thread on a terminal, from its first event to its last. Returns the exit code. */
+export async function perform(options: PerformOptions): Promise<number> {
+  const { terminal, saver, thread, flags, resumed, task } = options;
+  const { env } = terminal;
+  const prices = readPrices(env["HOLDFAST_PRICES"]);
+  const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
+  const model = await modelFor(options.settings.model, { env, isWatched });
+  const settings: RunSettings = { ...options.settings, model: model.name };
+  const release = await saver.acquireThread(thread);
+  const output = outputFor(terminal, flags);
+  const interruption = new Interruption(terminal.stdout, () => output.close());
+  // Every tool call of a turn listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, interruption.signal);
+  let view = EMPTY_VIEW;
+  const emit = (body: RunEventBody): void => {
+    const { type, ...rest } = body;
+    const event = { type, version: 1, at: Date.now(), thread, ...rest } as RunEvent;
+    view = reduce(view, event);
+    output.show(event, view);
+  };
+  interruption.signal.addEventListener("abort", () =>
+    emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
+  );
+
+  try {
+    const agent = createRunAgent({ settings, model: model.model, checkpointer: saver });
+    emit({
+      type: "run-start",
+      model: model.name,
+      resumed,
+      ...(task !== undefined && { task }),
+      ...(settings.dir !== undefined && { dir: settings.dir }),
+    });
+    if (model.isFallback) emit({ type: "notice", text: FALLBACK });
+    const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
+    if (snapshot) emit(snapshot);
+
+    const given = [...(options.answers ?? [])];
+    const answer = async (question: Question): Promise<unknown> => {
+      const words = given.shift();
+      if (words !== undefined) return answerInWords(question, words, emit);
+      if (!canAsk(terminal, flags)) return undefined;
+      output.pause();
+      try {
+        const value = await ask(question, terminal, interruption.signal);
+        if (value === undefined) interruption.interrupt();
+        return value;
+      } finally {
+        output.resume();
+      }
+    };
+    const { signal } = interruption;
+    const input = await options.input(agent, settings);
+    const end = await drive(input, { agent, thread, model, emit, signal, answer });
+    const exitCode = EXIT[end.outcome];
+    const resume = `${options.resumeCommand} ${thread}`;
+    if (interruption.isReaderGone) {
+      terminal.stderr.write(`holdfast: stopped, since nobody reads the output. Go on with: ${resume}\n`);
+    }
+    emit({
+      type: "run-end",
+      ...end,
+      exitCode,
+      usage: view.usage,
+      ...(prices && { cost: costOf(view.usage, prices) }),
+      ...(exitCode !== EXIT.done && { resume }),
+    });
+    return exitCode;
+  } finally {
+    interruption.dispose();
+    output.close();
+    await release();
+  }
+}
+
+/** An answer that cannot be meant leaves the question open: the run waits for a better one. */
+function answerInWords(question: Question, words: string, emit: (event: RunEventBody) => void): unknown {
+  try {
+    return readAnswer(question, words);
+  } catch (error) {
+    const known = HarnessError.from(error);
+    if (!known) throw error;
+    emit({ type: "notice", text: known.message });
+    return undefined;
+  }
+}
+
+const FALLBACK =
+  'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';

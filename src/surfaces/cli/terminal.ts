@@ -1,0 +1,44 @@
+import type { Environment } from "../../models/index.ts";
+import { readPrices } from "../../runs/prices.ts";
+import { LiveOutput } from "./output/live.ts";
+import type { Output } from "./output/output.ts";
+import { colourPaint, plainPaint, type Paint } from "./output/paint.ts";
+import { jsonOutput, plainOutput, quietOutput } from "./output/plain.ts";
+
+/** The process that a command runs in. */
+export interface Terminal {
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+  env: Environment;
+  cwd: string;
+}
+
+export interface OutputFlags {
+  json?: boolean | undefined;
+  quiet?: boolean | undefined;
+}
+
+/** Whether the terminal can be drawn on: not a pipe, a log of CI, or one that wants plain text. */
+export function isLive({ stdout, env }: Pick<Terminal, "stdout" | "env">): boolean {
+  return stdout.isTTY && !env["CI"] && env["TERM"] !== "dumb" && !env["NO_COLOR"];
+}
+
+/** Whether there is a person to ask. */
+export function canAsk({ stdin, stdout, env }: Terminal, { json, quiet }: OutputFlags): boolean {
+  return stdin.isTTY && stdout.isTTY && !env["CI"] && !json && !quiet;
+}
+
+export function paintOf(terminal: Terminal): Paint {
+  return isLive(terminal) ? colourPaint : plainPaint;
+}
+
+/** The output that the flags and the terminal ask for. */
+export function outputFor(terminal: Terminal, { json, quiet }: OutputFlags): Output {
+  const { stdout, stderr, env } = terminal;
+  if (json) return jsonOutput(stdout);
+  if (quiet) return quietOutput(stdout, stderr, plainPaint);
+  if (isLive(terminal))
+    return new LiveOutput(stdout, { paint: colourPaint, prices: readPrices(env["HOLDFAST_PRICES"]) });
+  return plainOutput(stdout, plainPaint);
+}

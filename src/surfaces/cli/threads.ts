@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { HarnessError } from "../../errors.ts";
+import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
+import type { Terminal } from "./terminal.ts";
+
+const MANY = 10_000;
+
+/** The file that threads are kept in: `--state`, `HOLDFAST_STATE`, or the user's state directory. */
+export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
+  const path = given ?? env["HOLDFAST_STATE"];
+  return path ? resolve(cwd, path) : defaultStatePath(env);
+}
+
+/** Opens the thread store for as long as `use` takes. */
+export async function withSaver<T>(path: string, use: (saver: SqliteSaver) => Promise<T>): Promise<T> {
+  const saver = await sqliteSaver(path);
+  try {
+    return await use(saver);
+  } finally {
+    saver.close();
+  }
+}
+
+/** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */
+export async function findThread(saver: SqliteSaver, given: string): Promise<ThreadSummary> {
+  const exact = await saver.getThread(given);
+  if (exact) return exact;
+  const all = await saver.listThreads({ limit: MANY });
+  const found = all.filter(({ id }) => id.startsWith(given));
+  if (found.length === 1) return found[0]!;
+  const ids = (list: readonly ThreadSummary[]): string =>
+    list
+      .slice(0, 5)
+      .map(({ id }) => id)
+      .join(", ");
+  const known = all.length > 0 ? `the latest are ${ids(all)}` : "there are none yet";
+  const what = found.length > 1 ? `${found.length} threads begin with` : "There is no thread";
+  throw new HarnessError(
+    "invalid-options",
+    `${what} ${JSON.stringify(given)}: ${found.length > 1 ? ids(found) : known}. See holdfast threads.`,
+  );
+}
+
+/** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
+export function newThreadId(task: string, random: () => number = Math.random): string {
+  const words = task
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  const slug = words
+    .slice(0, 24)
+    .replace(/-[^-]*$/, words.length > 24 ? "" : "$&")
+    .replaceAll(/-+$/g, "");
+  const tail = Math.floor(random() * 36 ** 4)
+    .toString(36)
+    .padStart(4, "0");
+  return slug ? `${slug}-${tail}` : `thread-${tail}`;
+}

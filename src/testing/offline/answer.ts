@@ -1,0 +1,50 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { call, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
+import { DUPLICATES } from "./duplicates.ts";
+import { doJob } from "./job.ts";
+import { MANIFESTS } from "./manifests.ts";
+import { MARKERS } from "./markers.ts";
+import { NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
+import { isOpen, readPlan } from "./plan-view.ts";
+import { asksForSurvey, folderIn } from "./request.ts";
+import { survey } from "./survey.ts";
+import { reasonIn } from "./words.ts";
+
+const JOBS = [DUPLICATES, MARKERS, MANIFESTS];
+const NEEDED = ["ls", "glob", "grep", "read_file", "write_file"];
+/** More than any survey takes. */
+const MOST_TURNS = 400;
+
+/** What the offline model says to a request. Depends on nothing but the messages and the names of the tools. */
+export function answerTo(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
+  const next = decide(messages, tools);
+  if (typeof next === "string" || wasInterrupted(messages)) return next;
+  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const before = turn < 0 ? undefined : decide(messages.slice(0, turn), tools);
+  // The same calls again would have the same results: what was asked for left no trace.
+  if (JSON.stringify(before) !== JSON.stringify(next)) return next;
+  const last = readConversation(messages).calls.at(-1);
+  return `I stopped, because a call came to nothing${last ? `: ${last.name} answered "${reasonIn(last.result)}"` : ""}.`;
+}
+
+function decide(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
+  const conversation = readConversation(messages);
+  const { request, turns } = conversation;
+  if (turns > MOST_TURNS) return `I stopped after ${MOST_TURNS} turns.`;
+  const job = JOBS.find(({ title }) => request.startsWith(title));
+  const isSummarized = request === "" && messages.some(isSummary);
+  if (!job && !asksForSurvey(request) && !isSummarized) return NOT_A_SURVEY;
+  const missing = NEEDED.filter((name) => !tools.includes(name));
+  if (missing.length > 0)
+    return `${NOT_A_SURVEY}\nA survey needs the file tools; ${missing.join(", ")} are not there.`;
+  if (isSummarized) {
+    const open = readPlan(conversation).items.filter(isOpen);
+    const ids = open.map(({ id }) => id).join(",");
+    return open.length > 0 ? [call("update_todos", { cancel: ids })] : SUMMARIZED;
+  }
+  return job ? doJob(job, conversation, tools) : survey(conversation, folderIn(request), tools);
+}
+
+function isSummary(message: BaseMessage): boolean {
+  return message.additional_kwargs["lc_source"] === "summarization";
+}

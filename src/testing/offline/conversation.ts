@@ -1,0 +1,120 @@
+import {
+  AIMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+} from "@langchain/core/messages";
+
+/** A tool call to make. */
+export interface Call {
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** A tool call that was made, and what came of it. */
+export interface DoneCall extends Call {
+  result: string;
+  failed: boolean;
+}
+
+/** Words for the user, or tool calls. */
+export type Answer = string | Call[];
+
+/** What was asked last, and what has been done about it since. */
+export interface Conversation {
+  /** Empty when a summary has taken its place. */
+  request: string;
+  system: string;
+  /** Calls from before the request. */
+  earlier: DoneCall[];
+  calls: DoneCall[];
+  /** The model's own messages since the request. */
+  turns: number;
+  /** What the harness adds at the end of this request only. */
+  reminders: string[];
+  /** The model had already given its answer, and was asked to go on. */
+  calledBack: boolean;
+  /** The last call of this name with these arguments. */
+  made: (call: Call) => DoneCall | undefined;
+}
+
+/** The most calls beside each other: Node warns of a leak when more wait for one signal. */
+export const AT_ONCE = 8;
+
+/** A tool call. */
+export function call(name: string, args: Record<string, unknown>): Call {
+  return { name, args };
+}
+
+/** Reads a model request from the user's last message on. */
+export function readConversation(messages: readonly BaseMessage[]): Conversation {
+  const start = messages.findLastIndex((message) => isRequest(message) && !isContinuation(message));
+  const since = messages.slice(start + 1);
+  const calls = finishedCalls(since);
+  const byKey = new Map(calls.map((done) => [keyOf(done), done]));
+  const last = since.findLastIndex((message) => AIMessage.isInstance(message));
+  const trailing = since.slice(last + 1).filter((message) => HumanMessage.isInstance(message));
+  const answered = AIMessage.isInstance(since[last]) && (since[last].tool_calls ?? []).length === 0;
+  return {
+    request: messages[start]?.text.trim() ?? "",
+    system: messages.find((message) => SystemMessage.isInstance(message))?.text ?? "",
+    earlier: finishedCalls(messages.slice(0, Math.max(0, start))),
+    calls,
+    turns: since.filter((message) => AIMessage.isInstance(message)).length,
+    reminders: trailing.filter((message) => !isRequest(message)).map((message) => message.text),
+    calledBack: answered && trailing.length > 0,
+    made: (wanted) => byKey.get(keyOf(wanted)),
+  };
+}
+
+/** Whether the last turn's calls were interrupted: then they may be made again. */
+export function wasInterrupted(messages: readonly BaseMessage[]): boolean {
+  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  return messages.slice(turn + 1).some((message) => ToolMessage.isInstance(message) && isUnfinished(message));
+}
+
+/** The calls that were answered, in the order in which they were made. */
+function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
+  interface Entry {
+    call: Call;
+    reply?: ToolMessage;
+  }
+  const made: Entry[] = [];
+  // Some models use their call ids again: a reply belongs to the last call with its id.
+  const byId = new Map<string, Entry>();
+  for (const message of messages) {
+    if (AIMessage.isInstance(message)) {
+      for (const { name, args, id = "" } of message.tool_calls ?? []) {
+        const entry: Entry = { call: { name, args } };
+        made.push(entry);
+        byId.set(id, entry);
+      }
+    } else if (ToolMessage.isInstance(message)) {
+      const entry = byId.get(message.tool_call_id);
+      if (entry) entry.reply = message;
+    }
+  }
+  return made.flatMap(({ call: { name, args }, reply }) =>
+    reply && !isUnfinished(reply) ? { name, args, result: reply.text, failed: reply.status === "error" } : [],
+  );
+}
+
+/** A message of the user: not a reminder of the harness, and not a summary. */
+function isRequest(message: BaseMessage): boolean {
+  const { hide_from_ui, lc_source } = message.additional_kwargs;
+  return HumanMessage.isInstance(message) && hide_from_ui !== true && lc_source === undefined;
+}
+
+function isContinuation(message: BaseMessage): boolean {
+  return /^\s*(?:please\s+)?(?:go on|continue|resume|proceed)\b[^\n]{0,40}$/i.test(message.text);
+}
+
+/** What stands in for the result of a call that was not run to its end, through no fault of its own. */
+function isUnfinished(reply: ToolMessage): boolean {
+  return reply.status === "error" && /^Not (?:finished|run): /.test(reply.text);
+}
+
+function keyOf({ name, args }: Call): string {
+  return JSON.stringify([name, args]);
+}

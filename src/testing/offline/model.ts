@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import { BaseChatModel, type BindToolsInput } from "@langchain/core/language_models/chat_models";
+import type { ModelProfile } from "@langchain/core/language_models/profile";
+import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { answerTo } from "./answer.ts";
+import type { Call } from "./conversation.ts";
+import { countTokens } from "./tokens.ts";
+
+/** Options of `OfflineModel`. */
+export interface OfflineModelOptions {
+  /** Slows it down so that people can follow: milliseconds before each answer, and before each word of a stream. */
+  pace?: { thinkMs?: number; wordMs?: number };
+}
+
+const NAME = "offline";
+
+/**
+ * Plays the model's part in one real job without being one: it surveys a directory through an agent's file tools,
+ * with a plan and helpers, and writes what it found to `/survey.md`. Anything else it declines. An answer depends on
+ * the request alone, so a run can go on in another process, and two runs are the same.
+ */
+export class OfflineModel extends BaseChatModel {
+  readonly model = NAME;
+  readonly #pace: { thinkMs: number; wordMs: number };
+
+  constructor({ pace = {} }: OfflineModelOptions = {}) {
+    super({});
+    this.#pace = { thinkMs: 0, wordMs: 0, ...pace };
+  }
+
+  static override lc_name(): string {
+    return "OfflineModel";
+  }
+
+  override _llmType(): string {
+    return NAME;
+  }
+
+  /** It has no window that fills up: a conversation is only summarized when it is very long. */
+  override get profile(): ModelProfile {
+    return { maxInputTokens: 1_000_000, toolCalling: true };
+  }
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: object,
+  ): ReturnType<NonNullable<BaseChatModel["bindTools"]>> {
+    return this.withConfig({ ...kwargs, tools } as object);
+  }
+
+  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
+    const message = await this.#answer(messages, options);
+    return { generations: [{ message, text: message.text }] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    run?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    const { id = "", text, tool_calls = [], ...rest } = await this.#answer(messages, options);
+    for (const word of text.match(/\S+\s*/g) ?? []) {
+      await wait(this.#pace.wordMs, options.signal);
+      yield new ChatGenerationChunk({ text: word, message: new AIMessageChunk({ id, content: word }) });
+      await run?.handleLLMNewToken(word);
+    }
+    for (const [index, { name, args, id: callId }] of tool_calls.entries()) {
+      await wait(this.#pace.wordMs, options.signal);
+      const chunk = {
+        name,
+        args: JSON.stringify(args),
+        id: callId!,
+        index,
+        type: "tool_call_chunk" as const,
+      };
+      const message = new AIMessageChunk({ id, content: "", tool_call_chunks: [chunk] });
+      yield new ChatGenerationChunk({ text: "", message });
+    }
+    const { usage_metadata, response_metadata } = rest;
+    const last = { id, content: "", response_metadata, ...(usage_metadata ? { usage_metadata } : {}) };
+    yield new ChatGenerationChunk({ text: "", message: new AIMessageChunk(last) });
+  }
+
+  async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
+    options.signal?.throwIfAborted();
+    await wait(this.#pace.thinkMs, options.signal);
+    const bound = (options as { tools?: BindToolsInput[] }).tools ?? [];
+    const tools = bound.map((tool) => convertToOpenAITool(tool as never));
+    const names = tools.map((tool) => tool.function.name);
+    const said = answerTo(messages, names);
+    const id = idOf(messages);
+    const answer = { id, content: typeof said === "string" ? said : "", tool_calls: callsOf(said, id) };
+    const [input_tokens, output_tokens] = [
+      countTokens(messages, tools),
+      countTokens([new AIMessage(answer)]),
+    ];
+    const usage_metadata = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
+    const response_metadata = { model_name: NAME };
+    return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
+  }
+}
+
+function callsOf(said: string | Call[], id: string) {
+  const calls = typeof said === "string" ? [] : said;
+  return calls.map(({ name, args }, index) => ({
+    type: "tool_call" as const,
+    name,
+    args,
+    id: `${id}-${index + 1}`,
+  }));
+}
+
+/** An id that follows from the request: helpers answer side by side, and their ids must differ. */
+function idOf(messages: readonly BaseMessage[]): string {
+  const hash = createHash("sha256");
+  for (const message of messages) {
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    hash.update(
+      JSON.stringify([message.getType(), message.text, calls.map(({ name, args }) => [name, args])]),
+    );
+  }
+  return `${NAME}-${hash.digest("hex").slice(0, 12)}`;
+}
+
+async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (ms > 0) await setTimeout(ms, undefined, signal && { signal });
+}

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
+  mkdirSync(join(home, "project/src"), { recursive: true });
+  writeFileSync(join(home, "project/src/a.ts"), "export const a = 1;\n");
+});
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  HOLDFAST_STATE: join(home, "threads.db"),
+});
+
+function holdfast(args: readonly string[], { node = [], env = {} }: { node?: string[]; env?: object } = {}) {
+  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+    cwd: home,
+    env: { ...environment(), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  // A test that closes the pipe does not read from it.
+  const out = text(child.stdout).catch(() => "");
+  return { child, exit, out, err: text(child.stderr) };
+}
+
+const SURVEY = ["run", "--dir", "project", "--thread", "survey", "Survey this directory"];
+
+it.each([["--help"], ["run", "--help"], ["plan", "edit", "--help"], ["--version"]])(
+  "%s %s prints without loading LangChain, a database or a view",
+  async (...args) => {
+    const { out, err, exit } = holdfast(args.filter(Boolean), { node: ["--import", refusing(HEAVY)] });
+    expect(await err).toBe("");
+    expect(await exit).toBe(0);
+    expect(await out).toMatch(/holdfast|^\d+\.\d+\.\d+/);
+  },
+);
+
+it("the guard of the test before refuses what a run needs", async () => {
+  const { err, exit } = holdfast(SURVEY, { node: ["--import", refusing(HEAVY)] });
+  expect(await err).toContain("was loaded");
+  expect(await exit).not.toBe(0);
+});
+
+it("a reader that has gone stops the run without a stack trace, and the run can go on", async () => {
+  const { child, err, exit } = holdfast([...SURVEY, "--json"]);
+  child.stdout.once("data", () => child.stdout.destroy());
+  expect(await exit).toBe(130);
+  expect(await err).toBe(
+    "holdfast: stopped, since nobody reads the output. Go on with: holdfast resume survey\n",
+  );
+  const resumed = holdfast(["resume", "survey", "--quiet"]);
+  expect(await resumed.out).toContain("survey.md");
+  expect(await resumed.exit).toBe(0);
+});
+
+it("SIGTERM stops the run as Ctrl-C does", async () => {
+  const { child, out, exit } = holdfast([...SURVEY, "--json"]);
+  child.stdout.once("data", () => child.kill("SIGTERM"));
+  expect(await exit).toBe(130);
+  const last = JSON.parse((await out).trimEnd().split("\n").at(-1)!) as object;
+  expect(last).toMatchObject({ type: "run-end", outcome: "interrupted", resume: "holdfast resume survey" });
+});
+
+it("a second process on the same thread gets a clear error and changes nothing", async () => {
+  const first = holdfast([...SURVEY, "--json"]);
+  const second = await new Promise<ReturnType<typeof holdfast>>((resolve) => {
+    const onData = (data: Buffer): void => {
+      if (!data.includes("plan-change")) return;
+      first.child.stdout.off("data", onData);
+      first.child.kill("SIGSTOP");
+      resolve(holdfast(["resume", "survey"]));
+    };
+    first.child.stdout.on("data", onData);
+  });
+  expect(await second.err).toMatch(/^holdfast: Thread "survey" is in use by process \d+ .*\n$/);
+  expect(await second.exit).toBe(1);
+  first.child.kill("SIGCONT");
+  expect(await first.exit).toBe(0);
+});
+
+it.each([{ NO_COLOR: "1" }, { CI: "true" }, { TERM: "dumb" }, {}])(
+  "there is no escape sequence in a pipe with %j",
+  async (env) => {
+    const { out, exit } = holdfast(SURVEY, { env });
+    expect(await exit).toBe(0);
+    expect(await out).not.toContain("\u001B");
+    expect(await out).toContain("[x] 1 ");
+  },
+);
+
+it("completion offers commands, options and threads", async () => {
+  await holdfast(SURVEY).exit;
+  const complete = async (...words: string[]): Promise<string> =>
+    holdfast(["--get-yargs-completions", "holdfast", ...words], { env: { SHELL: "/bin/bash" } }).out;
+  expect(await complete("")).toMatch(/resume[\s\S]*doctor/);
+  expect(await complete("run", "--")).toContain("--approve");
+  expect(await complete("show", "")).toContain("survey");
+  expect(await holdfast(["completion"], { env: { SHELL: "/bin/bash" } }).out).toContain("complete -o");
+});
+
+const HEAVY = ["langchain", "@langchain/", "libsql", "@clack/", "zod"];
+
+/** A module that makes Node fail when one of these packages is loaded. */
+function refusing(packages: readonly string[]): string {
+  const hooks = `export async function resolve(name, context, next) {
+    if (${JSON.stringify(packages)}.some((one) => name.startsWith(one))) throw new Error(name + " was loaded");
+    return next(name, context);
+  }`;
+  const url = `data:text/javascript,${encodeURIComponent(hooks)}`;
+  const register = `import { register } from "node:module"; register(${JSON.stringify(url)});`;
+  return `data:text/javascript,${encodeURIComponent(register)}`;
+}

@@ -1,0 +1,188 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ToolMessage } from "@langchain/core/messages";
+import Database from "libsql";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunEvent } from "../src/runs/events.ts";
+import { sqliteSaver } from "../src/storage/index.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const KILLS = 50;
+const KILLS_PER_RUN = 5;
+const THREAD = "survey";
+
+let root: string;
+/** How long it takes until the first event, and from there to the end, in milliseconds. */
+let undisturbed: { report: string; events: RunEvent[]; boot: number; work: number };
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "holdfast-kill-"));
+  const home = newHome("undisturbed");
+  const started = Date.now();
+  const code = await start(home, "events", START).end();
+  if (code !== 0) throw new Error(`The undisturbed run ended with ${code}.`);
+  const events = eventsOf(home, "events");
+  const first = events[0]!.at;
+  undisturbed = { report: reportOf(home), events, boot: first - started, work: Date.now() - first };
+}, 120_000);
+
+afterAll(() => {
+  rmSync(root, { recursive: true });
+});
+
+it("the undisturbed run takes at least 30 turns, with sub-agents", () => {
+  const turns = undisturbed.events.filter(({ type }) => type === "model-end");
+  expect(turns.length).toBeGreaterThanOrEqual(30);
+  expect(undisturbed.events.map(({ type }) => type)).toContain("subagent-end");
+});
+
+it(`kill -9 at ${KILLS} random moments, each followed by resume, changes nothing in the end`, async () => {
+  const random = seeded(20_261_115);
+  const results: Disturbed[] = [];
+  const kills = (): number => results.reduce((total, run) => total + run.kills, 0);
+  let runs = 0;
+  const killUntilEnough = async (): Promise<void> => {
+    while (kills() < KILLS) results.push(await disturbedRun(`run-${(runs += 1)}`, random));
+  };
+  // As many at a time as the smallest machine has cores.
+  await Promise.all([killUntilEnough(), killUntilEnough()]);
+
+  for (const { report, repeated, plan } of results) {
+    expect(report).toBe(undisturbed.report);
+    expect(repeated).toEqual([]);
+    expect(plan).toEqual(planOf(undisturbed.events));
+  }
+}, 600_000);
+
+interface Disturbed {
+  kills: number;
+  report: string;
+  /** Calls that were run again although their results had been saved. */
+  repeated: string[];
+  plan: string[];
+}
+
+/** A run that is killed and resumed some times, and then left in peace. */
+async function disturbedRun(name: string, random: () => number): Promise<Disturbed> {
+  const home = newHome(name);
+  const finished = new Set<string>();
+  const repeated: string[] = [];
+  let kills = 0;
+  let command = START;
+  for (let attempt = 0; ; attempt += 1) {
+    const child = start(home, `events-${attempt}`, command);
+    const { boot, work } = undisturbed;
+    const moment = kills < KILLS_PER_RUN ? boot / 2 + random() * (boot / 2 + work / 2) : undefined;
+    const code = await child.end(moment);
+    const events = eventsOf(home, `events-${attempt}`);
+    const calls = events.flatMap((event) => (event.type === "tool-start" ? event.call : []));
+    repeated.push(...calls.filter((call) => finished.has(call)));
+    if (code !== null) {
+      if (code !== 0) throw new Error(`${name} ended with ${code} after ${kills} kills.`);
+      const all = Array.from({ length: attempt + 1 }, (_, at) => eventsOf(home, `events-${at}`)).flat();
+      return { kills, report: reportOf(home), repeated, plan: planOf(all) };
+    }
+    kills += 1;
+    const saved = await savedCalls(join(home, "threads.db"));
+    for (const call of saved ?? []) finished.add(call);
+    command = saved ? ["resume", THREAD] : START;
+  }
+}
+
+const START = ["run", "--model", "offline", "--dir", "project", "--thread", THREAD, "Survey this directory"];
+
+/** Starts the command line with its events in a file. `end` waits for it, or kills it after some milliseconds. */
+function start(home: string, file: string, command: readonly string[]) {
+  const events = openSync(join(home, file), "w");
+  const child = spawn(process.execPath, [MAIN, ...command, "--json"], {
+    cwd: home,
+    env: { ...process.env, HOLDFAST_STATE: join(home, "threads.db") },
+    stdio: ["ignore", events, "inherit"],
+  });
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  return {
+    end: async (killAfter?: number): Promise<number | null> => {
+      const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfter);
+      const code = await exit;
+      clearTimeout(timer);
+      closeSync(events);
+      return code;
+    },
+  };
+}
+
+/** A folder with a project that takes the survey more than 30 turns. */
+function newHome(name: string): string {
+  const home = join(root, name);
+  for (let at = 0; at < 12; at += 1) {
+    const folder = join(home, "project", `part-${at}`, "src");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, `module-${at}.ts`),
+      `export const n = ${at}; // TODO: name it\n`.repeat(at + 1),
+    );
+    writeFileSync(join(folder, "copy.md"), "The same everywhere.\n");
+    writeFileSync(join(folder, "..", "package.json"), `{"name":"part-${at}","dependencies":{"a":"1"}}\n`);
+  }
+  return home;
+}
+
+/** The ids of the tool calls whose results are saved, of the main agent and of sub-agents; undefined without a thread. */
+async function savedCalls(path: string): Promise<string[] | undefined> {
+  const saver = await sqliteSaver(path);
+  try {
+    if (!(await saver.getThread(THREAD))) return undefined;
+    const calls: string[] = [];
+    for (const ns of namespacesIn(path)) {
+      const tuple = await saver.getTuple({ configurable: { thread_id: THREAD, checkpoint_ns: ns } });
+      const messages = tuple?.checkpoint.channel_values["messages"] ?? [];
+      const pending = (tuple?.pendingWrites ?? []).flatMap(([, channel, value]) =>
+        channel === "messages" ? value : [],
+      );
+      for (const message of [messages, pending].flat()) {
+        if (ToolMessage.isInstance(message)) calls.push(message.tool_call_id);
+      }
+    }
+    return calls;
+  } finally {
+    saver.close();
+  }
+}
+
+function namespacesIn(path: string): string[] {
+  const database = new Database(path, { readonly: true });
+  try {
+    const rows = database.prepare("SELECT DISTINCT ns FROM checkpoints").all() as { ns: string }[];
+    return rows.map(({ ns }) => ns);
+  } finally {
+    database.close();
+  }
+}
+
+function reportOf(home: string): string {
+  return readFileSync(join(home, "project/survey.md"), "utf8");
+}
+
+/** The events of a file; what a killed process had begun to write at its end is left out. */
+function eventsOf(home: string, file: string): RunEvent[] {
+  const lines = readFileSync(join(home, file), "utf8").split("\n");
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as RunEvent);
+}
+
+/** The items of the main plan as they ended. */
+function planOf(events: readonly RunEvent[]): string[] {
+  const last = events.findLast((event) => event.type === "plan-change" && event.owner === "main");
+  return last?.type === "plan-change"
+    ? last.todos.map(({ id, content, status }) => `${id} ${content}: ${status}`)
+    : [];
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}

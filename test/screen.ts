@@ -1,0 +1,84 @@
+import { spawn, type IPty } from "@lydell/node-pty";
+import xterm from "@xterm/headless";
+
+const PATIENCE_MS = 45_000;
+
+export interface ScreenOptions {
+  columns?: number;
+  rows?: number;
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** A program on a pseudo-terminal, with what a person would see of it. */
+export class Screen {
+  readonly #terminal: xterm.Terminal;
+  readonly #process: IPty;
+  readonly exit: Promise<number>;
+
+  constructor(command: readonly string[], { columns = 90, rows = 30, cwd, env = {} }: ScreenOptions = {}) {
+    this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
+    const { CI: _, NO_COLOR: __, ...inherited } = process.env as Record<string, string>;
+    this.#process = spawn(command[0]!, command.slice(1), {
+      cols: columns,
+      rows,
+      name: "xterm-256color",
+      env: { ...inherited, TERM: "xterm-256color", ...env },
+      ...(cwd !== undefined && { cwd }),
+    });
+    this.#process.onData((data) => this.#terminal.write(data));
+    this.exit = new Promise((resolve) => this.#process.onExit(({ exitCode }) => resolve(exitCode)));
+  }
+
+  type(keys: string): void {
+    this.#process.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#terminal.resize(columns, rows);
+    this.#process.resize(columns, rows);
+  }
+
+  kill(): void {
+    this.#process.kill("SIGKILL");
+  }
+
+  get columns(): number {
+    return this.#terminal.cols;
+  }
+
+  /** Whether the cursor is shown. */
+  get hasCursor(): boolean {
+    const { _core: core } = this.#terminal as unknown as {
+      _core: { coreService: { isCursorHidden: boolean } };
+    };
+    return !core.coreService.isCursorHidden;
+  }
+
+  /** The visible rows, without empty ones at the end. */
+  lines(): string[] {
+    return this.#read(this.#terminal.buffer.active.viewportY);
+  }
+
+  /** Everything that was ever written, with what has scrolled away. */
+  all(): string {
+    return this.#read(0).join("\n");
+  }
+
+  /** Waits until the screen shows something. */
+  async see(what: RegExp): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!what.test(this.lines().join("\n"))) {
+      if (Date.now() > deadline) throw new Error(`${what} did not appear on:\n${this.all()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  #read(from: number): string[] {
+    const buffer = this.#terminal.buffer.active;
+    const rows = Array.from({ length: buffer.length - from }, (_, at) => {
+      return buffer.getLine(from + at)?.translateToString(true) ?? "";
+    });
+    return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { run } from "./run.ts";
+import { Screen, type ScreenOptions } from "./screen.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const [DOWN, ENTER, CTRL_C] = ["\u001B[B", "\r", "\u0003"];
+
+let home: string;
+let screens: Screen[] = [];
+const environment = (): Record<string, string> => ({
+  HOLDFAST_STATE: join(home, "threads.db"),
+  HOLDFAST_PACE: "0.2",
+});
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-terminal-"));
+});
+
+afterEach(() => {
+  for (const screen of screens) screen.kill();
+  screens = [];
+  rmSync(home, { recursive: true });
+});
+
+function open(args: readonly string[], options: ScreenOptions = {}): Screen {
+  const env = { ...environment(), ...options.env };
+  const screen = new Screen([process.execPath, MAIN, ...args], { cwd: home, ...options, env });
+  screens.push(screen);
+  return screen;
+}
+
+const holdfast = (...args: string[]) =>
+  run(process.execPath, [MAIN, ...args], { cwd: home, env: { ...process.env, ...environment() } });
+
+describe("the offline survey on a terminal", () => {
+  const SURVEY = ["run", "--dir", "project", "--thread", "survey", "Survey this directory"];
+
+  beforeEach(() => {
+    for (const folder of ["src", "docs", "wide"])
+      mkdirSync(join(home, "project", folder), { recursive: true });
+    writeFileSync(join(home, "project/src/a.ts"), "export const a = 1; // TODO: more\n");
+    writeFileSync(join(home, "project/src/b.ts"), "export const a = 1; // TODO: more\n");
+    writeFileSync(join(home, "project/wide/漢字の名前.md"), "# 漢字\n");
+  });
+
+  it("shows the plan below the text and ends with all of it done", async () => {
+    const screen = open(SURVEY);
+    await screen.see(/\[>\] 1 .*\n(?:.*\n)*.*0\/\d/);
+    await screen.see(/Done \(\d+\/\d+/);
+    expect(await screen.exit).toBe(0);
+    expect(screen.hasCursor).toBe(true);
+    expect(screen.all()).not.toContain("[>]");
+    expect(screen.all().match(/\[x\] 1 /g)).toHaveLength(1);
+    expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain("a.ts");
+  });
+
+  it("stops at Ctrl-C, says how to go on, and goes on", async () => {
+    const first = open(SURVEY);
+    await first.see(/\[x\] 1 /);
+    first.type(CTRL_C);
+    expect(await first.exit).toBe(130);
+    expect(first.all()).toContain("Go on with: holdfast resume survey");
+    expect(first.hasCursor).toBe(true);
+
+    const listed = await holdfast("threads");
+    expect(listed.stdout).toMatch(/survey +idle +\d\/\d/);
+
+    const second = open(["resume"]);
+    await second.see(/\[x\] 1 /);
+    expect(await second.exit).toBe(0);
+    expect(second.all()).toMatch(/Done \((\d+)\/\1/);
+  });
+
+  it("quits at once at the second Ctrl-C", async () => {
+    const screen = open(SURVEY);
+    await screen.see(/\[>\]/);
+    screen.type(CTRL_C + CTRL_C);
+    expect(await screen.exit).toBe(130);
+    expect((await holdfast("show", "survey")).stdout).toMatch(/completed\)/);
+  });
+
+  it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
+    const screen = open(SURVEY, { columns: 100, rows: 30 });
+    await screen.see(/\[>\] 1 /);
+    for (const [columns, rows] of [
+      [40, 20],
+      [12, 6],
+      [120, 40],
+    ] as const) {
+      screen.resize(columns, rows);
+      await screen.see(/\[[x>]\]/);
+    }
+    expect(await screen.exit).toBe(0);
+    const rows = screen.lines();
+    expect(rows.filter((row) => row.startsWith("[x] 1 "))).toHaveLength(1);
+    expect(rows.filter((row) => row.startsWith("Done"))).toHaveLength(1);
+  });
+
+  it("draws on a terminal that does not know its size", async () => {
+    const screen = open(SURVEY, { columns: 1, rows: 1 });
+    screen.resize(80, 24);
+    expect(await screen.exit).toBe(0);
+  });
+
+  it("asks for the plan's approval and works on the plan as it was edited", async () => {
+    const editor = join(home, "editor.sh");
+    writeFileSync(editor, `#!/bin/sh\nsed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, { mode: 0o755 });
+    const screen = open([...SURVEY, "--approve", "first"], { env: { EDITOR: editor } });
+    await screen.see(/Work on this plan\?/);
+    screen.type(DOWN + ENTER);
+    expect(await screen.exit).toBe(0);
+    const shown = await holdfast("show", "survey");
+    expect(shown.stdout).toContain("[-] #4");
+    expect(shown.stdout).not.toMatch(/\[[ >]\]/);
+    expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
+  });
+
+  it("keeps a question for later when Ctrl-C is pressed at it", async () => {
+    const first = open([...SURVEY, "--approve", "first"]);
+    await first.see(/Work on this plan\?/);
+    first.type(CTRL_C);
+    expect(await first.exit).toBe(130);
+    expect((await holdfast("threads")).stdout).toMatch(/survey +interrupted/);
+
+    const second = open(["resume", "survey"]);
+    await second.see(/Work on this plan\?/);
+    second.type(ENTER);
+    expect(await second.exit).toBe(0);
+  });
+});
