@@ -79,8 +79,8 @@ ${groups.map(({ paths, size }) => `- ${size} bytes: ${paths.map(quoted).join(", 
 export const DUPLICATES: Job = {
   title: TITLE,
   phases: [
-    { content: "Read the beginning of each file", estimate: 1 },
-    { content: "Read on in files that begin alike", after: [1], estimate: 1 },
+    { content: "Read the beginning of each file", estimate: 0.05 },
+    { content: "Read on in files that begin alike", after: [1], estimate: 0.05 },
   ],
   work: (conversation, description) => {
     const groups = [...description.matchAll(/^- (\d+) bytes: (.+)$/gm)].map(([, size, paths]) => ({

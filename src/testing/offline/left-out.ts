@@ -4,6 +4,7 @@ export const LEFT_OUT_FOLDERS: readonly string[] = [
   ".git",
   ".gradle",
   ".hg",
+  ".holdfast",
   ".mypy_cache",
   ".next",
   ".nuxt",

@@ -35,8 +35,8 @@ Return a Markdown list and nothing else: first "- found: N manifests", then a li
 export const MANIFESTS: Job = {
   title: TITLE,
   phases: [
-    { content: "Find the manifests", estimate: 1 },
-    { content: "Read them and count dependencies", after: [1], estimate: 2 },
+    { content: "Find the manifests", estimate: 0.05 },
+    { content: "Read them and count dependencies", after: [1], estimate: 0.1 },
   ],
   work: (conversation, description) => {
     const [base = "/"] = unquoted(/ in the folder (".+?") and below/.exec(description)?.[1] ?? "");

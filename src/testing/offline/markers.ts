@@ -43,8 +43,8 @@ ${places.map(({ folder, deep }) => `- ${deep ? "all files below" : "the files di
 export const MARKERS: Job = {
   title: TITLE,
   phases: [
-    { content: "Count the lines with markers", estimate: 1 },
-    { content: "Get their line numbers", after: [1], estimate: 1 },
+    { content: "Count the lines with markers", estimate: 0.05 },
+    { content: "Get their line numbers", after: [1], estimate: 0.05 },
   ],
   work: (conversation, description) => {
     const base =

@@ -17,12 +17,12 @@ export type Section = "languages" | "largest" | "duplicates" | "markers" | "mani
 
 /** The plan of a survey. */
 export const SURVEY_STEPS: readonly Step[] = [
-  { content: STEP.list, estimate: 2 },
-  { content: STEP.languages, after: [1], estimate: 2 },
-  { content: STEP.largest, after: [1], estimate: 1 },
-  { content: STEP.duplicates, after: [1], estimate: 2 },
-  { content: STEP.markers, after: [1], estimate: 2 },
-  { content: STEP.manifests, after: [1], estimate: 2 },
-  { content: STEP.write, after: [2, 3, 4, 5, 6], estimate: 1 },
-  { content: STEP.check, after: [7], estimate: 1 },
+  { content: STEP.list, estimate: 0.1 },
+  { content: STEP.languages, after: [1], estimate: 0.1 },
+  { content: STEP.largest, after: [1], estimate: 0.05 },
+  { content: STEP.duplicates, after: [1], estimate: 0.1 },
+  { content: STEP.markers, after: [1], estimate: 0.1 },
+  { content: STEP.manifests, after: [1], estimate: 0.1 },
+  { content: STEP.write, after: [2, 3, 4, 5, 6], estimate: 0.05 },
+  { content: STEP.check, after: [7], estimate: 0.05 },
 ];

@@ -1,11 +1,11 @@
 import sliceAnsi from "slice-ansi";
 import stringWidth from "string-width";
-import { countTodos, MARKS, type Status, type Todo } from "../../../plan/index.ts";
+import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { costOf, type Prices } from "../../../runs/prices.ts";
 import { timeLeft } from "../../../runs/time-left.ts";
 import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../runs/view.ts";
 import { clock, dollars, duration, roughly, short } from "./amounts.ts";
-import { oneLine, type Paint, type Style } from "./paint.ts";
+import { oneLine, STATUS_STYLES, type Paint } from "./paint.ts";
 
 export interface FrameOptions {
   columns: number;
@@ -16,13 +16,6 @@ export interface FrameOptions {
   prices?: Prices | undefined;
 }
 
-const STYLES: Record<Status, Style> = {
-  pending: "dim",
-  in_progress: "cyan",
-  completed: "green",
-  blocked: "yellow",
-  cancelled: "dim",
-};
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPIN_MS = 100;
 
@@ -66,7 +59,7 @@ function helperLines(view: RunView, helper: AgentView, options: FrameOptions & {
 function itemText(view: RunView, agent: AgentView, todo: Todo, { now, paint }: FrameOptions): string {
   const { id, content, status, actuals, note } = todo;
   const text = `${MARKS[status]} ${id} ${oneLine(content)}`;
-  const line = paint(STYLES[status], text);
+  const line = paint(STATUS_STYLES[status], text);
   const tail = (parts: (string | undefined)[]): string => `${line} ${paint("dim", join(parts))}`;
   switch (status) {
     case "in_progress": {

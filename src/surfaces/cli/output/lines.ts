@@ -2,7 +2,7 @@ import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
-import { harmless, oneLine, type Paint } from "./paint.ts";
+import { harmless, oneLine, STATUS_STYLES, type Paint } from "./paint.ts";
 
 type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
@@ -11,7 +11,8 @@ type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] {
   switch (event.type) {
     case "run-start": {
-      const where = event.dir === undefined ? "" : ` in ${event.dir}`;
+      // Who starts a run has just said where; who goes on with one may be somewhere else.
+      const where = event.resumed && event.dir !== undefined ? ` in ${event.dir}` : "";
       const verb = event.resumed ? "resumed" : "started";
       return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];
     }
@@ -90,7 +91,8 @@ function idOf(change: Record<string, unknown>): string | undefined {
 function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): string {
   const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
   const tail = [took, note && oneLine(note)].filter(Boolean).join("; ");
-  return `${MARKS[status]} ${id} ${oneLine(content)}${tail ? paint("dim", ` (${tail})`) : ""}`;
+  const text = paint(STATUS_STYLES[status], `${MARKS[status]} ${id} ${oneLine(content)}`);
+  return `${text}${tail ? paint("dim", ` (${tail})`) : ""}`;
 }
 
 const OUTCOMES = {

@@ -94,7 +94,7 @@ describe("the live output", () => {
     stage = new Stage(40, 12);
     stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }), text("Hello."));
     stage.show(plan({ id: "1", content: "Dig", status: "completed" }), end);
-    expect(await stage.lines()).toEqual(["started t with m", "Hello.", "[x] 1 Dig", "Done (1/1, 0:00)"]);
+    expect(await stage.lines()).toEqual(["started t with m", "Hello.", "", "[x] 1 Dig", "Done (1/1, 0:00)"]);
   });
 
   it("does not show what sub-agents say", async () => {
@@ -107,7 +107,7 @@ describe("the live output", () => {
     stage = new Stage(12, 30);
     stage.show(start, text("aaaa bbbb cccc 漢字漢字漢字漢字"), end);
     const lines = (await stage.lines()).map((line) => line.trim());
-    expect(lines.slice(1, -1)).toEqual(["aaaa bbbb", "cccc 漢字漢", "字漢字漢字"]);
+    expect(lines.slice(1, -2)).toEqual(["aaaa bbbb", "cccc 漢字漢", "字漢字漢字"]);
   });
 
   it.each([

@@ -70,6 +70,7 @@ export class LiveOutput implements Output {
       case "run-end":
         return [
           ...this.#takeText(),
+          "",
           ...planLines(this.#view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint).map((line) =>
             fit(line, this.#columns),
           ),
@@ -113,8 +114,8 @@ export class LiveOutput implements Output {
       paint: this.#paint,
       prices: this.#prices,
     });
-    const text = this.#text ? [fit(this.#text, columns), ""] : [];
-    this.#region.draw(lines, [...text, ...plan]);
+    const text = this.#text ? [fit(this.#text, columns)] : [];
+    this.#region.draw(lines, [...text, "", ...plan]);
   }
 
   #finish(lines: readonly string[]): void {

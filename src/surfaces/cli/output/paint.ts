@@ -1,9 +1,19 @@
 import { stripVTControlCharacters, styleText } from "node:util";
+import type { Status } from "../../../plan/index.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
 /** Colours a text, or leaves it as it is. */
 export type Paint = (style: Style, text: string) => string;
+
+/** The colour of each status, the same in every output. */
+export const STATUS_STYLES: Readonly<Record<Status, Style>> = {
+  pending: "dim",
+  in_progress: "cyan",
+  completed: "green",
+  blocked: "yellow",
+  cancelled: "dim",
+};
 
 export const plainPaint: Paint = (_style, text) => text;
 
