@@ -3,7 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { drive, snapshotOf } from "../../runs/drive.ts";
 import type { RunEvent, RunEventBody } from "../../runs/events.ts";
-import { modelFor } from "../../runs/model.ts";
+import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { costOf, readPrices } from "../../runs/prices.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import type { RunSettings } from "../../runs/settings.ts";
@@ -38,7 +38,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const prices = readPrices(env["HOLDFAST_PRICES"]);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const model = await modelFor(options.settings.model, { env, isWatched });
-  const settings: RunSettings = { ...options.settings, model: model.name };
+  const settings = settingsFor(model.name, options);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags);
   const interruption = new Interruption(terminal.stdout, () => output.close());
@@ -104,6 +104,12 @@ export async function perform(options: PerformOptions): Promise<number> {
     output.close();
     await release();
   }
+}
+
+/** The offline model has one job, and a directory is what it is about: without `--dir`, the present one. */
+function settingsFor(model: string, { settings, resumed, terminal }: PerformOptions): RunSettings {
+  const dir = settings.dir ?? (model === OFFLINE && !resumed ? terminal.cwd : undefined);
+  return { ...settings, model, ...(dir !== undefined && { dir }) };
 }
 
 /** An answer that cannot be meant leaves the question open: the run waits for a better one. */
