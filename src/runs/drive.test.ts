@@ -1,0 +1,156 @@
+import { MemorySaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { createRunAgent } from "./agent.ts";
+import { drive, taskInput, type DriveOptions, type Ending } from "./drive.ts";
+import type { RunEventBody } from "./events.ts";
+import type { RunSettings } from "./settings.ts";
+
+const SETTINGS: RunSettings = {
+  model: "scripted",
+  plan: true,
+  preset: "lean",
+  approve: "never",
+  shell: false,
+  ask: [],
+};
+
+interface Driven {
+  end: Ending;
+  events: RunEventBody[];
+  model: ScriptedModel;
+}
+
+/** Runs a script to its end, with an answer to every question. */
+async function driven(
+  steps: Step[],
+  {
+    settings = {},
+    ...options
+  }: { settings?: Partial<RunSettings> } & Partial<Pick<DriveOptions, "answer" | "signal">> = {},
+): Promise<Driven> {
+  const model = new ScriptedModel(steps);
+  const agent = createRunAgent({
+    settings: { ...SETTINGS, ...settings },
+    model,
+    checkpointer: new MemorySaver(),
+  });
+  const events: RunEventBody[] = [];
+  const end = await drive(taskInput("Go", {}), {
+    agent,
+    thread: "t",
+    model: { model, name: "scripted", source: "option" },
+    emit: (event) => void events.push(event),
+    signal: new AbortController().signal,
+    answer: () => Promise.resolve(undefined),
+    ...options,
+  });
+  return { end, events, model };
+}
+
+const delegate = (todo?: string) =>
+  callTool("task", {
+    description: `Look ${todo ?? "around"}`,
+    subagent_type: "general-purpose",
+    ...(todo !== undefined && { todo_id: todo }),
+  });
+
+describe("the events of a run", () => {
+  it("say who did what, also in a sub-agent", async () => {
+    const { events, end } = await driven([
+      [callTool("write_todos", { todos: ["Look"] }), delegate("1")],
+      callTool("ls", { path: "/" }),
+      "Nothing there.",
+      "Done.",
+    ]);
+    const owner = expect.stringMatching(/^main\/general-purpose:/) as string;
+    expect(events).toContainEqual(expect.objectContaining({ type: "subagent-start", owner, todoId: "1" }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-start", owner, name: "ls", about: "/" }),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-end", owner, name: "ls", ok: true, result: "(empty)" }),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "model-end", owner, text: "Nothing there." }),
+    );
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "model-end", owner: "main", text: "Done." }),
+    );
+    expect(end).toMatchObject({ outcome: "done", answer: "Done.", counts: { completed: 1, total: 1 } });
+  });
+
+  it("stream what the main agent says, piece by piece", async () => {
+    const { events } = await driven(["All is well."]);
+    const pieces = events.flatMap((event) => (event.type === "text" ? event.text : []));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join("")).toBe("All is well.");
+  });
+
+  it("tell a tool that failed from one that worked", async () => {
+    const { events } = await driven([callTool("read_file", { file_path: "/none" }), "So be it."]);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-end", ok: false, result: expect.stringContaining("/none") }),
+    );
+  });
+});
+
+describe("a run", () => {
+  it("that ends with open items is open", async () => {
+    const stop = "I stop here.";
+    const { end } = await driven([callTool("write_todos", { todos: ["a", "b"] }), stop, stop, stop]);
+    expect(end).toMatchObject({ outcome: "open", counts: { total: 2, completed: 0 } });
+  });
+
+  it("waits for an answer that nobody gives", async () => {
+    const { end, events } = await driven([callTool("ask_clarification", { question: "Which?" })]);
+    expect(end.outcome).toBe("waiting");
+    expect(events.at(-1)).toMatchObject({ type: "question", kind: "clarification", text: "Which?" });
+  });
+
+  it("asks what sub-agents want to know, each of them, and goes on with all answers", async () => {
+    const asked: string[] = [];
+    const { end } = await driven(
+      [
+        [delegate(), delegate()],
+        callTool("write_file", { file_path: "/a", content: "1" }),
+        callTool("write_file", { file_path: "/b", content: "2" }),
+        "Written.",
+        "Written.",
+        "Done.",
+      ],
+      {
+        settings: { ask: ["write_file"] },
+        answer: ({ kind, text, calls = [] }) => {
+          asked.push(`${kind}: ${/\/[ab]/.exec(text)?.[0]}`);
+          return Promise.resolve({ decisions: calls.map(() => ({ type: "approve" })) });
+        },
+      },
+    );
+    expect(asked.toSorted()).toEqual(["permission: /a", "permission: /b"]);
+    expect(end.outcome).toBe("done");
+  });
+
+  it("that fails says why in one line", async () => {
+    const { end } = await driven([new Error("the cable\nis cut")]);
+    expect(end).toMatchObject({
+      outcome: "failed",
+      error: expect.stringMatching(/^scripted failed: the cable$/),
+    });
+  });
+
+  it("that is interrupted is neither failed nor done", async () => {
+    const controller = new AbortController();
+    const { end } = await driven(
+      [
+        () => {
+          controller.abort();
+          return callTool("ls", {});
+        },
+        "Never said.",
+      ],
+      { signal: controller.signal },
+    );
+    expect(end.outcome).toBe("interrupted");
+  });
+});
