@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
 import { drive, taskInput, type DriveOptions, type Ending } from "./drive.ts";
+import { readPlan, writePlan } from "./edit-plan.ts";
 import type { RunEventBody } from "./events.ts";
 import type { RunSettings } from "./settings.ts";
 
@@ -152,5 +153,36 @@ describe("a run", () => {
       { signal: controller.signal },
     );
     expect(end.outcome).toBe("interrupted");
+  });
+});
+
+describe("a plan that a person edits while a run is stopped", () => {
+  it("in the middle of a turn is told to the model, and what had finished is not done again", async () => {
+    const model = new ScriptedModel([
+      callTool("write_todos", { todos: ["Dig", "Plant"] }),
+      [
+        callTool("write_file", { file_path: "/a", content: "1" }),
+        callTool("ask_clarification", { question: "?" }),
+      ],
+      callTool("update_todos", { done: "1,2" }),
+      "Done.",
+    ]);
+    const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: new MemorySaver() });
+    const run = (input: object | null): Promise<Ending> =>
+      drive(input, {
+        agent,
+        thread: "t",
+        model: { model, name: "scripted", source: "option" },
+        emit: () => {},
+        signal: new AbortController().signal,
+        answer: () => Promise.resolve(undefined),
+      });
+    expect(await run(taskInput("Go", {}))).toMatchObject({ outcome: "waiting" });
+    const plan = await readPlan(agent, "t");
+    await writePlan(agent, "t", [plan[0], { ...plan[1], content: "Plant kelp" }]);
+    expect(await run(null)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
+    const told = JSON.stringify(model.requests[2]?.messages);
+    expect(told).toContain("Plant kelp");
+    expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant kelp"]);
   });
 });

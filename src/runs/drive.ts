@@ -6,6 +6,7 @@ import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent } from "./agent.ts";
+import { readPlan } from "./edit-plan.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";
 import { readQuestion, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
@@ -151,7 +152,6 @@ function explain(error: unknown, model: ChosenModel): string {
 
 /** The plan of a thread that is taken up again, as its first event. */
 export async function snapshotOf(agent: RunAgent, thread: string): Promise<RunEventBody | undefined> {
-  const { values } = await agent.graph.getState({ configurable: { thread_id: thread } });
-  const { todos = [] } = values as ThreadValues;
+  const todos = await readPlan(agent, thread);
   return todos.length > 0 ? { type: "plan-snapshot", owner: MAIN, todos } : undefined;
 }

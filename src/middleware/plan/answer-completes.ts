@@ -13,6 +13,7 @@ import { asksBack } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
 import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "./state.ts";
+import { PLAN_EDITED } from "./tools.ts";
 import { changedMarks } from "./turn.ts";
 import { verifyCompletions } from "./verify.ts";
 
@@ -76,15 +77,19 @@ function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefin
   if (item?.status !== "in_progress" || others.length > 0) return undefined;
   const mark = plan.memory.marks[item.id];
   if (!mark || tally.toolCalls <= mark.toolCalls) return undefined;
-  return lastCallFailed(messages) ? undefined : item;
+  return speaksAgainst(messages) ? undefined : item;
 }
 
-/** After a failed call an answer may well be the news of it: "it does not build", or a plan call that was refused. */
-function lastCallFailed(messages: readonly BaseMessage[]): boolean {
+/**
+ * After a failed call an answer may well be the news of it: "it does not build", or a plan call that was refused.
+ * And what was done before the news of a person's edit may not be what it asks for.
+ */
+function speaksAgainst(messages: readonly BaseMessage[]): boolean {
   const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
   return messages
     .slice(turn + 1)
-    .some((message) => ToolMessage.isInstance(message) && message.status === "error");
+    .filter((message) => ToolMessage.isInstance(message))
+    .some(({ status, additional_kwargs }) => status === "error" || additional_kwargs[PLAN_EDITED]);
 }
 
 async function verified(

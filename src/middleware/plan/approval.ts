@@ -1,10 +1,11 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { applyWrite, isFinished, renderSnapshot } from "../../plan/index.ts";
+import { applyWrite, isClosed, renderSnapshot } from "../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../plan/index.ts";
 import { show } from "../../plan/read.ts";
 import type { PlanSetup } from "./options.ts";
+import { knewOpenItems, unheardEdits } from "./seen.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "./state.ts";
 import { editedPolicy, planCalls, Turns } from "./turn.ts";
 
@@ -142,9 +143,8 @@ async function findProposal(
   message: AIMessage,
   state: { messages: BaseMessage[] },
 ): Promise<{ calls: Call[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
+  if (setup.approval === "first" && isAgreed(setup, message, state)) return undefined;
   const before = planFrom(readPlanState(state));
-  const isFirst = before.todos.length === 0 || isFinished(before.todos);
-  if (setup.approval === "first" && !isFirst) return undefined;
   // Completions are verified when the call runs; asking for approval must not run the checks a second time.
   const turns = new Turns({ ...setup, verify: undefined });
   const calls = planCalls(message, state.messages, setup);
@@ -156,6 +156,17 @@ async function findProposal(
     todos = plan.todos;
   }
   return changes.some(changesScope) ? { calls, plan: before, todos, changes } : undefined;
+}
+
+/** Whether the model proposed its changes to an open plan. One that a person wrote while they waited is none of these. */
+function isAgreed(
+  setup: PlanSetup,
+  message: AIMessage,
+  { messages, ...state }: { messages: BaseMessage[] },
+): boolean {
+  const plan = readPlanState(state);
+  const edits = unheardEdits(plan, messages.slice(0, messages.indexOf(message)), setup);
+  return edits.length > 0 ? knewOpenItems(plan.memory.seen) : !plan.todos.every(isClosed);
 }
 
 /** Progress needs nobody's consent; other work than agreed does. */

@@ -2,6 +2,7 @@ import {
   applyUpdate,
   chargeActuals,
   diffTodos,
+  isClosed,
   renderStatus,
   type Change,
   type Issue,
@@ -12,7 +13,7 @@ import {
 } from "../../plan/index.ts";
 import { announce, type Stage } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
-import { rememberSeen } from "./seen.ts";
+import { isClosedByPerson, rememberSeen, rememberStatus } from "./seen.ts";
 import { readPlanState, todosUpdate, type MemoryUpdate } from "./state.ts";
 import { changedMarks, type PlanParts, type Standing, type Turns } from "./turn.ts";
 import { verifyCompletions } from "./verify.ts";
@@ -66,6 +67,8 @@ export class FollowedTodo {
   ): Promise<FollowedTodo | Issue[]> {
     const { setup, turns } = parts;
     const standing = await turns.standingBefore(context.id, context.state, context.signal);
+    const decision = personsDecision(id, standing, context.state);
+    if (decision) return [decision];
     const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
@@ -116,7 +119,7 @@ export class FollowedTodo {
   }
 
   async #close({ plan, sentence }: { plan: Plan; sentence: string }, spent: Tally) {
-    const { plan: before, marks, mark } = this.#standing;
+    const { plan: before, marks, mark, edits, isTold } = this.#standing;
     const started = chargeActuals({ before: before.todos, after: this.#started.todos, marks, now: mark });
     const ended = chargeActuals({
       before: started.todos,
@@ -134,13 +137,40 @@ export class FollowedTodo {
     const { seen } = rememberSeen(memory.seen, ended.todos);
     const patch = diffTodos(before.todos, ended.todos);
     const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
-    const own = Object.fromEntries(Object.entries(seen ?? {}).filter(([id]) => touched.has(id)));
+    const unheard = new Set(isTold ? [] : edits.map(idOf));
+    const own = Object.fromEntries(
+      Object.entries(seen ?? {}).flatMap(([id, now]) => {
+        if (!touched.has(id)) return [];
+        if (now === null || !unheard.has(id)) return [[id, now]];
+        const known = memory.seen[id];
+        return known ? [[id, rememberStatus(known, now)]] : [];
+      }),
+    );
     const update: FollowUpdate = {
       todos: todosUpdate(ended.todos, patch),
       _plan: { seen: own, marks: changedMarks(marks, ended.marks), exits: 0, rounds: 0, nags: 0 },
     };
     return { update, sentence };
   }
+}
+
+/** The refusal for an item that a person closed, or set otherwise than in progress while the call was waiting. */
+function personsDecision(id: string, { plan, edits }: Standing, state: unknown): Issue | undefined {
+  const { seen } = readPlanState(state).memory;
+  const todo = plan.todos.find((other) => other.id === id);
+  const [unheard] = edits.flatMap((edit) => (edit.type === "todo-status" && edit.id === id ? edit.to : []));
+  const status = todo && isClosedByPerson(seen, todo) ? todo.status : unheard;
+  if (!todo || !status || status === "in_progress") return undefined;
+  const valid = isClosed({ ...todo, status })
+    ? "Go on without it; add a new item for work that is still needed."
+    : "Call again only if it is to be worked on all the same.";
+  const message = `Item ${id} is ${status}: the user set it so. Nothing was started. ${valid}`;
+  return { rule: "status", item: id, field: "start", sent: id, valid, message };
+}
+
+function idOf(change: Change): string | undefined {
+  if (change.type === "todo-add") return change.todo.id;
+  return "id" in change ? change.id : undefined;
 }
 
 function sum(mark: Mark, spent: Tally, at: number): Mark {

@@ -20,7 +20,7 @@ import { completeByAnswer, type Completion } from "./answer-completes.ts";
 import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
-import { rememberSeen, unseenChanges } from "./seen.ts";
+import { rememberEdits, unheardEdits } from "./seen.ts";
 import { readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
 import { isPlanVisible } from "./visibility.ts";
 import { watchedModel } from "./watched-model.ts";
@@ -87,9 +87,7 @@ class PlanCall {
     this.#conversation = messages;
     this.#memory = enterRun(state.memory, messages, setup);
     this.state = { todos: state.todos, memory: this.#memory };
-    // A plan from before this middleware was in use is no news to a model that can see it.
-    const isForeign = this.#memory.order === "" && isPlanVisible(request.messages, setup);
-    this.edits = isForeign ? [] : unseenChanges(this.state);
+    this.edits = unheardEdits(this.state, request.messages, setup);
     const { tally } = this.#memory;
     this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
     this.#tally = this.#before;
@@ -193,7 +191,7 @@ class PlanCall {
       rounds: planned ? 0 : rounds + (acted ? 1 : 0),
       nags: planned ? 0 : nags + nagged,
       unseen: unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited"),
-      ...(this.edits.length > 0 && rememberSeen(seen, this.state.todos)),
+      ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),
       marks: this.#missingMarks(),
     };
   }
@@ -249,7 +247,7 @@ function enterRun(memory: PlanMemory, messages: readonly BaseMessage[], { preset
   const { contextLoss } = preset.reminders;
   const last = messages.findLast(
     (message) =>
-      HumanMessage.isInstance(message) &&
+      message.type === "human" &&
       message.additional_kwargs["lc_source"] === undefined &&
       !(contextLoss && message.name === contextLoss.name),
   );

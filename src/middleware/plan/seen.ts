@@ -1,26 +1,76 @@
-import type { Change, Todo } from "../../plan/index.ts";
+import type { BaseMessage } from "@langchain/core/messages";
+import { isClosed, type Change, type Todo } from "../../plan/index.ts";
+import type { PlanSetup } from "./options.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";
+import { isPlanVisible } from "./visibility.ts";
+
+/** Items are never changed in place: most of a plan is the same objects from one model call to the next. */
+const digests = new WeakMap<Todo, string>();
 
 /** What the model knows of an item, in a few characters. */
 function digest(todo: Todo): string {
+  const known = digests.get(todo);
+  if (known !== undefined) return known;
   const text = JSON.stringify([todo.content, todo.priority, todo.dependsOn, todo.estimate, todo.note]);
-  return `${todo.status} ${hash(text)}`;
+  const made = `${todo.status} ${hash(text)}`;
+  digests.set(todo, made);
+  return made;
 }
+
+/** Behind the digest of an item that a person closed, for as long as nobody changes it. */
+const BY_PERSON = " person";
 
 /** What to remember when the model knows the items `after`, where it knew `seen` before. */
 export function rememberSeen(seen: Record<string, string>, after: readonly Todo[]): MemoryUpdate {
   const update: Record<string, string | null> = {};
   for (const todo of after) {
     const now = digest(todo);
-    if (seen[todo.id] !== now) update[todo.id] = now;
+    const known = seen[todo.id];
+    if (known !== now && known !== now + BY_PERSON) update[todo.id] = now;
   }
   const present = new Set(after.map((todo) => todo.id));
   for (const id of Object.keys(seen)) if (!present.has(id)) update[id] = null;
   return { seen: update, order: after.map((todo) => todo.id).join(" ") };
 }
 
+/** The same when it hears of what people changed: which items they closed is remembered too. */
+export function rememberEdits(seen: Record<string, string>, todos: readonly Todo[]): MemoryUpdate {
+  const memory = rememberSeen(seen, todos);
+  for (const todo of todos.filter(isClosed)) {
+    const known = seen[todo.id];
+    const now = memory.seen?.[todo.id];
+    if (!known || !now) continue;
+    if (known.endsWith(BY_PERSON) || !known.startsWith(`${todo.status} `)) {
+      memory.seen![todo.id] = now + BY_PERSON;
+    }
+  }
+  return memory;
+}
+
+/** What to remember of an item whose status the model has set, without knowing what else people changed in it. */
+export function rememberStatus(known: string, now: string): string {
+  return `${now.split(" ")[0]} ${known.split(" ")[1]}`;
+}
+
+/** Whether a person closed the item and the model knows it. */
+export function isClosedByPerson(seen: Record<string, string>, todo: Todo): boolean {
+  return isClosed(todo) && (seen[todo.id]?.endsWith(BY_PERSON) ?? false);
+}
+
+/** Whether the plan as the model knew it had items that were not closed. */
+export function knewOpenItems(seen: Record<string, string>): boolean {
+  return Object.values(seen).some((known) => !/^(?:completed|cancelled) /.test(known));
+}
+
+/** What people changed and a model that has these messages has not been told. */
+export function unheardEdits(state: PlanState, messages: readonly BaseMessage[], setup: PlanSetup): Change[] {
+  // A plan from before this middleware was in use is no news to a model that can see it.
+  const isForeign = state.memory.order === "" && isPlanVisible(messages, setup);
+  return isForeign ? [] : unseenChanges(state);
+}
+
 /** What others changed since the model last knew the plan. */
-export function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] {
+function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] {
   const present = new Set(todos.map((todo) => todo.id));
   const removed = Object.keys(seen).filter((id) => !present.has(id));
   return [
@@ -39,15 +89,18 @@ export function unseenChanges({ todos, memory: { seen, order } }: PlanState): Ch
       }
       return changes;
     }),
-    ...reorder(order.split(" "), todos),
+    ...reorder(order, todos),
   ];
 }
 
-function reorder(known: readonly string[], todos: readonly Todo[]): Change[] {
-  const common = todos.map((todo) => todo.id).filter((id) => known.includes(id));
+function reorder(order: string, todos: readonly Todo[]): Change[] {
+  const ids = todos.map((todo) => todo.id);
+  if (ids.join(" ") === order) return [];
+  const known = order.split(" ");
+  const common = ids.filter((id) => known.includes(id));
   const before = known.filter((id) => common.includes(id));
   if (common.every((id, index) => id === before[index])) return [];
-  return [{ type: "plan-reorder", order: todos.map((todo) => todo.id) }];
+  return [{ type: "plan-reorder", order: ids }];
 }
 
 function visibleFields({ content, priority, dependsOn, estimate, note }: Todo): Partial<Todo> {

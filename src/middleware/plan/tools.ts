@@ -1,14 +1,23 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
-import { isFinished, renderChecklist, renderSnapshot, renderStatus } from "../../plan/index.ts";
+import {
+  describeChanges,
+  isFinished,
+  renderChecklist,
+  renderSnapshot,
+  renderStatus,
+} from "../../plan/index.ts";
 import type { Change, Todo, ToolText } from "../../plan/index.ts";
 import { callId, looseTool, type ToolRuntime } from "../loose-tool.ts";
 import { announce } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
-import { rememberSeen } from "./seen.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
+import { rememberEdits, rememberSeen } from "./seen.ts";
+import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
 import type { Outcome, PlanParts, Turns } from "./turn.ts";
+
+/** Marks the result that tells of a person's edit: an answer right after it completes nothing. */
+export const PLAN_EDITED = "plan_edited";
 
 /** The tools through which the model writes and updates the plan. */
 export function planTools({ setup, turns }: PlanParts): DynamicStructuredTool[] {
@@ -26,18 +35,36 @@ async function runCall(
   const id = callId(runtime);
   const call = { name: text.name, args: args as Record<string, unknown>, id };
   const outcome = await turns.evaluate(call, runtime.state, runtime.signal);
-  const { memory } = readPlanState(runtime.state);
+  const { edits } = outcome;
+  const found = readPlanState(runtime.state);
+  const heard = edits.length > 0 ? rememberEdits(found.memory.seen, found.todos) : undefined;
+  const memory = mergeMemory(found.memory, heard);
+  // What is told in the first result is known in those that follow it.
+  const told = outcome.isFirst ? heard : undefined;
+  const news = told && setup.preset.reminders.edited ? newsOf(edits) : "";
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
-    new ToolMessage({ content, status, name: text.name, tool_call_id: id });
+    new ToolMessage({
+      content,
+      status,
+      name: text.name,
+      tool_call_id: id,
+      ...(told && { additional_kwargs: { [PLAN_EDITED]: true } }),
+    });
 
-  if (!outcome.accepted) return answer(refusal(outcome, memory), "error");
+  if (told) await announce(setup, runtime, { by: "person", changes: edits, todos: found.todos });
+  if (!outcome.accepted) {
+    const reply = answer(refusal(outcome, { memory, news }), "error");
+    return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
+  }
   const { changes, patch, marks } = outcome.accepted;
   const { nextId, retired, todos } = outcome.plan;
   if (changes.length > 0) {
     await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
   }
+  const own = rememberSeen(memory.seen, todos);
   const remembered: MemoryUpdate = {
-    ...rememberSeen(memory.seen, todos),
+    ...own,
+    ...(told && { seen: { ...told.seen, ...own.seen } }),
     nextId,
     retired: [...retired],
     marks,
@@ -47,7 +74,7 @@ async function runCall(
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(todos, patch),
     _plan: remembered,
-    messages: [answer(acceptance(setup, outcome, { memory, call }), "success")],
+    messages: [answer(acceptance(setup, outcome, { memory, call, news }), "success")],
   };
   return new Command({ update });
 }
@@ -57,20 +84,29 @@ function isProgress({ type }: Change): boolean {
   return type !== "todo-edit" && type !== "plan-reorder";
 }
 
-function refusal({ issues, before }: Outcome, { unseen }: PlanMemory): string {
+/** Said in a result and not in a reminder: the call may have changed what the person changed. */
+function newsOf(edits: readonly Change[]): string {
+  return `The user changed the plan before this call: ${describeChanges(edits)}\n`;
+}
+
+function refusal(
+  { issues, before }: Outcome,
+  { memory, news }: { memory: PlanMemory; news: string },
+): string {
   const reasons = issues.map((issue) => issue.message).join("\n");
-  const plan = unseen && before.length > 0 ? `\n${snapshot(before)}` : "";
-  return `Error: ${reasons}\nThe plan is unchanged.${plan}`;
+  const plan = (memory.unseen || news !== "") && before.length > 0 ? snapshot(before) : "";
+  return `Error: ${reasons}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
 }
 
 function acceptance(
   { preset }: PlanSetup,
   { plan, before, accepted }: Outcome,
-  { memory, call }: { memory: PlanMemory; call: { id: string; name: string } },
+  { memory, call, news }: { memory: PlanMemory; call: { id: string; name: string }; news: string },
 ): string {
   const { todos } = plan;
   const notes = accepted!.notes.length > 0 ? `\nNote: ${accepted!.notes.join(" ")}` : "";
-  const edited = memory.edited.includes(call.id) ? "The user edited this plan before approving it.\n" : "";
+  const approved = memory.edited.includes(call.id) ? "The user edited this plan before approving it.\n" : "";
+  const edited = news + approved;
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
     return `${edited}Updated todo list to ${list}${notes}`;

@@ -15,6 +15,7 @@ import {
   type Todo,
 } from "../../plan/index.ts";
 import type { PlanSetup } from "./options.ts";
+import { unheardEdits } from "./seen.ts";
 import { planFrom, readPlanState, type PlanState } from "./state.ts";
 import { verifyCompletions } from "./verify.ts";
 
@@ -27,6 +28,10 @@ export interface Outcome {
   plan: Plan;
   /** What had been spent when each running item started. */
   marks: Record<string, Mark>;
+  /** What people changed while the turn's calls were waiting. */
+  edits: readonly Change[];
+  /** The turn's first plan call tells the model of these edits. */
+  isFirst: boolean;
   /** Absent when the call was refused. */
   accepted?: {
     /** What changed, as the plan's readers see it. */
@@ -92,6 +97,8 @@ export class Turns {
       plan: last?.plan ?? planFrom(run.state),
       marks: last?.marks ?? run.state.memory.marks,
       mark: { ...this.#markNow(run), at: this.#setup.now() },
+      edits: this.#edits(run),
+      isTold: run.calls.length > 0,
     };
   }
 
@@ -130,7 +137,9 @@ export class Turns {
     const plan = previous?.plan ?? planFrom(run.state);
     const marks = previous?.marks ?? run.state.memory.marks;
     const before = plan.todos;
-    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, issues });
+    const edits = previous?.edits ?? this.#edits(run);
+    const isFirst = previous === undefined;
+    const refused = (issues: Issue[]): Outcome => ({ before, plan, marks, edits, isFirst, issues });
     const isWrite = call.name === preset.tools.write.name;
     if (isWrite && preset.parallelWrites === "refuse") {
       const writes = run.calls.filter((other) => other.name === call.name).length;
@@ -173,6 +182,8 @@ export class Turns {
       before,
       plan: { ...result.plan, todos: charged.todos },
       marks: charged.marks,
+      edits,
+      isFirst,
       accepted: {
         changes: result.changes,
         patch,
@@ -181,6 +192,12 @@ export class Turns {
       },
       issues: [],
     };
+  }
+
+  #edits({ state, messages, message }: Run): Change[] {
+    // Its own calls are no plan that the model could see when it made them.
+    const earlier = message ? messages.slice(0, messages.indexOf(message)) : messages;
+    return unheardEdits(state, earlier, this.#setup);
   }
 
   /** What was spent before this turn's tools began. */
@@ -206,6 +223,10 @@ export interface Standing {
   marks: Record<string, Mark>;
   /** What has been spent so far. */
   mark: Mark;
+  /** What people changed while the turn's calls were waiting. */
+  edits: readonly Change[];
+  /** A plan call of the turn tells the model of these edits. */
+  isTold: boolean;
 }
 
 interface Run {

@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { PlanSetup } from "./options.ts";
 
 /**
@@ -9,14 +9,17 @@ export function isPlanVisible(messages: readonly BaseMessage[], { preset, toolNa
   const { write } = preset.tools;
   const reminder = preset.reminders.contextLoss ? preset.reminders.contextLoss.name : undefined;
   const refused = new Set<string>();
-  for (const message of messages.toReversed()) {
-    if (ToolMessage.isInstance(message)) {
-      if (message.status === "error") refused.add(message.tool_call_id);
-      if (toolNames.includes(message.name ?? "") && message.text.includes("<plan>")) return true;
-    } else if (HumanMessage.isInstance(message)) {
+  // Every message of a long thread passes here in every model call: `type` is read where `isInstance` would be asked.
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]!;
+    if (message.type === "tool") {
+      const { status, tool_call_id, name } = message as ToolMessage;
+      if (status === "error") refused.add(tool_call_id);
+      if (toolNames.includes(name ?? "") && message.text.includes("<plan>")) return true;
+    } else if (message.type === "human") {
       if (reminder !== undefined && message.name === reminder) return true;
-    } else if (AIMessage.isInstance(message)) {
-      const shown = message.tool_calls?.some(
+    } else if (message.type === "ai") {
+      const shown = (message as AIMessage).tool_calls?.some(
         (call) => call.name === write.name && !refused.has(call.id ?? "") && hasItems(call.args),
       );
       if (shown) return true;

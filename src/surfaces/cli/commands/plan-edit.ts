@@ -1,7 +1,8 @@
 import { confirm, isCancel } from "@clack/prompts";
 import { HarnessError } from "../../../errors.ts";
-import { describeChanges, diffTodos, renderMarkdown, type Todo } from "../../../plan/index.ts";
+import { describeChanges, diffTodos, renderMarkdown } from "../../../plan/index.ts";
 import { createRunAgent } from "../../../runs/agent.ts";
+import { readPlan, writePlan } from "../../../runs/edit-plan.ts";
 import { modelFor, OFFLINE } from "../../../runs/model.ts";
 import { editedPlan } from "../../../runs/questions.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -37,12 +38,8 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
   const { stdout, env } = terminal;
   const settings = await settingsOf(saver, thread);
   const { model } = await modelFor(OFFLINE, { env, isWatched: false });
-  const { graph } = createRunAgent({ settings, model, checkpointer: saver });
-  const config = { configurable: { thread_id: thread } };
-  const plan = async (): Promise<Todo[]> =>
-    ((await graph.getState(config)).values as { todos?: Todo[] }).todos ?? [];
-
-  const before = await plan();
+  const agent = createRunAgent({ settings, model, checkpointer: saver });
+  const before = await readPlan(agent, thread);
   const original = HELP + renderMarkdown(before);
   let markdown = original;
   for (;;) {
@@ -52,7 +49,7 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       return EXIT.done;
     }
     try {
-      await graph.updateState(config, { todos: editedPlan(markdown).todos });
+      await writePlan(agent, thread, editedPlan(markdown).todos);
       break;
     } catch (error) {
       const known = HarnessError.from(error);
@@ -62,6 +59,6 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       if (isCancel(again) || !again) throw error;
     }
   }
-  stdout.write(`${describeChanges(diffTodos(before, await plan()))}\n`);
+  stdout.write(`${describeChanges(diffTodos(before, await readPlan(agent, thread)))}\n`);
   return EXIT.done;
 }
