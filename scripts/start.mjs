@@ -1,5 +1,5 @@
 // Builds what is missing or old, then runs the command line on this repository: `npm start` surveys it with the
-// offline model, `npm start -- "task"` works on a task of yours.
+// offline model, `npm start -- "task"` works on a task of yours, `npm start -- doctor` is any other command.
 import { execSync, spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 
@@ -9,13 +9,14 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).map((f
 );
 
 if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("package-lock.json"))) {
-  console.log("Building (npm run build)");
-  execSync("npm run --silent build", { stdio: "inherit" });
+  console.error("Building (npm run build)");
+  execSync("npm run --silent build", { stdio: ["ignore", 2, 2] });
 }
-const COMMANDS = ["run", "resume", "threads", "show", "plan", "rm", "doctor", "completion"];
 const args = process.argv.slice(2);
-const task = args.length > 0 ? args : ["--model", "offline", "Survey this directory"];
-const command = COMMANDS.includes(args[0]) ? args : ["run", "--dir", ".", ...task];
+const survey = ["--model", "offline", "Survey this directory"];
+// A single word is a command: a typo must not become a task that costs money. A task has several.
+const isCommand = /^(?:[a-z]+|--help|-h|--version|-v)$/.test(args[0] ?? "");
+const command = isCommand ? args : ["run", "--dir", ".", ...(args.length > 0 ? args : survey)];
 // Ctrl-C is for the run to handle; this process waits for it.
 process.on("SIGINT", () => {});
 const env = { ...process.env, HOLDFAST_COMMAND: "npm start --" };

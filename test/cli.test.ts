@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -90,13 +90,20 @@ it("a second process on the same thread gets a clear error and changes nothing",
   expect(await first.exit).toBe(0);
 });
 
-it.each([{ NO_COLOR: "1" }, { CI: "true" }, { TERM: "dumb" }, {}])(
-  "there is no escape sequence in a pipe with %j",
-  async (env) => {
-    const { out, exit } = holdfast(SURVEY, { env });
-    expect(await exit).toBe(0);
-    expect(await out).not.toContain("\u001B");
-    expect(await out).toContain("[x] 1 ");
+it("there is no escape sequence in a pipe", async () => {
+  const { out, exit } = holdfast(SURVEY);
+  expect(await exit).toBe(0);
+  expect(await out).not.toContain("\u001B");
+  expect(await out).toContain("[x] 1 ");
+});
+
+it.skipIf(!existsSync("/dev/full"))(
+  "a full disk behind the output is one line, not a stack trace",
+  async () => {
+    const command = `"$0" "$1" run --dir project --thread survey "Survey this directory" > /dev/full`;
+    const child = spawn("sh", ["-c", command, process.execPath, MAIN], { cwd: home, env: environment() });
+    expect(await text(child.stderr)).toMatch(/^(holdfast: .*\n)+$/);
+    expect(child.exitCode).not.toBe(0);
   },
 );
 

@@ -49,9 +49,10 @@ it(`kill -9 at ${KILLS} random moments, each followed by resume, changes nothing
   // As many at a time as the smallest machine has cores.
   await Promise.all([killUntilEnough(), killUntilEnough()]);
 
-  for (const { report, repeated, plan } of results) {
+  for (const { report, repeated, unsaved, plan } of results) {
     expect(report).toBe(undisturbed.report);
     expect(repeated).toEqual([]);
+    expect(unsaved).toEqual([]);
     expect(plan).toEqual(planOf(undisturbed.events));
   }
 }, 600_000);
@@ -61,6 +62,8 @@ interface Disturbed {
   report: string;
   /** Calls that were run again although their results had been saved. */
   repeated: string[];
+  /** Calls that an agent had gone on from when it was killed, and whose results were not there afterwards. */
+  unsaved: string[];
   plan: string[];
 }
 
@@ -69,6 +72,7 @@ async function disturbedRun(name: string, random: () => number): Promise<Disturb
   const home = newHome(name);
   const finished = new Set<string>();
   const repeated: string[] = [];
+  const unsaved: string[] = [];
   let kills = 0;
   let command = START;
   for (let attempt = 0; ; attempt += 1) {
@@ -82,11 +86,12 @@ async function disturbedRun(name: string, random: () => number): Promise<Disturb
     if (code !== null) {
       if (code !== 0) throw new Error(`${name} ended with ${code} after ${kills} kills.`);
       const all = Array.from({ length: attempt + 1 }, (_, at) => eventsOf(home, `events-${at}`)).flat();
-      return { kills, report: reportOf(home), repeated, plan: planOf(all) };
+      return { kills, report: reportOf(home), repeated, unsaved, plan: planOf(all) };
     }
     kills += 1;
     const saved = await savedCalls(join(home, "threads.db"));
     for (const call of saved ?? []) finished.add(call);
+    unsaved.push(...passedCalls(events).filter((call) => !saved?.includes(call)));
     command = saved ? ["resume", THREAD] : START;
   }
 }
@@ -149,6 +154,17 @@ async function savedCalls(path: string): Promise<string[] | undefined> {
   } finally {
     saver.close();
   }
+}
+
+/** The tool calls that an agent has read the results of: its model has answered since. */
+function passedCalls(events: readonly RunEvent[]): string[] {
+  return events.flatMap((event, at) => {
+    if (event.type !== "tool-end") return [];
+    const isPassed = events
+      .slice(at)
+      .some((later) => later.type === "model-end" && later.owner === event.owner);
+    return isPassed ? [event.call] : [];
+  });
 }
 
 function namespacesIn(path: string): string[] {

@@ -15,6 +15,8 @@ export class Screen {
   readonly #terminal: xterm.Terminal;
   readonly #process: IPty;
   readonly exit: Promise<number>;
+  /** Every byte that was written. */
+  raw = "";
 
   constructor(command: readonly string[], { columns = 90, rows = 30, cwd, env = {} }: ScreenOptions = {}) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
@@ -22,11 +24,14 @@ export class Screen {
     this.#process = spawn(command[0]!, command.slice(1), {
       cols: columns,
       rows,
-      name: "xterm-256color",
+      name: env["TERM"] ?? "xterm-256color",
       env: { ...inherited, TERM: "xterm-256color", ...env },
       ...(cwd !== undefined && { cwd }),
     });
-    this.#process.onData((data) => this.#terminal.write(data));
+    this.#process.onData((data) => {
+      this.raw += data;
+      this.#terminal.write(data);
+    });
     this.exit = new Promise((resolve) => this.#process.onExit(({ exitCode }) => resolve(exitCode)));
   }
 
@@ -39,8 +44,8 @@ export class Screen {
     this.#process.resize(columns, rows);
   }
 
-  kill(): void {
-    this.#process.kill("SIGKILL");
+  kill(signal = "SIGKILL"): void {
+    this.#process.kill(signal);
   }
 
   get columns(): number {

@@ -26,8 +26,12 @@ afterEach(() => {
 });
 
 function open(args: readonly string[], options: ScreenOptions = {}): Screen {
+  return started([process.execPath, MAIN, ...args], options);
+}
+
+function started(command: readonly string[], options: ScreenOptions = {}): Screen {
   const env = { ...environment(), ...options.env };
-  const screen = new Screen([process.execPath, MAIN, ...args], { cwd: home, ...options, env });
+  const screen = new Screen(command, { cwd: home, ...options, env });
   screens.push(screen);
   return screen;
 }
@@ -65,8 +69,11 @@ describe("the offline survey on a terminal", () => {
     expect(first.all()).toContain("Go on with: holdfast resume survey");
     expect(first.hasCursor).toBe(true);
 
+    const progress = /Interrupted \((\d+)\/(\d+)/.exec(first.all())!;
     const listed = await holdfast("threads");
-    expect(listed.stdout).toMatch(/survey +idle +\d\/\d/);
+    expect(listed.stdout).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
+    expect((await holdfast("show", "survey")).stdout).toContain(`(${progress[1]}/${progress[2]} completed)`);
+    expect(listed.stdout).toMatch(/survey +stopped +\d\/\d/);
 
     const second = open(["resume"]);
     await second.see(/\[x\] 1 /);
@@ -99,17 +106,36 @@ describe("the offline survey on a terminal", () => {
     expect(rows.filter((row) => row.startsWith("Done"))).toHaveLength(1);
   });
 
-  it("draws on a terminal that does not know its size", async () => {
-    const screen = open(SURVEY, { columns: 1, rows: 1 });
-    screen.resize(80, 24);
+  it("works on a terminal that does not know its size, and asks in a line there", async () => {
+    const command = ["sh", "-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, MAIN];
+    const screen = started([...command, ...SURVEY, "--approve", "first"]);
+    await screen.see(/approve, edit or reject: reason > /);
+    screen.type("perhaps\r");
+    await screen.see(/"perhaps" is not understood/);
+    screen.type("approve\r");
     expect(await screen.exit).toBe(0);
+    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
+
+  it.each([{ NO_COLOR: "1" }, { CI: "1" }, { TERM: "dumb" }])(
+    "has plain lines, and no escape sequence, with %j",
+    async (env) => {
+      const screen = open(["run", "--model", "offline", "Write a poem"], { env });
+      expect(await screen.exit).toBe(1);
+      expect(screen.raw).not.toContain("\u001B");
+      expect(screen.all()).toContain("with offline");
+    },
+  );
 
   it("asks for the plan's approval and works on the plan as it was edited", async () => {
     const editor = join(home, "editor.sh");
     writeFileSync(editor, `#!/bin/sh\nsed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, { mode: 0o755 });
     const screen = open([...SURVEY, "--approve", "first"], { env: { EDITOR: editor } });
     await screen.see(/Work on this plan\?/);
+    // The live plan has made room: nothing spins, and nothing is drawn over the question.
+    const before = screen.raw.length;
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(screen.raw.slice(before)).toBe("");
     screen.type(DOWN + ENTER);
     expect(await screen.exit).toBe(0);
     const shown = await holdfast("show", "survey");
@@ -118,12 +144,20 @@ describe("the offline survey on a terminal", () => {
     expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
   });
 
+  it("stops in order at a question when it is told to end", async () => {
+    const screen = open([...SURVEY, "--approve", "first"]);
+    await screen.see(/Work on this plan\?/);
+    screen.kill("SIGTERM");
+    expect(await screen.exit).toBe(130);
+    expect(screen.all()).toContain("Go on with: holdfast resume survey");
+  });
+
   it("keeps a question for later when Ctrl-C is pressed at it", async () => {
     const first = open([...SURVEY, "--approve", "first"]);
     await first.see(/Work on this plan\?/);
     first.type(CTRL_C);
     expect(await first.exit).toBe(130);
-    expect((await holdfast("threads")).stdout).toMatch(/survey +interrupted/);
+    expect((await holdfast("threads")).stdout).toMatch(/survey +waiting/);
 
     const second = open(["resume", "survey"]);
     await second.see(/Work on this plan\?/);

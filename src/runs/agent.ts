@@ -6,13 +6,18 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
 import { compositeBackend, diskBackend, shellBackend } from "../files/index.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
+import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { OfflineModel } from "../testing/index.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
 import { turnLimitMiddleware } from "./turn-limit.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
 const OWN_FOLDER = "/.holdfast";
+
+/** The tools of a run that consent can be asked for. */
+export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
 
 /** The agent of a thread. */
 export type RunAgent = ReturnType<typeof createRunAgent>;
@@ -20,11 +25,12 @@ export type RunAgent = ReturnType<typeof createRunAgent>;
 /** Builds the agent that the settings of a thread describe. */
 export function createRunAgent({
   settings,
-  model,
   checkpointer,
+  model = new OfflineModel(),
 }: {
   settings: RunSettings;
-  model: BaseChatModel;
+  /** May be left out to read or change a thread without running it. */
+  model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
 }) {
   const { plan, preset, approve, ask, maxTurns } = settings;

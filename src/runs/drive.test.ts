@@ -2,10 +2,11 @@ import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
-import { drive, taskInput, type DriveOptions, type Ending } from "./drive.ts";
-import { readPlan, writePlan } from "./edit-plan.ts";
+import { drive, taskInput, type DriveOptions } from "./drive.ts";
+import type { Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import type { RunSettings } from "./settings.ts";
+import { readPlan, writePlan } from "./thread.ts";
 
 const SETTINGS: RunSettings = {
   model: "scripted",

@@ -1,19 +1,16 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, GraphRecursionError, type StateSnapshot } from "@langchain/langgraph";
+import { HumanMessage } from "@langchain/core/messages";
+import { Command, GraphRecursionError } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
-import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent } from "./agent.ts";
-import { readPlan } from "./edit-plan.ts";
-import type { RunEvent, RunEventBody } from "./events.ts";
-import { readQuestion, type Question } from "./questions.ts";
+import { ending, finished, type Ending } from "./ending.ts";
+import type { RunEventBody } from "./events.ts";
+import type { Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
+import { openQuestions, questionsOf, readPlan } from "./thread.ts";
 import { MAIN } from "./view.ts";
-
-type RunEnd = Extract<RunEvent, { type: "run-end" }>;
-export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error">;
 
 export interface DriveOptions {
   agent: RunAgent;
@@ -23,12 +20,6 @@ export interface DriveOptions {
   signal: AbortSignal;
   /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
   answer: (question: Question) => Promise<unknown>;
-}
-
-/** A thread's state, as far as a run needs it. */
-interface ThreadValues {
-  messages?: BaseMessage[];
-  todos?: Todo[];
 }
 
 /**
@@ -46,7 +37,7 @@ export async function drive(input: object | null, options: DriveOptions): Promis
       const state = await agent.graph.getState(config);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = questionsOf(state);
-      if (questions.length === 0) return ending(state, isOpenEnded(state) ? "open" : "done");
+      if (questions.length === 0) return finished(state, options.model);
       next = await answers(questions, options);
       if (signal.aborted) return ending(state, "interrupted");
     }
@@ -67,8 +58,7 @@ const GO_ON = Symbol("go on");
 
 /** A thread that waits for an answer gets it before it runs. */
 async function questionsFirst(options: DriveOptions): Promise<object | typeof GO_ON | undefined> {
-  const state = await options.agent.graph.getState({ configurable: { thread_id: options.thread } });
-  const questions = questionsOf(state);
+  const questions = await openQuestions(options.agent, options.thread);
   return questions.length === 0 ? GO_ON : answers(questions, options);
 }
 
@@ -97,14 +87,15 @@ async function stream(input: object | null, { agent, thread, emit, signal }: Dri
   }
 }
 
-/** Puts every question, and makes the input that goes on with the answers; undefined when one stays open. */
+/**
+ * Puts every question, and makes the input that goes on with the answers that were given; undefined when there are
+ * none. A question that stays open is asked again by the run.
+ */
 async function answers(
   questions: readonly Question[],
-  { emit, answer }: DriveOptions,
+  { emit, answer, signal }: DriveOptions,
 ): Promise<Command | undefined> {
-  const given: Record<string, unknown> = {};
-  for (const question of questions) {
-    const { id, kind, text, options, todos, error } = question;
+  for (const { id, kind, text, options, todos, error } of questions) {
     emit({
       type: "question",
       id,
@@ -114,33 +105,15 @@ async function answers(
       ...(todos && { todos: [...todos] }),
       ...(error !== undefined && { error }),
     });
-    const value = await answer(question);
-    if (value === undefined) return undefined;
-    emit({ type: "answer", id, answer: value });
-    given[id] = value;
   }
-  return new Command({ resume: given });
-}
-
-function questionsOf({ tasks }: StateSnapshot): Question[] {
-  return tasks.flatMap(({ interrupts }) => interrupts.map(readQuestion));
-}
-
-/** Whether something is left to do: items, or steps of a run that was cut short. */
-function isOpenEnded({ tasks, values }: StateSnapshot): boolean {
-  const { todos = [] } = values as ThreadValues;
-  return tasks.length > 0 || !todos.every(isClosed);
-}
-
-function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
-  const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
-  const last = messages.at(-1);
-  const answer = last?.getType() === "ai" ? last.text : "";
-  return {
-    outcome,
-    counts: countTodos(todos),
-    ...(answer && { answer }),
-  };
+  const given: Record<string, unknown> = {};
+  for (const question of questions) {
+    const value = await answer(question);
+    if (signal.aborted) return undefined;
+    if (value !== undefined) given[question.id] = value;
+  }
+  for (const [id, value] of Object.entries(given)) emit({ type: "answer", id, answer: value });
+  return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 
 function explain(error: unknown, model: ChosenModel): string {

@@ -46,7 +46,7 @@ describe("an answer in words", () => {
   it("rejects with a reason", () => {
     const rejected = { type: "reject", reason: "too long", message: "too long" };
     expect(readAnswer(approval, "reject: too long")).toEqual(rejected);
-    expect(readAnswer(approval, "no too long")).toEqual(rejected);
+    expect(readAnswer(approval, "no:too long")).toEqual(rejected);
     expect(readAnswer(approval, "reject")).toEqual({ type: "reject" });
   });
 
@@ -72,10 +72,28 @@ describe("an answer in words", () => {
   });
 
   it("may be JSON where a decision is expected", () => {
-    expect(readAnswer(permission, '{"decisions":[]}')).toEqual({ decisions: [] });
+    const both = { decisions: [{ type: "approve" }, { type: "reject", message: "no" }] };
+    expect(readAnswer(permission, JSON.stringify(both))).toEqual(both);
+    const approved = { decisions: [{ type: "approve" }, { type: "approve" }] };
+    expect(readAnswer(permission, '{"type":"approve"}')).toEqual(approved);
+    expect(readAnswer(approval, '{"type":"edit","todos":[{"content":"Dig"}]}')).toMatchObject({
+      type: "edit",
+    });
   });
 
-  it.each(["maybe", "", "{broken"])("%j is refused with what is valid", (words) => {
+  // LangChain keeps a resume value for good, also one that it cannot read.
+  it.each([
+    "maybe",
+    "",
+    "{broken",
+    "[]",
+    "{}",
+    '{"decisions":[]}',
+    '{"decisions":[{"type":"approve"},{"type":"approve"},{"type":"approve"}]}',
+    '{"decisions":[{"type":"allow"}]}',
+    "approve, but not here",
+    "no problem, go on",
+  ])("%j is refused with what is valid", (words) => {
     const refusal = (): unknown => readAnswer(permission, words);
     expect(refusal).toThrow(HarnessError);
     expect(refusal).toThrow("use approve or reject: reason");

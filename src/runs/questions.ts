@@ -1,6 +1,6 @@
 import type { Interrupt } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
-import { parseMarkdown, type Todo } from "../plan/index.ts";
+import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
@@ -58,30 +58,15 @@ export function readQuestion({ id, value }: Interrupt): Question {
 
 /**
  * The value that a run goes on with, from words such as `approve` or `reject: too long`; a plan can be answered with
- * a Markdown list. JSON objects go through as they are. Throws `invalid-options` for what cannot be meant.
+ * a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for what cannot be meant.
  */
 export function readAnswer(question: Question, words: string): unknown {
   const text = words.trim();
-  if (/^[{[]/.test(text) && question.kind !== "clarification")
-    return readJson(text) ?? readWords(question, text);
-  return readWords(question, text);
-}
-
-function readWords(question: Question, text: string): unknown {
-  if (question.kind === "clarification" || question.kind === "other") return text;
-  const [, word = "", reason = ""] = /^(\S+?):?(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-  switch (word.toLowerCase()) {
-    case "approve":
-    case "yes":
-    case "y":
-    case "ok":
-      return decision(question, { type: "approve" });
-    case "reject":
-    case "no":
-    case "n":
-      return decision(question, { type: "reject", ...(reason && { reason, message: reason }) });
-  }
-  if (question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text)) return editedPlan(text);
+  if (question.kind === "clarification") return text;
+  const json = /^[{[]/.test(text) ? readJson(text) : undefined;
+  if (question.kind === "other") return json ?? text;
+  const answer = json === undefined ? readWords(question, text) : readDecision(question, json);
+  if (answer !== undefined) return answer;
   const valid =
     question.kind === "plan-approval"
       ? "approve, reject: reason, or a Markdown list of the plan"
@@ -92,8 +77,35 @@ function readWords(question: Question, text: string): unknown {
   );
 }
 
+/** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */
+function readWords(question: Question, text: string): unknown {
+  if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return decision(question, { type: "approve" });
+  const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
+  if (refusal !== undefined) {
+    return decision(question, { type: "reject", ...(reason && { reason, message: reason }) });
+  }
+  const isPlan = question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text);
+  return isPlan ? editedPlan(text) : undefined;
+}
+
+/** Checked before it is handed on: a decision that LangChain cannot read would stay in the thread for good. */
+function readDecision(question: Question, json: unknown): unknown {
+  const { decisions } = json as { decisions?: unknown };
+  const list = Array.isArray(decisions) ? decisions : [json];
+  if (!list.every(isDecision)) return undefined;
+  if (question.kind === "plan-approval") return list.length === 1 ? list[0] : undefined;
+  const calls = question.calls ?? [];
+  if (list.length === calls.length) return { decisions: list };
+  return list.length === 1 && list[0]!.type !== "edit" ? decision(question, list[0]!) : undefined;
+}
+
+function isDecision(value: unknown): value is { type: string } {
+  const { type } = (value ?? {}) as { type?: unknown };
+  return type === "approve" || type === "edit" || type === "reject";
+}
+
 /** The decision `edit` from a Markdown task list. Throws `invalid-plan`. */
-export function editedPlan(markdown: string): { type: "edit"; todos: unknown[] } {
+export function editedPlan(markdown: string): { type: "edit"; todos: MarkdownTodo[] } {
   const result = parseMarkdown(markdown);
   if (result.ok) return { type: "edit", todos: result.todos };
   throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));

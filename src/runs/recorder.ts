@@ -72,8 +72,8 @@ export class Recorder extends BaseCallbackHandler {
   }
 
   override handleToolError(error: unknown, runId: string): void {
-    // An interrupt stops a tool half way: it has not failed, and it has not ended.
-    if (isGraphBubbleUp(error)) this.#take(runId);
+    // An interrupt or Ctrl-C stops a tool half way: it has not failed, and it has not ended.
+    if (isGraphBubbleUp(error) || isAbort(error)) this.#take(runId);
     else this.#endTool(runId, { ok: false, result: error instanceof Error ? error.message : String(error) });
   }
 
@@ -88,6 +88,10 @@ export class Recorder extends BaseCallbackHandler {
     this.#runs.delete(runId);
     return run;
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
 }
 
 function started(tags: string[] | undefined, metadata: Metadata): Started {

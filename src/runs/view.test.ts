@@ -83,12 +83,6 @@ describe("the view of a run", () => {
     expect(ended.agents.get(MAIN)!.tools.size).toBe(0);
   });
 
-  it("has a question until it is answered", () => {
-    const question: RunEventBody = { type: "question", id: "q", kind: "permission", text: "?", options: [] };
-    expect(play(start, question).question).toMatchObject({ id: "q" });
-    expect(play(start, question, { type: "answer", id: "q", answer: "yes" }).question).toBeUndefined();
-  });
-
   it("is not changed in place by any event", () => {
     const kinds: RunEventBody[] = [
       start,

@@ -1,9 +1,6 @@
 import type { Todo } from "../plan/index.ts";
 import type { RunEvent, Usage } from "./events.ts";
 
-type Outcome = Extract<RunEvent, { type: "run-end" }>;
-type Question = Extract<RunEvent, { type: "question" }>;
-
 /** An agent of the run: the main one, or a sub-agent. */
 export interface AgentView {
   owner: string;
@@ -28,8 +25,6 @@ export interface RunView {
   usage: Usage;
   /** When each item in progress was first seen so, and what the run had spent by then. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
-  question?: Question;
-  outcome?: Outcome;
 }
 
 export const MAIN = "main";
@@ -82,13 +77,8 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "subagent-end":
       return withAgent(view, event, (agent) => ({ ...agent, ended: true, tools: new Map() }));
     case "question":
-      return { ...view, question: event };
-    case "answer": {
-      const { question: _, ...rest } = view;
-      return rest;
-    }
+    case "answer":
     case "run-end":
-      return { ...view, outcome: event };
     case "text":
     case "notice":
       return view;

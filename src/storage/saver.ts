@@ -116,6 +116,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#threads.list(limit);
   }
 
+  /**
+   * Tells the index how far a thread's plan is. It learns that from checkpoints by itself; a run that stops in the
+   * middle of a step has finished more than its newest checkpoint says.
+   */
+  async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {
+    this.#threads.progress(threadId, todos);
+  }
+
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
     return this.#threads.get(threadId);
   }

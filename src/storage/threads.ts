@@ -64,6 +64,11 @@ export class Threads {
     );
   }
 
+  /** Notes how far a plan is, when that is known better than from the newest checkpoint. */
+  progress(id: string, { done, total }: ThreadSummary["todos"]): void {
+    this.#connection.run("UPDATE threads SET done = ?, total = ? WHERE id = ?", [done, total, id]);
+  }
+
   list(limit: number): ThreadSummary[] {
     return this.#connection
       .all(`${SUMMARY} ORDER BY t.updated DESC, t.key DESC LIMIT ?`, [limit])

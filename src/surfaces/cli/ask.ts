@@ -1,22 +1,51 @@
+import { createInterface } from "node:readline/promises";
 import { isCancel, select, text } from "@clack/prompts";
 import { HarnessError } from "../../errors.ts";
 import { renderMarkdown } from "../../plan/index.ts";
 import { editedPlan, readAnswer, type Question } from "../../runs/questions.ts";
 import { edit } from "./editor.ts";
 import { questionLines } from "./output/lines.ts";
-import { paintOf, type Terminal } from "./terminal.ts";
+import { oneLine } from "./output/paint.ts";
+import { isLive, paintOf, type Terminal } from "./terminal.ts";
 
 const OWN_WORDS = "other";
 
+/** A question with what a person has made of its plan so far. */
+interface Draft extends Question {
+  markdown?: string;
+}
+
 /** Puts a question to the person at the terminal. Undefined when they would rather not answer now (Ctrl-C). */
 export async function ask(question: Question, terminal: Terminal, signal: AbortSignal): Promise<unknown> {
-  const { stdout, stdin } = terminal;
-  const streams = { input: stdin, output: stdout, signal };
-  stdout.write(`\n${questionLines({ ...question, options: [] } as never, paintOf(terminal)).join("\n")}\n`);
-  if (question.kind === "clarification" || question.kind === "other") {
-    return answerFreely(question, streams);
+  // Menus move the cursor about: not on a terminal that wants plain text or does not know its width.
+  const put = isLive(terminal) && terminal.stdout.columns > 0 ? askByMenu : askByLine;
+  for (let draft: Draft = question; ;) {
+    const answer = await put(draft, terminal, signal);
+    if (answer !== EDIT) return answer;
+    const markdown = draft.markdown ?? renderMarkdown(question.todos ?? []);
+    try {
+      const edited = await edit(markdown, { name: "plan.md", env: terminal.env });
+      draft = { ...question, markdown: edited };
+      return editedPlan(edited);
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!known) throw error;
+      draft = { ...draft, error: known.message };
+    }
   }
-  const canEdit = question.kind === "plan-approval";
+}
+
+const EDIT = Symbol("edit");
+
+type Put = (question: Draft, terminal: Terminal, signal: AbortSignal) => Promise<unknown>;
+
+const askByMenu: Put = async (question, terminal, signal) => {
+  const streams = { input: terminal.stdin, output: terminal.stdout, signal };
+  const shown = questionLines({ ...question, options: [] }, paintOf(terminal));
+  terminal.stdout.write(`\n${shown.join("\n")}\n`);
+  const { kind, options } = question;
+  if (kind === "clarification" || kind === "other") return answerFreely(options, streams);
+  const canEdit = kind === "plan-approval";
   const choice = await select({
     ...streams,
     message: canEdit ? "Work on this plan?" : "Allow this?",
@@ -27,21 +56,22 @@ export async function ask(question: Question, terminal: Terminal, signal: AbortS
     ],
   });
   if (isCancel(choice)) return undefined;
+  if (choice === "edit") return EDIT;
   if (choice === "approve") return readAnswer(question, "approve");
-  if (choice === "edit") return editPlan(question, terminal, signal);
   const reason = await text({ ...streams, message: "Why not?", placeholder: "the agent reads this" });
   return isCancel(reason) ? undefined : readAnswer(question, `reject: ${reason ?? ""}`);
-}
+};
 
-type Streams = { input: Terminal["stdin"]; output: Terminal["stdout"]; signal: AbortSignal };
-
-async function answerFreely({ options }: Question, streams: Streams): Promise<unknown> {
+async function answerFreely(
+  options: readonly string[],
+  streams: { input: Terminal["stdin"]; output: Terminal["stdout"]; signal: AbortSignal },
+): Promise<unknown> {
   if (options.length > 0) {
     const choice = await select({
       ...streams,
       message: "Your answer",
       options: [
-        ...options.map((option) => ({ value: option, label: option })),
+        ...options.map((option) => ({ value: option, label: oneLine(option) })),
         { value: OWN_WORDS, label: "Something else" },
       ],
     });
@@ -52,13 +82,34 @@ async function answerFreely({ options }: Question, streams: Streams): Promise<un
   return isCancel(words) ? undefined : (words ?? "");
 }
 
-async function editPlan(question: Question, terminal: Terminal, signal: AbortSignal): Promise<unknown> {
-  const markdown = await edit(renderMarkdown(question.todos ?? []), { name: "plan.md", env: terminal.env });
+const WAYS = {
+  "plan-approval": "approve, edit or reject: reason",
+  permission: "approve or reject: reason",
+  clarification: "your answer",
+  other: "your answer",
+};
+
+/** Reads a line. The question itself stands in the output already, as one of its lines. */
+const askByLine: Put = async (question, { stdin, stdout }, signal) => {
+  const lines = createInterface({ input: stdin, output: stdout, terminal: false });
+  // At the end of the input nobody will answer any more.
+  const ended = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
   try {
-    return editedPlan(markdown);
+    for (let complaint = question.error; ;) {
+      if (complaint !== undefined) stdout.write(`${oneLine(complaint)}\n`);
+      const words = await Promise.race([lines.question(`${WAYS[question.kind]} > `, { signal }), ended]);
+      if (words === undefined) return undefined;
+      if (question.kind === "plan-approval" && words.trim().toLowerCase() === "edit") return EDIT;
+      try {
+        return readAnswer(question, words);
+      } catch (error) {
+        complaint = HarnessError.from(error)?.message ?? String(error);
+      }
+    }
   } catch (error) {
-    const known = HarnessError.from(error);
-    if (!known) throw error;
-    return ask({ ...question, error: known.message }, terminal, signal);
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    lines.close();
   }
-}
+};

@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../deep/index.ts";
 import { RUN_EVENT, type RunEvent } from "../../runs/events.ts";
 import { sqliteSaver } from "../../storage/index.ts";
+import { ScriptedModel } from "../../testing/index.ts";
 import { cli } from "./cli.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -170,6 +172,20 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
   });
 
+  it("stops after --max-turns also without a plan, and goes on", async () => {
+    script = [call("ls", {})];
+    const stopped = await holdfast(["run", "--no-plan", "--max-turns", "1", "--thread", "t", "Go"]);
+    expect(stopped.code).toBe(3);
+    script = [say("Done.")];
+    expect(await holdfast(["resume", "t"])).toMatchObject({ code: 0 });
+  });
+
+  it("says how to go on in words that a shell understands", async () => {
+    script = [call("ls", {})];
+    const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "my thread; rm x", "Go"]);
+    expect(out).toContain("Go on with: holdfast resume 'my thread; rm x'\n");
+  });
+
   it("gives a finished thread another task", async () => {
     script = [say("Hello.")];
     await holdfast(["run", "--thread", "t", "Say hello"]);
@@ -183,13 +199,46 @@ describe("holdfast run", () => {
     ).toContain("Say hello");
   });
 
+  it("works on in the directory of a finished thread, also when it was moved", async () => {
+    mkdirSync(join(home, "work"));
+    script = [say("Hello.")];
+    await holdfast(["run", "--dir", "work", "--thread", "t", "Say hello"]);
+    script = [call("write_file", { file_path: "/a.md", content: "x" })];
+    const stopped = await holdfast(["run", "--thread", "t", "--max-turns", "1", "Note it"]);
+    expect(stopped.code).toBe(3);
+    expect(readFileSync(join(home, "work/a.md"), "utf8")).toBe("x");
+
+    renameSync(join(home, "work"), join(home, "moved"));
+    const gone = await holdfast(["resume", "t"]);
+    expect(gone).toMatchObject({ code: 2, out: "" });
+    expect(gone.err).toContain("work is not there");
+    script = [call("write_file", { file_path: "/b.md", content: "y" }), say("Done.")];
+    const found = await holdfast(["resume", "t", "--dir", "moved", "--max-turns", "9"]);
+    expect(found.code).toBe(0);
+    expect(readFileSync(join(home, "moved/b.md"), "utf8")).toBe("y");
+  });
+
+  it("leaves threads of other programs alone", async () => {
+    script = [PLAN, say("I stop."), say("I stop."), say("I stop.")];
+    await holdfast(["run", "--thread", "ours", "A garden"]);
+    const saver = await sqliteSaver(join(home, "threads.db"));
+    const agent = createDeepAgent({ model: new ScriptedModel([new Error("cut")]), checkpointer: saver });
+    const config = { configurable: { thread_id: "foreign" } };
+    await agent.invoke({ messages: [{ role: "user", content: "x" }] }, config).catch(() => {});
+    saver.close();
+    expect((await holdfast(["resume", "foreign"])).err).toContain("was not started by holdfast run");
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect((await holdfast(["resume"])).out).toContain("resumed ours");
+  });
+
   it("uses offline when no model is configured, and says so", async () => {
     const env = { HOLDFAST_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" };
     const { code, out } = await holdfast(["run", "Write a poem"], { env });
     expect(out).toMatch(/^started \S+ with offline$/m);
     expect(out).toMatch(/^No model is configured, so "offline" is used/m);
     expect(out).toContain("HOLDFAST_MODEL");
-    expect(code).toBe(0);
+    expect(out).toContain("Failed: offline declined the task.");
+    expect(code).toBe(1);
     expect(requests()).toEqual([]);
   });
 
@@ -237,6 +286,42 @@ describe("a question to the user, with nobody to ask", () => {
     script = [say("Done.")];
     expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
+  });
+
+  it("is not answered by words that were meant for another one", async () => {
+    script = [call("write_file", { file_path: "/a", content: "" })];
+    await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
+    const surplus = await holdfast(["resume", "t", "-a", "approve", "-a", "approve"]);
+    expect(surplus).toMatchObject({ code: 2, out: "" });
+    expect(surplus.err).toContain("asks one thing, and there are 2 answers");
+    script = [call("write_file", { file_path: "/b", content: "" })];
+    const next = await holdfast(["resume", "t", "-a", "approve"]);
+    expect(next.out).toContain('"/b"');
+    expect(next.code).toBe(3);
+  });
+
+  it("survives an answer that nobody can read", async () => {
+    script = [call("write_file", { file_path: "/a", content: "" })];
+    await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
+    expect(await holdfast(["resume", "t", "-a", "[]"])).toMatchObject({ code: 3 });
+    script = [say("Done.")];
+    expect(await holdfast(["resume", "t", "-a", '{"type":"approve"}'])).toMatchObject({ code: 0 });
+  });
+
+  it("is shown also with --quiet, apart from the answer", async () => {
+    script = [call("ask_clarification", { question: "Which bed?" })];
+    const { out, err } = await holdfast(["run", "--quiet", "--thread", "t", "A garden"]);
+    expect(out).toBe("");
+    expect(err).toContain("Which bed?");
+    expect(err).toContain("holdfast resume t --answer");
+  });
+
+  it("about a plan keeps the plan from being edited elsewhere", async () => {
+    script = [PLAN];
+    await holdfast(["run", "--approve", "first", "--thread", "t", "A garden"]);
+    const { code, err } = await holdfast(["plan", "edit", "t"], { env: { EDITOR: "true" } });
+    expect(code).toBe(2);
+    expect(err).toContain("A plan waits for your approval in t");
   });
 
   it("about a tool that is refused goes back to the model", async () => {
@@ -302,6 +387,15 @@ describe("threads", () => {
     expect((await holdfast(["show", "garden-1", "--format", format])).out).toMatch(expected);
   });
 
+  it("give their answers and files back", async () => {
+    script = [call("write_file", { file_path: "/notes.md", content: "seeds" }), say("Written.")];
+    await holdfast(["run", "--thread", "notes", "Note it"]);
+    expect((await holdfast(["show", "notes", "--answer"])).out).toBe("Written.\n");
+    expect((await holdfast(["show", "notes", "--files"])).out).toBe("/notes.md\n");
+    expect((await holdfast(["show", "notes", "--file", "notes.md"])).out).toBe("seeds\n");
+    expect((await holdfast(["show", "notes", "--file", "/x"])).err).toContain("there are: /notes.md");
+  });
+
   it("are deleted, all or none", async () => {
     expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
     expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });
@@ -333,6 +427,13 @@ describe("threads", () => {
     const refused = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: join(home, "bad.sh") } });
     expect(refused.code).toBe(2);
     expect(refused.err).toContain('Line 1: "[?]" is not a mark');
+    const kept = /Your text is in (\S+)\.\n$/.exec(refused.err)![1]!;
+    expect(readFileSync(kept, "utf8")).toBe("- [?] What\n");
+    rmSync(join(kept, ".."), { recursive: true });
+    const emptied = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: "sh -c ': > \"$0\"'" } });
+    expect(emptied.code).toBe(2);
+    expect(emptied.err).toContain("There are no items in it");
+    rmSync(join(/in (\S+)\.\n$/.exec(emptied.err)![1]!, ".."), { recursive: true });
     expect((await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: "true" } })).out).toBe(
       "Nothing was changed.\n",
     );
@@ -365,11 +466,18 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["run", "--dir", "nowhere", "x"], "is not there"],
     [["run", "--shell", "x"], "add --dir"],
     [["run"], "There is no task"],
-    [["run", "--preset", "loose", "x"], 'Choices: "lean"'],
+    [["run", "--preset", "loose", "x"], 'use one of "lean"'],
     [["run", "--modle", "x", "y"], "Unknown argument: modle"],
     [["run", "--model", "nobody:x", "y"], "nobody"],
-    [["show"], "Not enough non-option arguments"],
+    [["show"], "Name a thread"],
     [["resume"], "There is no unfinished thread"],
+    [["run", "this", "directory"], "in quotes"],
+    [["run", "--model"], "--model needs a value"],
+    [["run", "--dir", "a", "--dir", "b", "x"], "--dir was given more than once"],
+    [["run", "--dir=", "x"], "--dir is empty"],
+    [["run", "--thread=", "x"], "--thread is empty"],
+    [["run", "--ask", "exekute", "x"], 'no tool "exekute"'],
+    [["threads", "--limit", "0"], "--limit is a whole number"],
     [["frobnicate"], "Unknown"],
     [[], "holdfast --help"],
   ])("%j", async (args, said) => {

@@ -5,6 +5,7 @@ import { completions } from "./completion.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 import { version } from "./version.ts";
+import { asTyped, complaint } from "./wording.ts";
 
 /** Errors that say how the command was used, not how it went. */
 const USAGE: readonly HarnessErrorCode[] = [
@@ -28,9 +29,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     .alias({ help: "h", version: "v" })
     .wrap(Math.min(100, terminal.stdout.columns || 100))
     .epilogue(EXIT_CODES)
+    .check(eachOnce)
     .exitProcess(false)
     .fail((message, error) => {
-      throw message ? new HarnessError("invalid-options", message, { cause: error }) : error;
+      throw message ? new HarnessError("invalid-options", complaint(message), { cause: error }) : error;
     });
   commands(parser, {
     terminal,
@@ -43,10 +45,19 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     await parser.parseAsync();
     return exitCode;
   } catch (error) {
-    terminal.stderr.write(`holdfast: ${sentence(error)}\n`);
+    terminal.stderr.write(`holdfast: ${asTyped(sentence(error), terminal.env)}\n`);
     const code = HarnessError.from(error)?.code;
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
   }
+}
+
+/** Options that may be given several times. */
+const LISTS = ["_", "threads", "answer", "a", "ask"];
+
+function eachOnce(flags: Record<string, unknown>): true {
+  const twice = Object.keys(flags).find((name) => Array.isArray(flags[name]) && !LISTS.includes(name));
+  if (twice === undefined) return true;
+  throw new Error(`--${twice} was given more than once.`);
 }
 
 function sentence(error: unknown): string {

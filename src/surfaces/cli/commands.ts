@@ -31,23 +31,27 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           .positional("task", { type: "string", describe: "What to do; - or nothing reads standard input" })
           .option("dir", {
             type: "string",
+            requiresArg: true,
             alias: "d",
-            describe: "Work on the files of this directory; without it, files live in the thread",
+            describe:
+              "Work on the files of this directory; without it they live in the thread (offline: this one)",
           })
           .option("shell", {
             type: "boolean",
-            default: false,
             describe: "Let the agent run commands in --dir",
           })
-          .option("preset", { choices: PRESETS, default: "lean" as const, describe: "How the agent plans" })
-          .option("plan", { type: "boolean", default: true, describe: "Plan; --no-plan leaves it out" })
+          .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
+          .option("plan", {
+            type: "boolean",
+            describe: "Plan, which is the default; --no-plan leaves it out",
+          })
           .option("approve", {
             choices: APPROVALS,
-            default: "never" as const,
-            describe: "Ask before the first plan, or before every change of scope",
+            describe: "Ask before the first plan, or before every change of scope (default never)",
           })
           .option("ask", {
             type: "string",
+            requiresArg: true,
             describe: "Tools that need your consent, separated by commas (with --shell: execute)",
             coerce: (names: string | undefined) =>
               names
@@ -57,7 +61,6 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           })
           .option("yes", {
             type: "boolean",
-            default: false,
             alias: "y",
             describe: "Give consent to every tool",
           })
@@ -79,6 +82,12 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             type: "string",
             describe: "Its id or the beginning of it; the latest unfinished one",
           })
+          .option("dir", {
+            type: "string",
+            requiresArg: true,
+            alias: "d",
+            describe: "Where the directory is now, when it was moved",
+          })
           .option("answer", {
             type: "string",
             requiresArg: true,
@@ -95,13 +104,18 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "List threads with their state and progress",
       (args) =>
         stateOption(args)
-          .option("limit", { type: "number", default: 20, describe: "The most threads" })
+          .option("limit", {
+            type: "number",
+            default: 20,
+            describe: "The most threads",
+            coerce: wholeNumber("limit")<number>,
+          })
           .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
       on(async () => (await import("./commands/threads.ts")).threads),
     )
     .command(
       "show <thread>",
-      "Print the plan of a thread",
+      "Print the plan of a thread, its answer or its files",
       (args) =>
         stateOption(args)
           .positional("thread", {
@@ -109,7 +123,10 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             demandOption: true,
             describe: "Its id or the beginning of it",
           })
-          .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" }),
+          .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
+          .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
+          .option("files", { type: "boolean", describe: "The files that live in the thread instead" })
+          .option("file", { type: "string", requiresArg: true, describe: "One of these files instead" }),
       on(async () => (await import("./commands/show.ts")).show),
     )
     .command("plan", "Change the plan of a thread", (plan) =>
@@ -163,16 +180,14 @@ function modelOptions<T>(args: Argv<T>) {
   return args
     .option("model", {
       type: "string",
+      requiresArg: true,
       alias: "m",
       describe: "provider:name, or offline ($HOLDFAST_MODEL, or the first provider with a key)",
     })
     .option("max-turns", {
       type: "number",
       describe: "Stop after so many model calls; resume goes on",
-      coerce: (turns: number | undefined) => {
-        if (turns === undefined || (Number.isInteger(turns) && turns > 0)) return turns;
-        throw new Error("--max-turns is a whole number above 0.");
-      },
+      coerce: wholeNumber("max-turns")<number | undefined>,
     });
 }
 
@@ -182,4 +197,11 @@ function outputOptions<T>(args: Argv<T>) {
     .option("json", { type: "boolean", describe: "Print events as lines of JSON" })
     .option("quiet", { type: "boolean", alias: "q", describe: "Print only the answer" })
     .conflicts("json", "quiet");
+}
+
+function wholeNumber(name: string) {
+  return <Value extends number | undefined>(value: Value): Value => {
+    if (value === undefined || (Number.isInteger(value) && value > 0)) return value;
+    throw new Error(`--${name} is a whole number above 0.`);
+  };
 }

@@ -3,7 +3,7 @@ import { EXIT } from "./exit-codes.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Watches for Ctrl-C and its like, and for a reader that has gone. The first one aborts the signal, so that the run
+ * Watches for Ctrl-C and its like, and for output that cannot be written. The first one aborts the signal, so that the run
  * stops where nothing is lost; the second ends the process at once, after `onQuit`.
  */
 export class Interruption {
@@ -11,11 +11,10 @@ export class Interruption {
   readonly #stdout: NodeJS.WriteStream;
   readonly #onQuit: () => void;
   readonly #onSignal = (): void => this.interrupt();
-  /** Nobody reads the output any more, as after `| head`. */
-  isReaderGone = false;
+  /** Why nothing can be written any more: nobody reads it, as after `| head`, or the disk is full. */
+  outputError: string | undefined;
   readonly #onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== "EPIPE") throw error;
-    this.isReaderGone = true;
+    this.outputError ??= outputError(error);
     this.#controller.abort();
   };
 
@@ -43,4 +42,11 @@ export class Interruption {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
     this.#stdout.off("error", this.#onError);
   }
+}
+
+/** What an error of standard output means. */
+export function outputError(error: NodeJS.ErrnoException): string {
+  return error.code === "EPIPE"
+    ? "nobody reads the output"
+    : `the output cannot be written (${error.message})`;
 }

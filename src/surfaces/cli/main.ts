@@ -1,15 +1,18 @@
 #!/usr/bin/env node
 import { cli } from "./cli.ts";
+import { EXIT } from "./exit-codes.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-// A reader that has gone, such as `head`, is no reason for a stack trace. A run hears of it on its own.
+// A reader that has gone, such as `head`, is no reason to complain. A run hears of both on its own, and stops.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code === "EPIPE" || process.exitCode === EXIT.failed) return;
+  process.exitCode = EXIT.failed;
+  stderr.write(`holdfast: the output cannot be written: ${error.message}\n`);
 });
 
 const code = await cli(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });
-process.exitCode = code;
+process.exitCode ||= code;
 // Whatever a stopped run has left open, such as a connection to a model, must not keep the process alive. Only
 // completions go on after the parser: yargs does not wait for them.
-if (!process.argv.includes("--get-yargs-completions")) stdout.write("", () => process.exit(code));
+if (!process.argv.includes("--get-yargs-completions")) stdout.write("", () => process.exit());

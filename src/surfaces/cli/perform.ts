@@ -1,18 +1,17 @@
 import { setMaxListeners } from "node:events";
-import { HarnessError } from "../../errors.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { drive, snapshotOf } from "../../runs/drive.ts";
 import type { RunEvent, RunEventBody } from "../../runs/events.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { costOf, readPrices } from "../../runs/prices.ts";
-import { readAnswer, type Question } from "../../runs/questions.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { EMPTY_VIEW, reduce } from "../../runs/view.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
-import { ask } from "./ask.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
+import { questioner } from "./questioner.ts";
 import { canAsk, isLive, outputFor, type OutputFlags, type Terminal } from "./terminal.ts";
+import { asTyped, quoted } from "./wording.ts";
 
 export interface PerformOptions {
   terminal: Terminal;
@@ -40,7 +39,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const model = await modelFor(options.settings.model, { env, isWatched });
   const settings = settingsFor(model.name, options);
   const release = await saver.acquireThread(thread);
-  const output = outputFor(terminal, flags);
+  const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   // Every tool call of a turn listens to it; Node takes more than ten for a leak.
   setMaxListeners(0, interruption.signal);
@@ -57,6 +56,16 @@ export async function perform(options: PerformOptions): Promise<number> {
 
   try {
     const agent = createRunAgent({ settings, model: model.model, checkpointer: saver });
+    const input = await options.input(agent, settings);
+    const answer = await questioner({
+      agent,
+      thread,
+      given: options.answers ?? [],
+      terminal: canAsk(terminal, flags) ? terminal : undefined,
+      output,
+      interruption,
+      emit,
+    });
     emit({
       type: "run-start",
       model: model.name,
@@ -64,31 +73,19 @@ export async function perform(options: PerformOptions): Promise<number> {
       ...(task !== undefined && { task }),
       ...(settings.dir !== undefined && { dir: settings.dir }),
     });
-    if (model.isFallback) emit({ type: "notice", text: FALLBACK });
+    if (model.isFallback) emit({ type: "notice", text: asTyped(FALLBACK, env) });
     const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
     if (snapshot) emit(snapshot);
 
-    const given = [...(options.answers ?? [])];
-    const answer = async (question: Question): Promise<unknown> => {
-      const words = given.shift();
-      if (words !== undefined) return answerInWords(question, words, emit);
-      if (!canAsk(terminal, flags)) return undefined;
-      output.pause();
-      try {
-        const value = await ask(question, terminal, interruption.signal);
-        if (value === undefined) interruption.interrupt();
-        return value;
-      } finally {
-        output.resume();
-      }
-    };
     const { signal } = interruption;
-    const input = await options.input(agent, settings);
     const end = await drive(input, { agent, thread, model, emit, signal, answer });
     const exitCode = EXIT[end.outcome];
-    const resume = `${options.resumeCommand} ${thread}`;
-    if (interruption.isReaderGone) {
-      terminal.stderr.write(`holdfast: stopped, since nobody reads the output. Go on with: ${resume}\n`);
+    const { completed, cancelled, total } = end.counts;
+    await saver.noteProgress(thread, { done: completed + cancelled, total });
+    const waits = end.outcome === "waiting" ? " --answer …" : "";
+    const resume = `${options.resumeCommand} ${quoted(thread)}${waits}`;
+    if (interruption.outputError !== undefined) {
+      terminal.stderr.write(`holdfast: stopped, since ${interruption.outputError}. Go on with: ${resume}\n`);
     }
     emit({
       type: "run-end",
@@ -102,7 +99,8 @@ export async function perform(options: PerformOptions): Promise<number> {
   } finally {
     interruption.dispose();
     output.close();
-    await release();
+    // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
+    await release().catch(() => {});
   }
 }
 
@@ -110,18 +108,6 @@ export async function perform(options: PerformOptions): Promise<number> {
 function settingsFor(model: string, { settings, resumed, terminal }: PerformOptions): RunSettings {
   const dir = settings.dir ?? (model === OFFLINE && !resumed ? terminal.cwd : undefined);
   return { ...settings, model, ...(dir !== undefined && { dir }) };
-}
-
-/** An answer that cannot be meant leaves the question open: the run waits for a better one. */
-function answerInWords(question: Question, words: string, emit: (event: RunEventBody) => void): unknown {
-  try {
-    return readAnswer(question, words);
-  } catch (error) {
-    const known = HarnessError.from(error);
-    if (!known) throw error;
-    emit({ type: "notice", text: known.message });
-    return undefined;
-  }
 }
 
 const FALLBACK =

@@ -1,5 +1,5 @@
 import type { Environment } from "../../models/index.ts";
-import { readPrices } from "../../runs/prices.ts";
+import type { Prices } from "../../runs/prices.ts";
 import { LiveOutput } from "./output/live.ts";
 import type { Output } from "./output/output.ts";
 import { colourPaint, plainPaint, type Paint } from "./output/paint.ts";
@@ -34,11 +34,15 @@ export function paintOf(terminal: Terminal): Paint {
 }
 
 /** The output that the flags and the terminal ask for. */
-export function outputFor(terminal: Terminal, { json, quiet }: OutputFlags): Output {
-  const { stdout, stderr, env } = terminal;
+export function outputFor(
+  terminal: Terminal,
+  { json, quiet }: OutputFlags,
+  prices: Prices | undefined,
+): Output {
+  const { stdout, stderr } = terminal;
   if (json) return jsonOutput(stdout);
-  if (quiet) return quietOutput(stdout, stderr, plainPaint);
+  if (quiet) return quietOutput(stdout, stderr, stdout.isTTY);
   if (isLive(terminal))
-    return new LiveOutput(stdout, { paint: colourPaint, prices: readPrices(env["HOLDFAST_PRICES"]) });
+    return new LiveOutput(stdout, { paint: colourPaint, prices, asks: canAsk(terminal, {}) });
   return plainOutput(stdout, plainPaint);
 }

@@ -3,7 +3,8 @@ import { HarnessError } from "../../errors.ts";
 import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 
-const MANY = 10_000;
+/** More threads than anybody lists. */
+export const MANY = 10_000;
 
 /** The file that threads are kept in: `--state`, `HOLDFAST_STATE`, or the user's state directory. */
 export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
@@ -42,18 +43,32 @@ export async function findThread(saver: SqliteSaver, given: string): Promise<Thr
 }
 
 /** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
-export function newThreadId(task: string, random: () => number = Math.random): string {
+export async function newThreadId(saver: SqliteSaver, task: string): Promise<string> {
+  for (;;) {
+    const id = threadName(task, Math.random());
+    if (!(await saver.getThread(id))) return id;
+  }
+}
+
+/** A name made of the first words of a task and a number from 0 to 1. */
+export function threadName(task: string, chance: number): string {
   const words = task
     .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-+|-+$/g, "");
-  const slug = words
-    .slice(0, 24)
-    .replace(/-[^-]*$/, words.length > 24 ? "" : "$&")
-    .replaceAll(/-+$/g, "");
-  const tail = Math.floor(random() * 36 ** 4)
+  const slug =
+    words.length > SLUG
+      ? words
+          .slice(0, SLUG + 1)
+          .replace(/-[^-]*$/, "")
+          .slice(0, SLUG)
+      : words;
+  const tail = Math.floor(chance * 36 ** 4)
     .toString(36)
     .padStart(4, "0");
-  return slug ? `${slug}-${tail}` : `thread-${tail}`;
+  return `${slug || "thread"}-${tail}`;
 }
+
+const SLUG = 24;

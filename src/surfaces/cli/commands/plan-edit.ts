@@ -1,16 +1,17 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
 import { HarnessError } from "../../../errors.ts";
-import { describeChanges, diffTodos, renderMarkdown } from "../../../plan/index.ts";
-import { createRunAgent } from "../../../runs/agent.ts";
-import { readPlan, writePlan } from "../../../runs/edit-plan.ts";
-import { modelFor, OFFLINE } from "../../../runs/model.ts";
+import { describeChanges, diffTodos, renderMarkdown, type Todo } from "../../../plan/index.ts";
 import { editedPlan } from "../../../runs/questions.ts";
+import { openQuestions, readPlan, writePlan } from "../../../runs/thread.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
+import { agentOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
-import { settingsOf } from "./resume.ts";
 
 export interface PlanEditFlags {
   thread: string;
@@ -36,11 +37,16 @@ export async function planEdit({ thread, state }: PlanEditFlags, terminal: Termi
 
 async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
-  const settings = await settingsOf(saver, thread);
-  const { model } = await modelFor(OFFLINE, { env, isWatched: false });
-  const agent = createRunAgent({ settings, model, checkpointer: saver });
+  const agent = await agentOf(saver, thread);
+  const waiting = await openQuestions(agent, thread);
+  if (waiting.some(({ kind }) => kind === "plan-approval")) {
+    throw new HarnessError(
+      "invalid-options",
+      `A plan waits for your approval in ${thread}: answer with holdfast resume ${thread}, and --answer @plan.md for one of yours.`,
+    );
+  }
   const before = await readPlan(agent, thread);
-  const original = HELP + renderMarkdown(before);
+  const original = HELP + renderMarkdown(before.map(withoutActuals));
   let markdown = original;
   for (;;) {
     markdown = await edit(markdown, { name: `${thread}.md`, env });
@@ -49,11 +55,12 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       return EXIT.done;
     }
     try {
-      await writePlan(agent, thread, editedPlan(markdown).todos);
+      await writePlan(agent, thread, itemsOf(markdown, before));
       break;
     } catch (error) {
       const known = HarnessError.from(error);
-      if (known?.code !== "invalid-plan" || !canAsk(terminal, {})) throw error;
+      if (known?.code !== "invalid-plan") throw error;
+      if (!canAsk(terminal, {})) throw await withText(known, markdown);
       stdout.write(`${known.message}\n`);
       const again = await confirm({ message: "Edit it again? (No discards your changes)" });
       if (isCancel(again) || !again) throw error;
@@ -61,4 +68,28 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
   }
   stdout.write(`${describeChanges(diffTodos(before, await readPlan(agent, thread)))}\n`);
   return EXIT.done;
+}
+
+/** The items of an edited plan, with what they cost, which is nobody's to edit. An empty file is a change of mind. */
+function itemsOf(markdown: string, before: readonly Todo[]): unknown[] {
+  const { todos } = editedPlan(markdown);
+  if (todos.length === 0) {
+    throw new HarnessError("invalid-plan", "There are no items in it, so the plan was not changed.");
+  }
+  const spent = new Map(before.map(({ id, actuals }) => [id, actuals]));
+  return todos.map((todo) => {
+    const actuals = todo.id === undefined ? undefined : spent.get(todo.id);
+    return actuals ? { ...todo, actuals } : todo;
+  });
+}
+
+/** The same error, with where the text is that would be lost otherwise. */
+async function withText({ message }: HarnessError, markdown: string): Promise<HarnessError> {
+  const file = join(await mkdtemp(join(tmpdir(), "holdfast-")), "plan.md");
+  await writeFile(file, markdown);
+  return new HarnessError("invalid-plan", `${message} Your text is in ${file}.`);
+}
+
+function withoutActuals({ actuals: _actuals, ...todo }: Todo): Todo {
+  return todo;
 }

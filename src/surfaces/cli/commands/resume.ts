@@ -2,20 +2,21 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
-import { isClosed, type Todo } from "../../../plan/index.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
-import { RUN_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
+import { isUnfinished } from "../../../runs/ending.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
-import { findThread, statePath, withSaver } from "../threads.ts";
-import { resumeCommand } from "./run.ts";
+import { isOurs, settingsOf } from "../thread-agent.ts";
+import { findThread, MANY, statePath, withSaver } from "../threads.ts";
+import { existingFolder, resumeCommand } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags {
   thread?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
+  dir?: string | undefined;
   maxTurns?: number | undefined;
   state?: string | undefined;
 }
@@ -28,8 +29,10 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const { id } = flags.thread === undefined ? await latest(saver) : await findThread(saver, flags.thread);
     const kept = await settingsOf(saver, id);
+    const dir = flags.dir ?? kept.dir;
     const settings = {
       ...kept,
+      ...(dir !== undefined && { dir: await existingFolder(dir, terminal.cwd) }),
       ...(flags.model !== undefined && { model: flags.model }),
       ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
     };
@@ -57,38 +60,24 @@ async function inFull(words: string, { stdin, cwd }: Terminal): Promise<string> 
   });
 }
 
-/** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
-export async function settingsOf(saver: SqliteSaver, thread: string): Promise<RunSettings> {
-  const stored = await saver.getTuple({ configurable: { thread_id: thread } });
-  const values = stored?.checkpoint.channel_values ?? {};
-  // A thread that was killed before its first step has its input, and nothing else.
-  const { run } = (values["__start__"] ?? values) as { run?: unknown };
-  const settings = RUN_SETTINGS.safeParse(run ?? values["run"]);
-  if (settings.success) return settings.data;
-  throw new HarnessError(
-    "invalid-options",
-    `Thread ${thread} was not started by holdfast run: only its program can go on with it.`,
-  );
-}
-
-/** A thread that stopped in the middle goes on by itself; one that ended with open items has to be asked. */
-async function inputFor(agent: RunAgent, thread: string): Promise<object | null> {
-  const { tasks, values } = await agent.graph.getState({ configurable: { thread_id: thread } });
-  if (tasks.length > 0) return null;
-  const { todos = [] } = values as { todos?: Todo[] };
-  if (!todos.every(isClosed)) return taskInput(GO_ON, {});
+/** A thread that stopped in the middle goes on by itself; one that ended with something left has to be asked. */
+async function inputFor({ graph }: RunAgent, thread: string): Promise<object | null> {
+  const state = await graph.getState({ configurable: { thread_id: thread } });
+  if (state.tasks.length > 0) return null;
+  if (isUnfinished(state)) return taskInput(GO_ON, {});
   throw new HarnessError(
     "invalid-options",
     `Thread ${thread} is finished. Give it another task with holdfast run --thread ${thread} "task".`,
   );
 }
 
+/** The thread used last that has something left, of those that `holdfast run` started. */
 async function latest(saver: SqliteSaver): Promise<ThreadSummary> {
-  const threads = await saver.listThreads();
-  const open = threads.find(
-    ({ state, todos }) => state !== "running" && (state !== "done" || todos.done < todos.total),
-  );
-  if (open) return open;
+  for (const thread of await saver.listThreads({ limit: MANY })) {
+    const { id, state, todos } = thread;
+    const isLeft = state !== "running" && (state !== "done" || todos.done < todos.total);
+    if (isLeft && (await isOurs(saver, id))) return thread;
+  }
   throw new HarnessError(
     "invalid-options",
     'There is no unfinished thread. Start one with holdfast run "task".',

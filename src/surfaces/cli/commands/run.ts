@@ -3,22 +3,25 @@ import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
 import type { PresetName } from "../../../plan/index.ts";
+import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { perform } from "../perform.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
+import { settingsOf } from "../thread-agent.ts";
 import { newThreadId, statePath, withSaver } from "../threads.ts";
+import { commandName, quoted } from "../wording.ts";
 
 export interface RunFlags extends OutputFlags {
   task?: string | undefined;
   model?: string | undefined;
-  preset: PresetName;
-  plan: boolean;
-  approve: RunSettings["approve"];
+  preset?: PresetName | undefined;
+  plan?: boolean | undefined;
+  approve?: RunSettings["approve"] | undefined;
   dir?: string | undefined;
-  shell: boolean;
+  shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
-  yes: boolean;
+  yes?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
   state?: string | undefined;
@@ -26,23 +29,21 @@ export interface RunFlags extends OutputFlags {
 
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
+  if (flags.thread?.trim() === "") fail("--thread is empty.");
   const task = await readTask(flags.task, terminal);
-  const settings = await settingsOf(flags, terminal);
-  const thread = flags.thread ?? newThreadId(task);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
+    const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (known && known.state !== "done" && known.state !== "running") {
-      throw new HarnessError(
-        "invalid-options",
-        `Thread ${thread} is not finished: go on with holdfast resume ${thread}, or leave out --thread.`,
-      );
+      fail(`Thread ${thread} is not finished: go on with holdfast resume ${thread}, or leave out --thread.`);
     }
+    const kept = known && (await settingsOf(saver, thread));
     return perform({
       terminal,
       saver,
       thread,
       flags,
-      settings,
+      settings: await settingsFrom(flags, terminal, kept),
       task,
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
@@ -54,51 +55,65 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */
 export function resumeCommand({ state }: { state?: string | undefined }, { env }: Terminal): string {
-  const command = `${env["HOLDFAST_COMMAND"] || "holdfast"} resume`;
+  const command = `${commandName(env)} resume`;
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 
 async function readTask(given: string | undefined, { stdin }: Terminal): Promise<string> {
   const fromStdin = given === "-" || (given === undefined && !stdin.isTTY);
   const task = (fromStdin ? await readAll(stdin) : (given ?? "")).trim();
-  if (task) return task;
-  throw new HarnessError(
-    "invalid-options",
-    'There is no task: holdfast run "task", or give it on standard input.',
-  );
+  return task || fail('There is no task: holdfast run "task", or give it on standard input.');
 }
 
-async function settingsOf(
+const DEFAULTS: Omit<RunSettings, "model"> = {
+  plan: true,
+  preset: "lean",
+  approve: "never",
+  shell: false,
+  ask: [],
+};
+
+/** What the flags say; for the rest what the thread was run with before, or the defaults. */
+async function settingsFrom(
   { model, plan, preset, approve, dir, shell, ask, yes, maxTurns }: RunFlags,
   { cwd }: Terminal,
-): Promise<Omit<RunSettings, "model"> & { model?: string | undefined }> {
-  if (shell && dir === undefined) {
-    throw new HarnessError(
-      "invalid-options",
-      "--shell runs commands in a directory: add --dir, such as --dir .",
-    );
+  kept: RunSettings | undefined,
+): Promise<Partial<RunSettings> & typeof DEFAULTS> {
+  const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool));
+  if (unknown !== undefined) {
+    fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
   }
-  const folder = dir === undefined ? undefined : await existing(resolve(cwd, dir));
-  const wanted = ask ?? (shell ? ["execute"] : []);
-  return {
-    model,
-    plan,
-    preset,
-    approve,
-    shell,
-    ask: yes ? [] : [...wanted],
-    ...(folder !== undefined && { dir: folder }),
+  const { maxTurns: _, ...before } = kept ?? DEFAULTS;
+  const settings = {
+    ...before,
+    ...(model !== undefined && { model }),
+    ...(plan !== undefined && { plan }),
+    ...(preset !== undefined && { preset }),
+    ...(approve !== undefined && { approve }),
+    ...(shell !== undefined && { shell }),
+    ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
   };
+  if (settings.shell && settings.dir === undefined) {
+    fail("--shell runs commands in a directory: add --dir, such as --dir .");
+  }
+  if (yes) settings.ask = [];
+  else if (ask) settings.ask = [...ask];
+  else if (shell) settings.ask = ["execute"];
+  return settings;
 }
 
-async function existing(folder: string): Promise<string> {
+/** The directory to work in. Throws `invalid-options` when it is not there. */
+export async function existingFolder(dir: string, cwd: string): Promise<string> {
+  if (dir.trim() === "") fail("--dir is empty; use --dir . for this one.");
+  const folder = resolve(cwd, dir);
   const found = await stat(folder).catch(() => undefined);
-  if (found?.isDirectory()) return folder;
-  throw new HarnessError(
-    "invalid-options",
-    `--dir: ${folder} is ${found ? "not a directory" : "not there"}.`,
-  );
+  if (!found?.isDirectory()) fail(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
+  return folder;
+}
+
+function fail(message: string): never {
+  throw new HarnessError("invalid-options", message);
 }
 
 const TITLE_LENGTH = 60;
@@ -106,8 +121,4 @@ const TITLE_LENGTH = 60;
 function titleOf(task: string): string {
   const line = task.replaceAll(/\s+/g, " ");
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
-}
-
-function quoted(text: string): string {
-  return /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,27 +1,57 @@
-import { renderChecklist, renderMarkdown, renderMermaid, type Todo } from "../../../plan/index.ts";
+import { HarnessError } from "../../../errors.ts";
+import { renderChecklist, renderMarkdown, renderMermaid } from "../../../plan/index.ts";
+import { readThread, type ThreadContent } from "../../../runs/thread.ts";
+import type { ThreadSummary } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
+import { harmless } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
+import { agentOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
-
-export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
 
 export interface ShowFlags {
   thread: string;
-  format: (typeof FORMATS)[number];
+  format: "checklist" | "markdown" | "mermaid" | "json";
+  answer?: boolean | undefined;
+  files?: boolean | undefined;
+  file?: string | undefined;
   state?: string | undefined;
 }
 
-/** `holdfast show`: prints the plan of a thread. */
-export async function show({ thread, format, state }: ShowFlags, terminal: Terminal): Promise<number> {
-  const text = await withSaver(statePath(state, terminal), async (saver) => {
-    const summary = await findThread(saver, thread);
-    const stored = await saver.getTuple({ configurable: { thread_id: summary.id } });
-    const todos = (stored?.checkpoint.channel_values["todos"] ?? []) as Todo[];
-    if (format === "json") return JSON.stringify({ ...summary, plan: todos }, null, 2);
-    return todos.length === 0 ? `Thread ${summary.id} has no plan.` : RENDERERS[format](todos);
+/** `holdfast show`: prints the plan of a thread, its answer, or the files that live in it. */
+export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
+  const text = await withSaver(statePath(flags.state, terminal), async (saver) => {
+    const summary = await findThread(saver, flags.thread);
+    return textOf(flags, summary, await readThread(await agentOf(saver, summary.id), summary.id));
   });
-  terminal.stdout.write(`${text.trimEnd()}\n`);
+  const { stdout } = terminal;
+  // In a pipe it is what the model wrote; on a terminal nothing of it may steer the terminal.
+  const shown = stdout.isTTY ? harmless(text) : text;
+  stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
   return EXIT.done;
 }
 
+function textOf(
+  { format, answer, files: listed, file }: ShowFlags,
+  summary: ThreadSummary,
+  thread: ThreadContent,
+): string {
+  if (file !== undefined) return contentOf(file, thread);
+  if (listed)
+    return Object.keys(thread.files).toSorted().join("\n") || `Thread ${summary.id} holds no files.`;
+  if (answer) return thread.answer || `Thread ${summary.id} has no answer yet.`;
+  const { todos } = thread;
+  if (format === "json") return JSON.stringify({ ...summary, plan: todos, answer: thread.answer }, null, 2);
+  return todos.length === 0 ? `Thread ${summary.id} has no plan; see --answer.` : RENDERERS[format](todos);
+}
+
 const RENDERERS = { checklist: renderChecklist, markdown: renderMarkdown, mermaid: renderMermaid };
+
+function contentOf(file: string, { files }: ThreadContent): string {
+  const content = files[file] ?? files[`/${file}`];
+  if (content !== undefined) return content;
+  const known = Object.keys(files).toSorted().slice(0, 10).join(", ") || "none";
+  throw new HarnessError(
+    "invalid-options",
+    `There is no file ${JSON.stringify(file)} in the thread; there are: ${known}.`,
+  );
+}

@@ -30,12 +30,15 @@ export async function threads({ state, limit, json }: ThreadsFlags, terminal: Te
   return EXIT.done;
 }
 
+/** What a person calls the states of a thread; one that has ended with open items is `open`. */
+const STATES = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" };
+
 function cells({ id, title, state, todos, updatedAt }: ThreadSummary, now: number): string[] {
   const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
   const isOpen = state === "done" && todos.done < todos.total;
   return [
     oneLine(id),
-    isOpen ? "open" : state,
+    isOpen ? "open" : STATES[state],
     progress,
     ago(now - updatedAt.getTime()),
     oneLine(title ?? ""),

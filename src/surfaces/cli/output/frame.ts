@@ -58,7 +58,7 @@ function helperLines(view: RunView, helper: AgentView, options: FrameOptions & {
 
 function itemText(view: RunView, agent: AgentView, todo: Todo, { now, paint }: FrameOptions): string {
   const { id, content, status, actuals, note } = todo;
-  const text = `${MARKS[status]} ${id} ${oneLine(content)}`;
+  const text = `${MARKS[status]} ${oneLine(`${id} ${content}`)}`;
   const line = paint(STATUS_STYLES[status], text);
   const tail = (parts: (string | undefined)[]): string => `${line} ${paint("dim", join(parts))}`;
   switch (status) {

@@ -57,7 +57,17 @@ export function planLines(todos: readonly Todo[], owner: string, paint: Paint): 
 
 /** A question with what it is about, for a person to answer. */
 export function questionLines(
-  { text, options, todos, error }: Extract<RunEvent, { type: "question" }>,
+  {
+    text,
+    options,
+    todos,
+    error,
+  }: {
+    text: string;
+    options: readonly string[];
+    todos?: readonly unknown[] | undefined;
+    error?: string | undefined;
+  },
   paint: Paint,
 ): string[] {
   return [
@@ -91,7 +101,7 @@ function idOf(change: Record<string, unknown>): string | undefined {
 function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): string {
   const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
   const tail = [took, note && oneLine(note)].filter(Boolean).join("; ");
-  const text = paint(STATUS_STYLES[status], `${MARKS[status]} ${id} ${oneLine(content)}`);
+  const text = paint(STATUS_STYLES[status], `${MARKS[status]} ${oneLine(`${id} ${content}`)}`);
   return `${text}${tail ? paint("dim", ` (${tail})`) : ""}`;
 }
 

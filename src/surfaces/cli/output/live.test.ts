@@ -21,7 +21,7 @@ class Stage extends EventEmitter {
     super();
     [this.columns, this.rows] = [columns, rows];
     this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, convertEol: true });
-    this.output = new LiveOutput(this, { paint: plainPaint });
+    this.output = new LiveOutput(this, { paint: plainPaint, asks: true });
   }
 
   write(text: string): void {

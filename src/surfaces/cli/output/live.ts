@@ -10,23 +10,32 @@ import { harmless, type Paint } from "./paint.ts";
 
 const TICK_MS = 100;
 
+export interface LiveOptions {
+  paint: Paint;
+  prices?: Prices | undefined;
+  /** Whether questions are asked on this terminal, and so need not be shown here. */
+  asks: boolean;
+}
+
 /** Text that scrolls, and below it the plan as it stands, drawn anew whenever something happens. */
 export class LiveOutput implements Output {
   readonly #screen: Screen;
   readonly #region: LiveRegion;
   readonly #paint: Paint;
   readonly #prices: Prices | undefined;
+  readonly #asks: boolean;
   #view: RunView = EMPTY_VIEW;
   /** The line of text that is being written. */
   #text = "";
   #timer: NodeJS.Timeout | undefined;
   readonly #onResize = (): void => this.#draw([]);
 
-  constructor(screen: Screen, { paint, prices }: { paint: Paint; prices?: Prices | undefined }) {
+  constructor(screen: Screen, { paint, prices, asks }: LiveOptions) {
     this.#screen = screen;
     this.#region = new LiveRegion(screen);
     this.#paint = paint;
     this.#prices = prices;
+    this.#asks = asks;
     screen.on("resize", this.#onResize);
     this.resume();
   }
@@ -64,6 +73,8 @@ export class LiveOutput implements Output {
       case "tool-end": {
         return event.owner === MAIN ? this.#fitted(event) : [];
       }
+      case "question":
+        return this.#asks ? [] : this.#fitted(event);
       case "run-start":
       case "notice":
         return this.#fitted(event);
@@ -106,7 +117,9 @@ export class LiveOutput implements Output {
       return;
     }
     const columns = this.#columns;
-    const rows = Math.max(2, Math.floor((this.#screen.rows || 24) * 0.6));
+    const height = this.#screen.rows || 24;
+    const text = this.#text ? [fit(this.#text, columns)] : [];
+    const rows = Math.max(1, Math.min(Math.floor(height * 0.6), height - text.length - 2));
     const plan = frame(this.#view, {
       columns,
       rows,
@@ -114,8 +127,8 @@ export class LiveOutput implements Output {
       paint: this.#paint,
       prices: this.#prices,
     });
-    const text = this.#text ? [fit(this.#text, columns)] : [];
-    this.#region.draw(lines, [...text, "", ...plan]);
+    // What is higher than the terminal cannot be erased: what comes first gives way.
+    this.#region.draw(lines, [...text, "", ...plan].slice(-Math.max(1, height - 1)));
   }
 
   #finish(lines: readonly string[]): void {

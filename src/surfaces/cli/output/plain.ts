@@ -1,6 +1,6 @@
 import { linesOf } from "./lines.ts";
 import type { Output, Screen } from "./output.ts";
-import type { Paint } from "./paint.ts";
+import { harmless, plainPaint, type Paint } from "./paint.ts";
 
 /** One line per thing that happened, for logs and pipes. */
 export function plainOutput(screen: Pick<Screen, "write">, paint: Paint): Output {
@@ -15,17 +15,21 @@ export function plainOutput(screen: Pick<Screen, "write">, paint: Paint): Output
   };
 }
 
-/** Only the answer, at the end; what keeps a run from ending well is said on the error stream. */
+/**
+ * Only the answer, at the end; questions, and what keeps a run from ending well, go to the error stream. On a terminal
+ * the answer is made harmless; in a pipe it is what the model wrote.
+ */
 export function quietOutput(
   screen: Pick<Screen, "write">,
   errors: Pick<Screen, "write">,
-  paint: Paint,
+  isTerminal: boolean,
 ): Output {
   return {
     show: (event, view) => {
-      if (event.type !== "run-end") return;
-      if (event.answer) screen.write(`${event.answer}\n`);
-      if (event.outcome !== "done") errors.write(`${linesOf(event, view, paint).join("\n")}\n`);
+      const isTold = event.type === "question" || (event.type === "run-end" && event.outcome !== "done");
+      if (isTold) errors.write(`${linesOf(event, view, plainPaint).join("\n")}\n`);
+      if (event.type !== "run-end" || !event.answer) return;
+      screen.write(`${isTerminal ? harmless(event.answer) : event.answer}\n`);
     },
     pause: () => {},
     resume: () => {},

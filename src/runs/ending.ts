@@ -1,0 +1,44 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { StateSnapshot } from "@langchain/langgraph";
+import { TURN_LIMIT_REASON } from "../middleware/plan/final-answer.ts";
+import type { ChosenModel } from "../models/index.ts";
+import { countTodos, isClosed, type Todo } from "../plan/index.ts";
+import type { RunEvent } from "./events.ts";
+
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
+
+/** How a run ended. */
+export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error">;
+
+interface ThreadValues {
+  messages?: BaseMessage[];
+  todos?: Todo[];
+}
+
+/** The ending of a run that nobody stopped: a model that declines the task has not done it. */
+export function finished(state: StateSnapshot, { name }: ChosenModel): Ending {
+  if (isUnfinished(state)) return ending(state, "open");
+  if (!DECLINED.includes(finishReason(state))) return ending(state, "done");
+  return { ...ending(state, "failed"), error: `${name} declined the task.` };
+}
+
+/** Whether something is left to do: steps or turns of a run that was cut short, or items. */
+export function isUnfinished(state: StateSnapshot): boolean {
+  const { todos = [] } = state.values as ThreadValues;
+  return state.tasks.length > 0 || finishReason(state) === TURN_LIMIT_REASON || !todos.every(isClosed);
+}
+
+export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
+  const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
+  const last = messages.at(-1);
+  const answer = last?.getType() === "ai" ? last.text : "";
+  return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
+}
+
+const DECLINED: unknown[] = ["refusal", "content_filter"];
+
+function finishReason({ values }: StateSnapshot): unknown {
+  const { messages = [] } = values as ThreadValues;
+  const { finish_reason: openAi, stop_reason: anthropic } = messages.at(-1)?.response_metadata ?? {};
+  return openAi ?? anthropic;
+}

@@ -1,0 +1,54 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { Todo } from "../plan/index.ts";
+import type { RunAgent } from "./agent.ts";
+import { readQuestion, type Question } from "./questions.ts";
+
+/** What a thread has come to. */
+export interface ThreadContent {
+  todos: Todo[];
+  /** The agent's last words. */
+  answer: string;
+  /** The files that live in the thread, by path. */
+  files: Record<string, string>;
+}
+
+/** Reads a thread, with what has finished since its newest checkpoint. */
+export async function readThread({ graph }: RunAgent, thread: string): Promise<ThreadContent> {
+  const { values } = await graph.getState({ configurable: { thread_id: thread } });
+  const {
+    todos = [],
+    messages = [],
+    files = {},
+  } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
+  const last = messages.findLast((message) => message.getType() === "ai" && message.text.trim() !== "");
+  return { todos, answer: last?.text ?? "", files };
+}
+
+/** The plan of a thread. */
+export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]> {
+  return (await readThread(agent, thread)).todos;
+}
+
+/** Puts a person's list in the place of a thread's plan. Throws `invalid-plan`, and changes nothing then. */
+export async function writePlan(
+  { graph }: RunAgent,
+  thread: string,
+  todos: readonly unknown[],
+): Promise<void> {
+  const config = { configurable: { thread_id: thread } };
+  const { next, values } = await graph.getState(config);
+  const { messages = [] } = values as { messages?: BaseMessage[] };
+  // In a turn that was cut short LangChain would take the answered calls for all of them, and end the run.
+  const isHalfDone = next.includes("tools") && messages.at(-1)?.getType() === "tool";
+  await graph.updateState(config, { todos }, isHalfDone ? "tools" : undefined);
+}
+
+/** What a thread waits for a person to say. */
+export async function openQuestions({ graph }: RunAgent, thread: string): Promise<Question[]> {
+  return questionsOf(await graph.getState({ configurable: { thread_id: thread } }));
+}
+
+export function questionsOf({ tasks }: StateSnapshot): Question[] {
+  return tasks.flatMap(({ interrupts }) => interrupts.map(readQuestion));
+}

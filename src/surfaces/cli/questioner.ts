@@ -1,0 +1,70 @@
+import { HarnessError } from "../../errors.ts";
+import type { RunAgent } from "../../runs/agent.ts";
+import type { RunEventBody } from "../../runs/events.ts";
+import { readAnswer, type Question } from "../../runs/questions.ts";
+import { openQuestions } from "../../runs/thread.ts";
+import { ask } from "./ask.ts";
+import type { Interruption } from "./interruption.ts";
+import type { Output } from "./output/output.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface QuestionerOptions {
+  agent: RunAgent;
+  thread: string;
+  /** Words for the questions that are open now, in their order. */
+  given: readonly string[];
+  /** Absent when there is nobody to ask. */
+  terminal?: Terminal | undefined;
+  output: Output;
+  interruption: Interruption;
+  emit: (event: RunEventBody) => void;
+}
+
+/**
+ * Answers the questions of a run: those that are open now with the words that were given for them, others by asking.
+ * Words are never kept for a question that nobody has seen yet: throws `invalid-options` when there are too many.
+ */
+export async function questioner(
+  options: QuestionerOptions,
+): Promise<(question: Question) => Promise<unknown>> {
+  const { agent, thread, given, terminal, output, interruption, emit } = options;
+  const open = given.length > 0 ? await openQuestions(agent, thread) : [];
+  if (given.length > open.length) {
+    const what =
+      open.length === 0
+        ? "asks nothing"
+        : `asks ${open.length === 1 ? "one thing" : `${open.length} things`}`;
+    throw new HarnessError(
+      "invalid-options",
+      `Thread ${thread} ${what}, and there are ${given.length} answers.`,
+    );
+  }
+  const words = new Map(given.map((one, at) => [open[at]!.id, one]));
+  return async (question) => {
+    const said = words.get(question.id);
+    // Once only: when the same question comes again, the answer was not good enough.
+    words.delete(question.id);
+    if (said !== undefined) return understood(question, said, emit);
+    if (!terminal) return undefined;
+    output.pause();
+    try {
+      const value = await ask(question, terminal, interruption.signal);
+      if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
+      return value;
+    } finally {
+      output.resume();
+    }
+  };
+}
+
+/** An answer that cannot be meant leaves the question open: the run waits for a better one. */
+function understood(question: Question, words: string, emit: QuestionerOptions["emit"]): unknown {
+  try {
+    return readAnswer(question, words);
+  } catch (error) {
+    const known = HarnessError.from(error);
+    if (!known) throw error;
+    emit({ type: "notice", text: known.message });
+    return undefined;
+  }
+}
