@@ -5,7 +5,8 @@ import { doJob } from "./job.ts";
 import { MANIFESTS } from "./manifests.ts";
 import { MARKERS } from "./markers.ts";
 import { NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
-import { isOpen, readPlan } from "./plan-view.ts";
+import { isOpen } from "./plan-text.ts";
+import { readPlan } from "./plan-view.ts";
 import { asksForSurvey, folderIn } from "./request.ts";
 import { survey } from "./survey.ts";
 import { reasonIn } from "./words.ts";
@@ -24,7 +25,12 @@ export function answerTo(messages: readonly BaseMessage[], tools: readonly strin
   // The same calls again would have the same results: what was asked for left no trace.
   if (JSON.stringify(before) !== JSON.stringify(next)) return next;
   const last = readConversation(messages).calls.at(-1);
-  return `I stopped, because a call came to nothing${last ? `: ${last.name} answered "${reasonIn(last.result)}"` : ""}.`;
+  return `I stopped, because a call came to nothing${last ? `: ${last.name} answered "${reasonIn(last)}"` : ""}.`;
+}
+
+/** Whether an answer turns the task down. */
+export function isDeclined(answer: Answer): boolean {
+  return typeof answer === "string" && answer.startsWith(NOT_A_SURVEY);
 }
 
 function decide(messages: readonly BaseMessage[], tools: readonly string[]): Answer {

@@ -28,6 +28,8 @@ export interface Conversation {
   system: string;
   /** Calls from before the request. */
   earlier: DoneCall[];
+  /** These ended with an answer. */
+  answered: boolean;
   calls: DoneCall[];
   /** The model's own messages since the request. */
   turns: number;
@@ -50,20 +52,21 @@ export function call(name: string, args: Record<string, unknown>): Call {
 /** Reads a model request from the user's last message on. */
 export function readConversation(messages: readonly BaseMessage[]): Conversation {
   const start = messages.findLastIndex((message) => isRequest(message) && !isContinuation(message));
+  const before = messages.slice(0, Math.max(0, start));
   const since = messages.slice(start + 1);
   const calls = finishedCalls(since);
   const byKey = new Map(calls.map((done) => [keyOf(done), done]));
   const last = since.findLastIndex((message) => AIMessage.isInstance(message));
   const trailing = since.slice(last + 1).filter((message) => HumanMessage.isInstance(message));
-  const answered = AIMessage.isInstance(since[last]) && (since[last].tool_calls ?? []).length === 0;
   return {
     request: messages[start]?.text.trim() ?? "",
     system: messages.find((message) => SystemMessage.isInstance(message))?.text ?? "",
-    earlier: finishedCalls(messages.slice(0, Math.max(0, start))),
+    earlier: finishedCalls(before),
+    answered: before.slice(before.findLastIndex(isTurn) + 1).some(isAnswer),
     calls,
     turns: since.filter((message) => AIMessage.isInstance(message)).length,
     reminders: trailing.filter((message) => !isRequest(message)).map((message) => message.text),
-    calledBack: answered && trailing.length > 0,
+    calledBack: last >= 0 && isAnswer(since[last]!) && trailing.length > 0,
     made: (wanted) => byKey.get(keyOf(wanted)),
   };
 }
@@ -98,6 +101,16 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
   return made.flatMap(({ call: { name, args }, reply }) =>
     reply && !isUnfinished(reply) ? { name, args, result: reply.text, failed: reply.status === "error" } : [],
   );
+}
+
+function isTurn(message: BaseMessage): boolean {
+  return AIMessage.isInstance(message) && (message.tool_calls ?? []).length > 0;
+}
+
+/** A clean answer: a refusal has a reason to finish, and so has what the harness says to end a run. */
+function isAnswer(message: BaseMessage): boolean {
+  const hasReason = message.response_metadata["finish_reason"] !== undefined;
+  return AIMessage.isInstance(message) && !isTurn(message) && !hasReason;
 }
 
 /** A message of the user: not a reminder of the harness, and not a summary. */

@@ -47,8 +47,13 @@ function isRefusal(result: string): boolean {
   return !/the sub-agent "|there is no |rejected/.test(result);
 }
 
-function outcomeOf({ result, failed }: DoneCall, conversation: Conversation): Outcome {
-  if (failed) return { next: [], problem: reasonIn(result.replace(/\s*\[Todo [^\]]*\]\s*$/, "")) };
+function outcomeOf({ args, result, failed }: DoneCall, conversation: Conversation): Outcome {
+  if (failed) {
+    return {
+      next: [],
+      problem: reasonIn({ args, result: result.replace(/\s*\[Todo [^\]]*\]\s*$/, "") }),
+    };
+  }
   const [, path] = /^\[\d+ of \d+ characters left out\. The full text is in "(.+)"\.\]$/m.exec(result) ?? [];
   if (path === undefined) return { next: [], report: result };
   const { lines, next, problem } = readPages(conversation, path);

@@ -1,7 +1,7 @@
 import { AT_ONCE, type Call, type Conversation } from "./conversation.ts";
 import { countIn, placesOf, readCounts } from "./places.ts";
 import type { Listing } from "./walk.ts";
-import { reasonIn } from "./words.ts";
+import { code, local, reasonIn } from "./words.ts";
 
 /** How many lines files have. A file that is not among them is empty, or not text. */
 export interface LineCounts {
@@ -22,7 +22,7 @@ export function countLines({ made }: Conversation, listing: Listing): LineCounts
   const notes: string[] = [];
   for (const search of searches) {
     const found = made(search);
-    if (found?.failed) notes.push(`${String(search.args["path"])}: ${reasonIn(found.result)}`);
+    if (found?.failed) notes.push(`${code(local(String(search.args["path"])))}: ${reasonIn(found)}`);
     const read = readCounts(found && !found.failed ? found.result : "");
     for (const [path, count] of read.counts) counts.set(path, count);
     notes.push(...read.notes);

@@ -44,7 +44,7 @@ export const MANIFESTS: Job = {
     const search = call("glob", { pattern: `**/{${names}}`, path: base, sizes: true });
     const found = conversation.made(search);
     if (!found) return { phase: 0, next: [search], report: "" };
-    if (found.failed) return { phase: 0, next: [], report: `Not found: ${reasonIn(found.result)}.` };
+    if (found.failed) return { phase: 0, next: [], report: `Not found: ${reasonIn(found)}.` };
     const files = readFound(found.result, base);
     const read = files.slice(0, MOST).map((file) => ({ ...file, text: textOf(conversation, file) }));
     const next = read.flatMap(({ text }) => text.next ?? []).slice(0, AT_ONCE);

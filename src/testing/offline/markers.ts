@@ -2,7 +2,7 @@ import { AT_ONCE, call, type Call, type Conversation } from "./conversation.ts";
 import type { Job } from "./job.ts";
 import { isLeftOutFile, LEFT_OUT_FOLDERS, REPORTS } from "./left-out.ts";
 import { countIn, readCounts, type Place } from "./places.ts";
-import { counted, quoted, reasonIn, shortened, unquoted } from "./words.ts";
+import { code, counted, local, quoted, reasonIn, shortened, unquoted } from "./words.ts";
 
 /** A line with a marker. */
 export interface Marker {
@@ -92,7 +92,7 @@ function countMarkers({ made }: Conversation, places: readonly Place[], base: st
   const results = searches.map((search) => ({ search, found: made(search) }));
   const read = results.map(({ found }) => readCounts(found && !found.failed ? found.result : ""));
   const failures = results.flatMap(({ search, found }) =>
-    found?.failed ? `${String(search.args["path"])}: ${reasonIn(found.result)}` : [],
+    found?.failed ? `${code(local(String(search.args["path"])))}: ${reasonIn(found)}` : [],
   );
   return {
     counts: read.flatMap(({ counts }) => counts).filter(([path]) => !isLeftOutFile(path, base)),

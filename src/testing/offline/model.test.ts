@@ -31,11 +31,28 @@ describe("the offline model", () => {
     for (const word of [
       'holdfast run "Survey this directory"',
       "HOLDFAST_MODEL",
-      "OPENAI_API_KEY",
-      "ollama:",
+      "`openai:gpt-5.1` with OPENAI_API_KEY",
+      "`anthropic:claude-sonnet-5` with ANTHROPIC_API_KEY",
+      "`ollama:qwen3`",
     ]) {
       expect(answer).toContain(word);
     }
+  });
+
+  it("calls that a refusal, which completes no item and is not asked again", async () => {
+    const poem = [new HumanMessage("Write me a poem")];
+    const refusal = { model_name: "offline", finish_reason: "refusal" };
+    expect((await bound().invoke(poem)).response_metadata).toEqual(refusal);
+    const chunks: AIMessageChunk[] = [];
+    for await (const chunk of await bound().stream(poem)) chunks.push(chunk);
+    expect(chunks.reduce((sum, chunk) => concat(sum, chunk)).response_metadata).toEqual(refusal);
+
+    const open = [{ id: "1", content: "Write a poem", status: "in_progress" as const }];
+    const agent = createDeepAgent({ model: new OfflineModel() });
+    const { messages, todos } = await agent.invoke({ messages: poem, todos: open } as never);
+    expect(messages).toHaveLength(2);
+    expect(messages[1]!.response_metadata).toMatchObject(refusal);
+    expect(todos).toEqual(open);
   });
 
   it("says which tools it misses", async () => {
@@ -85,7 +102,7 @@ describe("the offline model", () => {
       calls += chunk.tool_call_chunks?.length ?? 0;
       words.push(chunk.text);
     }
-    expect(words.join("")).toContain("Surveyed /: 2 files in 3 folders, 12 bytes.");
+    expect(words.join("")).toContain("Surveyed 2 files in 3 folders, 12 bytes.");
     expect(words.filter(Boolean).length).toBeGreaterThan(20);
     expect(calls).toBeGreaterThan(20);
   });

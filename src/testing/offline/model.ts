@@ -6,7 +6,7 @@ import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { answerTo } from "./answer.ts";
+import { answerTo, isDeclined } from "./answer.ts";
 import type { Call } from "./conversation.ts";
 import { countTokens } from "./tokens.ts";
 
@@ -20,7 +20,7 @@ const NAME = "offline";
 
 /**
  * Plays the model's part in one real job without being one: it surveys a directory through an agent's file tools,
- * with a plan and helpers, and writes what it found to `/survey.md`. Anything else it declines. An answer depends on
+ * with a plan and helpers, and writes what it found to `survey.md`. Anything else it declines. An answer depends on
  * the request alone, so a run can go on in another process, and two runs are the same.
  */
 export class OfflineModel extends BaseChatModel {
@@ -99,7 +99,7 @@ export class OfflineModel extends BaseChatModel {
       countTokens([new AIMessage(answer)]),
     ];
     const usage_metadata = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
-    const response_metadata = { model_name: NAME };
+    const response_metadata = { model_name: NAME, ...(isDeclined(said) && { finish_reason: "refusal" }) };
     return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
@@ -75,29 +75,35 @@ describe("what a survey meets", () => {
       "p|pe.ts",
       "10:20.ts",
       "-- 5.ts",
+      " both ends ",
     ];
     const files = Object.fromEntries(
       odd.flatMap((name) => [
         [`odd [d] "é"/${name}`, "// TODO same\n"],
-        [name, `${name}\n`],
+        [name, `${name}\n`.repeat(5)],
       ]),
     );
     const manifest = { 'odd [d] "é"/package.json': '{"name":"x \\"y\\""}' };
     const { ask, report } = await agentOn({ ...files, ...manifest });
     const { answer } = await ask("Survey this directory");
     const text = await report();
-    expect(answer).toContain(`Surveyed /: ${odd.length * 2 + 1} files in 2 folders`);
+    expect(answer).toContain(`Surveyed ${odd.length * 2 + 1} files in 2 folders`);
     expect(text).toContain(`${odd.length} lines with TODO`);
     expect(text).toContain("1 set of files with the same text");
     expect(text).toContain('package.json`: npm "x \\"y\\"": 0 dependencies');
     expect(text).not.toContain("could not be read as text");
-    for (const name of odd) expect(text).toContain(`/odd [d] "é"/${name}:1`);
+    for (const name of odd) expect(text).toContain(`odd [d] "é"/${name}:1`);
+    expect(answer).toContain(`Largest file: it's "quoted".ts with 85 bytes.`);
+    for (const shown of ["| `a b.ts` |", "| `` `tick`.md `` |", "| `p\\|pe.ts` |", "| `  both ends  ` |"]) {
+      expect(text).toContain(shown);
+    }
+    expect(text).not.toMatch(/`\/(?!\/)/);
   });
 
   it("an empty directory", async () => {
     const { ask, report } = await agentOn({});
     const { answer, todos } = await ask("Please survey this folder.");
-    expect(answer).toContain("Surveyed /: 0 files in 1 folder, 0 bytes.");
+    expect(answer).toContain("Surveyed 0 files in 1 folder, 0 bytes.");
     expect(statuses(todos)).not.toMatch(/pending|in_progress/);
     expect(await report()).toContain("There are no files.");
   });
@@ -105,20 +111,23 @@ describe("what a survey meets", () => {
   it("a folder that the request names, or that is not there", async () => {
     const { ask, report } = await agentOn({ ...SMALL, "a/deep/three.ts": "x\n" });
     const { answer } = await ask("Survey the folder a/");
-    expect(answer).toContain("Surveyed /a: 2 files in 2 folders");
-    expect(await report()).toContain("# Survey of `/a`");
+    expect(answer).toContain("Surveyed a: 2 files in 2 folders");
+    expect(await report()).toContain("# Survey of a\n");
     const missing = await ask("Survey /nowhere");
-    expect(missing.answer).toBe('Nothing was surveyed: There is no folder "/nowhere".');
+    expect(missing.answer).toBe('Nothing was surveyed: There is no folder "nowhere".');
     expect(statuses(missing.todos)).toMatch(/^1 blocked(, \d cancelled){7}$/);
   });
 
-  it("a file called survey.md that is not its own", async () => {
-    const { ask, report } = await agentOn({ ...SMALL, "survey.md": "My own.\n" });
-    const { answer } = await ask("Survey this directory");
-    expect(answer).toContain("The report is in /survey-offline.md.");
-    expect(await report()).toBe("My own.\n");
-    expect(await report("survey-offline.md")).toContain("3 files in 3 folders");
-  });
+  it.each(["My own.\n", "# Survey\n\nWhat do you think?\n"])(
+    "a survey.md of somebody else: %j",
+    async (own) => {
+      const { ask, report } = await agentOn({ ...SMALL, "survey.md": own });
+      const { answer } = await ask("Survey this directory");
+      expect(answer).toContain("The report is in survey-offline.md.");
+      expect(await report()).toBe(own);
+      expect(await report("survey-offline.md")).toContain("3 files in 3 folders");
+    },
+  );
 
   it("rules that forbid it to write or to read", async () => {
     const { ask } = await agentOn(SMALL, {
@@ -128,8 +137,8 @@ describe("what a survey meets", () => {
       ],
     });
     const { answer, todos } = await ask("Survey this directory");
-    expect(answer).toContain("Surveyed /: 2 files in 2 folders");
-    expect(answer).toContain('The report could not be written: Writing "/survey.md" is not allowed');
+    expect(answer).toContain("Surveyed 2 files in 2 folders");
+    expect(answer).toContain('The report could not be written: Writing "survey.md" is not allowed');
     expect(statuses(todos)).toContain("7 blocked, 8 cancelled");
     expect(todos[6]!.note).toContain("is not allowed");
     const again = await ask("Survey again");
@@ -146,8 +155,8 @@ describe("what a survey meets", () => {
     const { ask } = await agentOn({}, { backend: broken });
     const { answer, todos, messages } = await ask("Survey this directory");
     const text = await readFile(join(folder, "survey.md"), "utf8");
-    expect(text).toContain("The disk is tired");
-    expect(answer).toContain("The report is in /survey.md.");
+    expect(text).toContain("Not searched:\n\n- `.`: The disk is tired\n- `a`: The disk is tired");
+    expect(answer).toContain("The report is in survey.md.");
     expect(statuses(todos)).not.toMatch(/pending|in_progress/);
     expect(turnsIn(messages)).toBeLessThan(40);
   });
@@ -214,10 +223,13 @@ describe("a survey and people", () => {
     const { ask, folder, report } = await agentOn(SMALL);
     await ask("Survey this directory");
     await writeFile(join(folder, "more.md"), "More.\n");
-    const { answer, todos } = await ask("Survey again");
+    const { answer, todos, messages } = await ask("Survey again");
     expect(answer).toContain("4 files in 3 folders");
     expect(await report()).toContain("4 files in 3 folders");
     expect(todos).toHaveLength(8);
+    expect(
+      messages.filter((message) => ToolMessage.isInstance(message) && message.status === "error"),
+    ).toEqual([]);
     const other = await ask("Thank you");
     expect(other.answer).toContain("HOLDFAST_MODEL");
   });
@@ -256,7 +268,7 @@ describe("a survey in another harness", () => {
     expect(await report()).toContain(
       '## Leftover markers\n\nLeft out: the sub-agent "general-purpose" failed: out of order.',
     );
-    expect(answer).toContain("The report is in /survey.md.");
+    expect(answer).toContain("The report is in survey.md.");
     expect(statuses(todos)).toBe(
       "1 completed, 2 completed, 3 completed, 4 blocked, 5 blocked, 6 blocked, 7 completed, 8 completed",
     );
@@ -266,7 +278,7 @@ describe("a survey in another harness", () => {
     const { ask } = await agentOn(SMALL, { plan: { verify: workWasDone() } });
     const { todos, answer } = await ask("Survey this directory");
     expect(statuses(todos)).not.toMatch(/pending|in_progress/);
-    expect(answer).toContain("The report is in /survey.md.");
+    expect(answer).toContain("The report is in survey.md.");
   });
 
   it("says so when the conversation was summarized", async () => {

@@ -1,6 +1,6 @@
 /** What the offline model says to whatever is not a survey. */
 export const NOT_A_SURVEY = `I am \`offline\`, not a language model: all I can do is survey a directory, as in \`holdfast run "Survey this directory"\`.
-For anything else set a real model with HOLDFAST_MODEL: \`openai:gpt-5\` with OPENAI_API_KEY, \`anthropic:claude-sonnet-4-5\` with ANTHROPIC_API_KEY, or \`ollama:llama3.2\` for a local server.`;
+For anything else set a real model with HOLDFAST_MODEL: \`openai:gpt-5.1\` with OPENAI_API_KEY, \`anthropic:claude-sonnet-5\` with ANTHROPIC_API_KEY, or \`ollama:qwen3\` for a local server.`;
 
 /** What it says when the conversation it needs was replaced by a summary. */
 export const SUMMARIZED =

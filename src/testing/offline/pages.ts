@@ -1,4 +1,4 @@
-import { call, type Call, type Conversation } from "./conversation.ts";
+import { call, type Call, type Conversation, type DoneCall } from "./conversation.ts";
 import { reasonIn } from "./words.ts";
 
 /** What has been read of a file, and the call that reads on. */
@@ -22,7 +22,7 @@ export function readPages({ made }: Conversation, path: string, first = PAGE): F
     const next = call("read_file", { file_path: path, ...(offset > 0 && { offset }), limit });
     const page = made(next);
     if (!page) return { lines, complete: false, next, cut };
-    if (page.failed) return { lines, complete: false, problem: problemIn(page.result), cut };
+    if (page.failed) return { lines, complete: false, problem: problemIn(page), cut };
     const shown = readPage(page.result);
     lines.push(...shown.lines);
     cut ||= shown.cut;
@@ -42,8 +42,9 @@ function readPage(text: string): { lines: string[]; more: boolean; cut: boolean 
   };
 }
 
-function problemIn(result: string): string {
+function problemIn(page: DoneCall): string {
+  const { result } = page;
   if (result.includes("is a binary file")) return "not text";
   if (result.includes("files of up to")) return "too large to read";
-  return reasonIn(result);
+  return reasonIn(page);
 }

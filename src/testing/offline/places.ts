@@ -52,7 +52,9 @@ export function readCounts(result: string): { counts: [path: string, lines: numb
       const [, path, count] = /^(\/.*):(\d+)$/.exec(line) ?? [];
       return path === undefined ? [] : [[path, Number(count)]];
     }),
-    notes: lines.filter((line) => /^\[.+\]$/.test(line)).map((line) => line.slice(1, -1)),
+    notes: lines
+      .filter((line) => /^\[.+\]$/.test(line))
+      .map((line) => line.slice(1, -1).replaceAll(/(?<=[:,] )"\//g, '"')),
   };
 }
 

@@ -1,20 +1,14 @@
 import type { Conversation, DoneCall } from "./conversation.ts";
-
-/** An item of the plan as far as the conversation shows it. */
-export interface Item {
-  id: string;
-  content: string;
-  status: "pending" | "in_progress" | "completed" | "blocked" | "cancelled";
-  after: string[];
-  /** The model itself, or a helper it sent, completed it. */
-  own: boolean;
-}
+import { readNewPlan } from "./new-plan.ts";
+import { isOpen, readEdits, readItems, readSnapshot, type Edit, type Item } from "./plan-text.ts";
 
 /** The plan as the model can see it. */
 export interface PlanView {
   /** A plan was set since the user's request. */
   written: boolean;
   items: Item[];
+  /** The steps by the ids that they got when the plan was set: a person may have put them in other words since. */
+  steps: ReadonlyMap<string, string>;
   /** Why the plan was refused, if it was. */
   refusal: string | undefined;
   /** Items whose completion was not accepted. */
@@ -23,62 +17,66 @@ export interface PlanView {
   refused: number;
 }
 
-const STATUSES = {
-  " ": "pending",
-  ">": "in_progress",
-  x: "completed",
-  "!": "blocked",
-  "-": "cancelled",
-} as const;
-
-/** Reads the plan out of what was written, updated, reported and reminded of, in that order. */
-export function readPlan({ earlier, calls, reminders }: Conversation): PlanView {
+/**
+ * Reads the plan out of what was written, updated, reported and reminded of, in that order. `steps` is what the model
+ * proposes: a list that a person edited has taken the place of the one it wrote.
+ */
+export function readPlan(conversation: Conversation, steps: readonly string[] = []): PlanView {
+  const { earlier, answered, calls, reminders } = conversation;
   const view: PlanView = {
     written: false,
     items: [],
+    steps: new Map(),
     refusal: undefined,
     unaccepted: new Set(),
     refused: 0,
   };
-  for (const done of earlier) readCall(view, done);
+  for (const done of earlier) readCall(view, done, steps);
+  const last = lastOpen(view.items);
+  if (answered && last && answerCompletes(conversation)) set(view, last.id, { status: "completed" });
   Object.assign(view, { written: false, refusal: undefined, unaccepted: new Set(), refused: 0 });
-  for (const done of calls) readCall(view, done);
+  for (const done of calls) readCall(view, done, steps);
   for (const reminder of reminders) readReminder(view, reminder);
   return view;
 }
 
-function readCall(view: PlanView, done: DoneCall): void {
-  if (done.name === "write_todos") readWrite(view, done);
+/** Whether the harness takes a clean answer for the completion of the item that is left. */
+export function answerCompletes({ system }: Conversation): boolean {
+  return /final answer completes the last item/.test(system);
+}
+
+/** The item that is worked on, when no other is open. */
+export function lastOpen(items: readonly Item[]): Item | undefined {
+  const [item, ...others] = items.filter(isOpen);
+  return others.length === 0 && item?.status === "in_progress" ? item : undefined;
+}
+
+function readCall(view: PlanView, done: DoneCall, steps: readonly string[]): void {
+  if (done.name === "write_todos") readWrite(view, done, steps);
   else if (done.name === "update_todos") readUpdate(view, done);
   else if (done.name === "task") readFollowed(view, done.result);
 }
 
-/** Whether an item still waits or is worked on. */
-export function isOpen({ status }: Item): boolean {
-  return status === "pending" || status === "in_progress";
-}
-
-function readWrite(view: PlanView, { args, result, failed }: DoneCall): void {
-  if (failed) {
-    view.refusal ??= result;
+function readWrite(view: PlanView, done: DoneCall, steps: readonly string[]): void {
+  if (done.failed) {
+    view.refusal ??= done.result;
     return;
   }
   view.written = true;
-  const todos = Array.isArray(args["todos"]) ? (args["todos"] as unknown[]) : [];
-  const items = todos.map((todo, index): Item => {
-    const { content = todo, after = [] } = (typeof todo === "object" ? todo : {}) as Record<string, unknown>;
-    const ids = Array.isArray(after) ? after.map(String) : [];
-    return { id: String(index + 1), content: String(content), status: "pending", after: ids, own: false };
-  });
-  view.items = readSnapshot(result) ?? items;
-  readStatus(view, result);
+  const { items, byId, isShown } = readNewPlan(done, steps);
+  view.items = items;
+  view.steps = byId;
+  if (!isShown) readStatus(view, done.result);
 }
 
 function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
+  readNews(view, result);
+  const items = readSnapshot(result);
   if (failed) {
     view.refused += 1;
     for (const [, id] of result.matchAll(/there is no item ([^\s;]+);/g)) remove(view, id!);
     readRefusals(view, result);
+    replaceWith(view, items);
     return;
   }
   const ids = (field: string): string[] => {
@@ -95,8 +93,8 @@ function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
     const { id, after } = edit as { id?: unknown; after?: unknown };
     if (Array.isArray(after)) set(view, String(id), { after: after.map(String) });
   }
-  replaceWith(view, readSnapshot(result));
-  readStatus(view, result);
+  replaceWith(view, items);
+  if (!items) readStatus(view, result);
 }
 
 /** The sentence behind a helper's report about the item that it worked on. */
@@ -116,33 +114,18 @@ function readReminder(view: PlanView, text: string): void {
   }
   const items = readItems(text);
   if (items.length > 0) replaceWith(view, items);
-  const [, changes] = /The user changed your plan: ([^]+?)\.?<\//.exec(text) ?? [];
-  if (changes === undefined) return;
-  for (const [, id, status] of changes.matchAll(/(?:^|; )(\S+) is now (\w+)/g)) {
-    set(view, id!, { status: status as Item["status"], own: false });
-  }
-  for (const [, id] of changes.matchAll(/(?:^|; )removed (\S+?)(?=;|$)/g)) remove(view, id!);
-  for (const [, id, content, status] of changes.matchAll(/(?:^|; )added (\S+) "(.*?)" \((\w+)\)/g)) {
-    const added = { id: id!, content: content!, status: status as Item["status"], after: [], own: false };
-    if (!view.items.some((item) => item.id === id)) view.items = [...view.items, added];
-  }
-  for (const [, id, content] of changes.matchAll(/(?:^|; )(\S+) has content ("(?:[^"\\]|\\.)*")/g)) {
-    set(view, id!, { content: JSON.parse(content!) as string });
-  }
+  readNews(view, text);
 }
 
-function readSnapshot(result: string): Item[] | undefined {
-  const [, plan] = /<plan>\n([^]*)\n<\/plan>/.exec(result) ?? [];
-  return plan === undefined ? undefined : readItems(plan);
+function readNews(view: PlanView, text: string): void {
+  for (const edit of readEdits(text)) apply(view, edit);
 }
 
-function readItems(text: string): Item[] {
-  return text.split("\n").flatMap((line): Item | Item[] => {
-    const [, mark, id, content] = /^\[([ >x!-])\] (\S+): (.*)$/.exec(line) ?? [];
-    if (id === undefined) return [];
-    const after = /\((?:[^()]*; )?after ([\w, -]+?)(?:; [^()]*)?\)$/.exec(content!)?.[1]?.split(", ") ?? [];
-    return { id, content: content!, status: STATUSES[mark as keyof typeof STATUSES], after, own: false };
-  });
+function apply(view: PlanView, edit: Edit): void {
+  if (edit.type === "status") set(view, edit.id, { status: edit.status, own: false });
+  else if (edit.type === "remove") remove(view, edit.id);
+  else if (edit.type === "rename") set(view, edit.id, { content: edit.content });
+  else if (!view.items.some(({ id }) => id === edit.item.id)) view.items = [...view.items, edit.item];
 }
 
 /** `2/8 done; now 3, 4.` says what is in progress. */

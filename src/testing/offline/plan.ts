@@ -1,5 +1,6 @@
 import { call, type Answer, type Call, type Conversation } from "./conversation.ts";
-import { isOpen, readPlan, type Item, type PlanView } from "./plan-view.ts";
+import { isOpen, says, type Item } from "./plan-text.ts";
+import { answerCompletes, lastOpen, readPlan, type PlanView } from "./plan-view.ts";
 
 /** A step of a plan: what it says, and the positions of those it waits for. */
 export interface Step {
@@ -32,7 +33,10 @@ export class Plan {
   constructor(steps: readonly Step[], conversation: Conversation, tools: readonly string[]) {
     this.#steps = steps;
     this.#conversation = conversation;
-    this.#view = readPlan(conversation);
+    this.#view = readPlan(
+      conversation,
+      steps.map(({ content }) => content),
+    );
     this.#enabled = tools.includes("write_todos") && tools.includes("update_todos");
   }
 
@@ -76,11 +80,9 @@ export class Plan {
   /** The answer, or first what the plan still has to be told. */
   close(progress: Progress, answer: string): Answer {
     const open = this.#view.written ? this.#view.items.filter(isOpen) : [];
-    const [last] = open;
-    // The harness takes a clean answer for the completion of the item that is left.
-    const completes = /final answer completes the last item/.test(this.#conversation.system);
-    const isLast = open.length === 1 && last!.status === "in_progress" && this.#isDone(last!, progress);
-    if (isLast && completes && !this.#conversation.calledBack) return answer;
+    const last = lastOpen(open);
+    const completes = answerCompletes(this.#conversation) && !this.#conversation.calledBack;
+    if (last && this.#isDone(last, progress) && completes) return answer;
     const rest = open.filter((item) => !this.#isDone(item, progress));
     const update = this.#update(progress, rest);
     return update.length > 0 ? update : answer;
@@ -129,18 +131,18 @@ export class Plan {
     return step !== undefined && done.includes(step);
   }
 
+  /** By its id; an item that has none of the plan's ids is known by its words, unless they are another's. */
   #stepOf(item: Item): string | undefined {
-    return this.#steps.find(({ content }) => isFor(item, content))?.content;
+    const { items, steps } = this.#view;
+    const known = steps.get(item.id);
+    if (known !== undefined) return known;
+    const step = this.#steps.find(({ content }) => says(item, content))?.content;
+    return items.some(({ id }) => steps.get(id) === step) ? undefined : step;
   }
 
   #item(step: string): Item | undefined {
-    return this.#view.items.find((item) => isFor(item, step));
+    return this.#view.items.find((item) => this.#stepOf(item) === step);
   }
-}
-
-/** In a snapshot an item's content is followed by what it waits for. */
-function isFor({ content }: Item, step: string): boolean {
-  return content === step || (content.startsWith(`${step} (`) && content.endsWith(")"));
 }
 
 /** A reason without what separates reasons. */

@@ -2,14 +2,15 @@ import { bytesOf, type Findings } from "./findings.ts";
 import { REPORTS } from "./left-out.ts";
 import type { Section } from "./survey-steps.ts";
 import { topOf } from "./walk.ts";
-import { code, counted, grouped, table } from "./words.ts";
+import { code, counted, grouped, local, table } from "./words.ts";
 
 const MOST_NAMED = 50;
 const MOST_GROUPS = 100;
 const MOST_UNCOMPARED = 20;
 const NUMBERS = ["files", "bytes", "lines"];
-/** How every report begins, so that an earlier one is recognised. */
-export const HEADING = "# Survey of ";
+const MADE_BY = "Made by Holdfast's offline model";
+/** How many lines tell whether a file is a report. */
+export const REPORT_START = 3;
 
 const TITLES: Readonly<Record<Section, string>> = {
   languages: "Languages",
@@ -19,7 +20,12 @@ const TITLES: Readonly<Record<Section, string>> = {
   manifests: "Dependency manifests",
 };
 
-/** The report as Markdown. */
+/** Whether a file that begins with these lines is an earlier report. Many a file has its title. */
+export function isReport(lines: readonly string[]): boolean {
+  return lines[0]?.startsWith("# Survey") === true && lines[2]?.startsWith(MADE_BY) === true;
+}
+
+/** The report as Markdown. Its paths count from the folder that it is in. */
 export function renderReport(findings: Findings): string {
   const { listing, omitted } = findings;
   const sections = (Object.keys(TITLES) as Section[]).map((section) => {
@@ -28,9 +34,9 @@ export function renderReport(findings: Findings): string {
     return [`## ${TITLES[section]}`, "", ...lines, ""].join("\n");
   });
   return [
-    `${HEADING}${code(listing.base)}`,
+    titleFor(listing.base),
     "",
-    "Made by Holdfast's offline model, which is no language model, from what the file tools returned.",
+    `${MADE_BY}, which is no language model, from what the file tools returned.`,
     "",
     `${counted(listing.files.length, "file")} in ${counted(listing.folders.length, "folder")}, ${counted(bytesOf(listing), "byte")}.`,
     "",
@@ -67,7 +73,7 @@ const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
       ? ["There are no files with anything in them."]
       : table(
           ["file", "bytes", "begins with"],
-          largest!.map(({ path, size, begins }) => [code(path), grouped(size), code(begins)]),
+          largest!.map(({ path, size, begins }) => [shown(path), grouped(size), code(begins)]),
           NUMBERS,
         ),
   duplicates: ({ duplicates }) => {
@@ -76,7 +82,7 @@ const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
     const others = alike.filter(({ reason }) => reason !== undefined);
     const copies = same.reduce((sum, { paths, size }) => sum + (paths.length - 1) * size, 0);
     const line = ({ paths, size, reason }: (typeof alike)[number]): string =>
-      `- ${paths.map(code).join(", ")}: ${counted(size, "byte")} each${reason === undefined ? "" : `; ${reason}`}`;
+      `- ${paths.map(shown).join(", ")}: ${counted(size, "byte")} each${reason === undefined ? "" : `; ${reason}`}`;
     return [
       `${counted(same.length, "set")} of files with the same text, ${counted(copies, "byte")} in copies. ${counted(compared, "file was", "files were")} read and compared, line ends aside; the others share their size and number of lines with no file, are empty, or are listed below.`,
       ...bulleted(same.map(line), MOST_GROUPS),
@@ -86,14 +92,14 @@ const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
     ];
   },
   markers: ({ markers }) => {
-    const { lines, files, shown, notes } = markers!;
+    const { lines, files, shown: first, notes } = markers!;
     return [
       `${counted(lines, "line")} with TODO, FIXME, XXX or HACK as a word in ${counted(files, "file")}.`,
       ...bulleted(
-        shown.map(({ path, line, text }) => `- ${code(`${path}:${line}`)} ${code(text)}`),
-        shown.length,
+        first.map(({ path, line, text }) => `- ${shown(`${path}:${line}`)} ${code(text)}`),
+        first.length,
       ),
-      ...(lines > shown.length ? ["", `${counted(lines - shown.length, "more line")} not shown.`] : []),
+      ...(lines > first.length ? ["", `${counted(lines - first.length, "more line")} not shown.`] : []),
       ...notSearched(notes),
     ];
   },
@@ -103,7 +109,7 @@ const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
     return [
       `${counted(found, "manifest")}.`,
       ...bulleted(
-        rows.map(({ path, says }) => `- ${code(path)}: ${says}`),
+        rows.map(({ path, says }) => `- ${shown(path)}: ${says}`),
         rows.length,
       ),
       ...(left > 0 ? ["", `${counted(left, "manifest")} not read.`] : []),
@@ -111,6 +117,16 @@ const RENDER: Readonly<Record<Section, (findings: Findings) => string[]>> = {
     ];
   },
 };
+
+function titleFor(base: string): string {
+  const folder = local(base);
+  // What Markdown could take for more than a name is set as code.
+  return base === "/" ? "# Survey" : `# Survey of ${/^[\da-z ./-]+$/i.test(folder) ? folder : code(folder)}`;
+}
+
+function shown(path: string): string {
+  return code(local(path));
+}
 
 function folderTable({ listing }: Findings): string[] {
   const { base, files } = listing;
@@ -127,7 +143,7 @@ function folderTable({ listing }: Findings): string[] {
     ...table(
       ["folder", "files", "bytes"],
       rows.map(([top, row]) => [
-        top === "" ? "directly in it" : code(`${base === "/" ? "" : base}/${top}`),
+        top === "" ? "directly in it" : shown(`${base === "/" ? "" : base}/${top}`),
         grouped(row.files),
         grouped(row.bytes),
       ]),
@@ -141,12 +157,12 @@ function notLookedAt({ listing }: Findings): string[] {
   const { leftOut, unlisted, failed, files } = listing;
   const unknown = files.filter(({ size }) => size === undefined).map(({ path }) => path);
   return [
-    `- the survey itself: ${REPORTS.map(code).join(" or ")}`,
+    `- the survey itself: ${REPORTS.map(shown).join(" or ")}`,
     "- symbolic links, and names that the file tools cannot show",
     ...named("folders of what tools made or fetched", leftOut),
     ...named("folders that were too many to list", unlisted),
     ...named("files of unknown size, counted with 0 bytes", unknown),
-    ...failed.map(({ folder, reason }) => `- ${code(folder)}, which could not be listed: ${reason}`),
+    ...failed.map(({ folder, reason }) => `- ${shown(folder)}, which could not be listed: ${reason}`),
   ];
 }
 
@@ -166,7 +182,7 @@ function notSearched(notes: readonly string[]): string[] {
 function named(what: string, paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const more = paths.length > MOST_NAMED ? ` and ${grouped(paths.length - MOST_NAMED)} more` : "";
-  return [`- ${what}: ${paths.slice(0, MOST_NAMED).map(code).join(", ")}${more}`];
+  return [`- ${what}: ${paths.slice(0, MOST_NAMED).map(shown).join(", ")}${more}`];
 }
 
 function bulleted(lines: readonly string[], most: number): string[] {

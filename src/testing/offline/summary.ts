@@ -1,5 +1,5 @@
 import { bytesOf, type Findings } from "./findings.ts";
-import { counted, grouped } from "./words.ts";
+import { counted, local } from "./words.ts";
 
 /** What became of the report. */
 export interface Delivery {
@@ -13,7 +13,7 @@ export interface Delivery {
 const MOST_LANGUAGES = 3;
 
 /** The final answer: the main figures, and where the report is. */
-export function renderAnswer(findings: Findings, { path, unchecked, problem }: Delivery): string {
+export function renderAnswer(findings: Findings, { path = "", unchecked, problem }: Delivery): string {
   const { listing, languages, largest, duplicates, markers, manifests, omitted } = findings;
   const [first] = largest ?? [];
   const top = (languages?.rows ?? [])
@@ -30,12 +30,13 @@ export function renderAnswer(findings: Findings, { path, unchecked, problem }: D
     ...[...omitted].map(([section, reason]) => `${section} (${reason})`),
     ...(unlisted > 0 ? [`${counted(unlisted, "folder")} not listed`] : []),
   ];
+  const place = listing.base === "/" ? "" : `${local(listing.base)}: `;
   return [
-    `Surveyed ${listing.base}: ${counted(listing.files.length, "file")} in ${counted(listing.folders.length, "folder")}, ${counted(bytesOf(listing), "byte")}.`,
+    `Surveyed ${place}${counted(listing.files.length, "file")} in ${counted(listing.folders.length, "folder")}, ${counted(bytesOf(listing), "byte")}.`,
     ...(top.length > 0 ? [`Languages: ${top.join(", ")}.`] : []),
-    ...(first ? [`Largest file: ${first.path} with ${grouped(first.size)} bytes.`] : []),
+    ...(first ? [`Largest file: ${local(first.path)} with ${counted(first.size, "byte")}.`] : []),
     ...(counts.length > 0 ? [`Found ${counts.join(", ")}.`] : []),
     ...(missing.length > 0 ? [`Left out: ${missing.join("; ")}.`] : []),
-    problem ?? `The report is in ${path}${unchecked === undefined ? "" : `, but ${unchecked}`}.`,
+    problem ?? `The report is in ${local(path)}${unchecked === undefined ? "" : `, but ${unchecked}`}.`,
   ].join("\n");
 }

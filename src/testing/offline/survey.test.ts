@@ -72,8 +72,8 @@ const number = (text: string): number => Number(text.replaceAll(",", ""));
 async function facts(folder: string) {
   const paths = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
-    .filter((path) => !/\/(?:node_modules|dist|\.git)\//.test(path) && path !== "/survey.md");
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((path) => !/(?:^|\/)(?:node_modules|dist|\.git)\//.test(path) && path !== "survey.md");
   const files = await Promise.all(
     paths.map(async (path) => {
       const bytes = await readFile(join(folder, path));
@@ -130,7 +130,10 @@ describe("a survey", () => {
     const { report, answer } = first!;
     const [, count, bytes] = /^([\d,]+) files in [\d,]+ folders, ([\d,]+) bytes\.$/m.exec(report)!;
     expect([number(count!), number(bytes!)]).toEqual([files.length, sum(files.map(sizeOf))]);
-    expect(answer).toContain(`${count} files`);
+    expect(report).toMatch(/^# Survey\n/);
+    expect(answer).toContain(`Surveyed ${count} files in `);
+    expect(answer).toMatch(/\nThe report is in survey\.md\.$/);
+    expect(answer).not.toContain(" /");
     const languages = { TypeScript: /\.ts$/, Markdown: /\.md$/, Python: /\.py$/, Image: /\.png$/ };
     for (const [language, pattern] of Object.entries(languages)) {
       const own = files.filter(({ path }) => pattern.test(path));
@@ -156,7 +159,7 @@ describe("a survey", () => {
     const found = bullets(same).map((line) => [...line.matchAll(/`(.+?)`/g)].map(([, path]) => path));
     expect(new Set(found.map(String))).toEqual(new Set(wanted.map(String)));
     expect(wanted).toHaveLength(2);
-    expect(bullets(unread)).toEqual(["- `/icon.png`, `/logo.png`: 8 bytes each; not text"]);
+    expect(bullets(unread)).toEqual(["- `icon.png`, `logo.png`: 8 bytes each; not text"]);
   });
 
   it("names leftover markers by line, dependencies by manifest, and what it left out", () => {
@@ -169,11 +172,11 @@ describe("a survey", () => {
     expect(bullets(markers)).toEqual(wanted);
     expect(markers).toContain(`${wanted.length} lines with TODO`);
     expect(bullets(section(first!.report, "Dependency manifests"))).toEqual([
-      '- `/package.json`: npm "sample": 2 dependencies, 1 development',
-      '- `/part-03/Cargo.toml`: Cargo "crate": 2 dependencies',
+      '- `package.json`: npm "sample": 2 dependencies, 1 development',
+      '- `part-03/Cargo.toml`: Cargo "crate": 2 dependencies',
     ]);
     const omitted = section(first!.report, "Not looked at");
-    expect(omitted).toContain("`/dist`, `/node_modules`, `/part-05/dist`");
+    expect(omitted).toContain("`dist`, `node_modules`, `part-05/dist`");
   });
 
   it("is planned, reported beside the work, and delegated in one turn", () => {

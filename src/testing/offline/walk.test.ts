@@ -38,7 +38,7 @@ it("lists one top-level folder after the other, and names what it does not go in
     ],
     folders: ["/", "/a", "/a/x", "/a/y"],
     leftOut: ["/dist", "/a/node_modules"],
-    failed: [{ folder: "/b", reason: '"/b" is locked' }],
+    failed: [{ folder: "/b", reason: '"b" is locked' }],
     unlisted: [],
   });
 });

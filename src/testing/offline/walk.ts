@@ -48,7 +48,7 @@ export function walk({ made }: Conversation, base: string): Listing {
   const visit = (folder: string): void => {
     const listed = made(list(folder));
     if (!listed) missing.push(folder);
-    else if (listed.failed) listing.failed.push({ folder, reason: reasonIn(listed.result) });
+    else if (listed.failed) listing.failed.push({ folder, reason: reasonIn(listed) });
     else {
       spent += listed.result.length;
       for (const inner of addEntries(listing, folder, listed.result)) visit(inner);

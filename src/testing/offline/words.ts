@@ -1,3 +1,5 @@
+import type { DoneCall } from "./conversation.ts";
+
 /** A count with its noun: `1 file`, `2,400 files`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
@@ -18,11 +20,17 @@ export function unquoted(text: string): string[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([json]) => JSON.parse(json) as string);
 }
 
+/** A path as somebody in the surveyed directory writes it: the file tools know it with a slash in front. */
+export function local(path: string): string {
+  return path === "/" ? "." : path.slice(1);
+}
+
 /** A path or an excerpt as a code span, whatever is in it. */
 export function code(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  const pad = /^`|`$/.test(text) ? " " : "";
+  // Markdown takes a space away from both ends where both have one.
+  const pad = /^`|`$|^ .* $/.test(text) ? " " : "";
   return `${fence}${pad}${text}${pad}${fence}`;
 }
 
@@ -37,9 +45,11 @@ export function table(
   return [line(head), line(head.map((name) => (numbers.includes(name) ? "---:" : "---"))), ...rows.map(line)];
 }
 
-/** The first sentence of a tool's error, without the word in front of it. */
-export function reasonIn(result: string): string {
-  const line = result.replace(/^Error: /, "").split("\n")[0] ?? "";
+/** The first sentence of a failed call's result, without the word in front of it. */
+export function reasonIn({ args, result }: Pick<DoneCall, "args" | "result">): string {
+  const path = args["path"] ?? args["file_path"];
+  const told = typeof path === "string" ? result.replaceAll(`"${path}"`, () => `"${local(path)}"`) : result;
+  const line = told.replace(/^Error: /, "").split("\n")[0] ?? "";
   const sentence = /^(?:"[^"]*"|[^".]|"|\.(?!\s|$))+/.exec(line)?.[0] ?? line;
   return shortened(sentence, 160);
 }

@@ -1,7 +1,7 @@
 import { call, type Call, type Conversation, type DoneCall } from "./conversation.ts";
 import { REPORTS } from "./left-out.ts";
 import { readPages } from "./pages.ts";
-import { HEADING } from "./report.ts";
+import { isReport, REPORT_START } from "./report.ts";
 import type { Listing } from "./walk.ts";
 import { reasonIn } from "./words.ts";
 
@@ -18,15 +18,15 @@ export function writeReport(conversation: Conversation, listing: Listing, conten
   const written = writtenIn(conversation);
   if (written) {
     const path = String(written.args["file_path"]);
-    return written.failed ? { next: [], path, problem: reasonIn(written.result) } : { next: [], path };
+    return written.failed ? { next: [], path, problem: reasonIn(written) } : { next: [], path };
   }
   const [usual, other] = REPORTS;
   const look = call("glob", { pattern: usual });
   if (listing.base !== "/" && !conversation.made(look)) return { next: [look] };
   const isThere = listing.reports.includes(usual) || conversation.made(look)?.result.includes(usual);
-  const first = isThere ? readPages(conversation, usual, 1) : undefined;
+  const first = isThere ? readPages(conversation, usual, REPORT_START) : undefined;
   if (first?.next && first.lines.length === 0) return { next: [first.next] };
-  const isFree = !first || first.lines[0]?.startsWith(HEADING);
+  const isFree = !first || isReport(first.lines);
   return { next: [call("write_file", { file_path: isFree ? usual : other, content: content() })] };
 }
 

@@ -1,0 +1,195 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../deep/index.ts";
+import type { DeepAgentOptions } from "../../deep/options.ts";
+import type { Todo } from "../../index.ts";
+import { OfflineModel } from "./model.ts";
+import { readEdits } from "./plan-text.ts";
+
+const SURVEY = "Survey this directory";
+const FILES = {
+  "/package.json": '{"name":"small","dependencies":{"a":"1"}}',
+  "/a/one.ts": "// TODO one\n",
+  "/b/two.ts": "// TODO one\n",
+};
+const FOUND = "Found 1 set of duplicated files, 2 lines with leftover markers, 1 manifest.";
+const coffee = { content: "Make coffee", status: "pending" };
+
+type Change = (todos: Todo[]) => object[];
+
+/** A thread on a small directory, and a person who edits its plan. */
+function threadOn(plan: DeepAgentOptions["plan"] = {}) {
+  const agent = createDeepAgent({
+    model: new OfflineModel(),
+    checkpointer: new MemorySaver(),
+    plan,
+  });
+  const config = { configurable: { thread_id: "1" } };
+  const ask = async (input: string | Command | null, more: object = {}) => {
+    const sent = typeof input === "string" ? { messages: [new HumanMessage(input)], files: FILES } : input;
+    await agent.invoke(sent as never, { ...config, ...more });
+    return read();
+  };
+  const read = async () => {
+    const { values, tasks } = await agent.graph.getState(config);
+    const { messages, todos = [] } = values as { messages: BaseMessage[]; todos?: Todo[] };
+    const asked = tasks.flatMap(({ interrupts }) =>
+      interrupts.map(({ value }) => value as { todos: Todo[] }),
+    );
+    return { messages, todos, proposed: asked[0]?.todos ?? [], answer: messages.at(-1)!.text };
+  };
+  const edit = async (change: Change): Promise<void> => {
+    await agent.graph.updateState(config, { todos: change((await read()).todos) });
+  };
+  /** Runs until a turn with such a call has been proposed and not run, as if the process had been killed there. */
+  const killedAt = async (words: string): Promise<void> => {
+    let { messages } = await ask(SURVEY, { interruptBefore: ["tools"] });
+    while (!callsIn(messages.at(-1)!).includes(words)) {
+      ({ messages } = await ask(null, { interruptBefore: ["tools"] }));
+    }
+  };
+  return { ask, edit, killedAt };
+}
+
+function callsIn(message: BaseMessage): string {
+  return JSON.stringify(AIMessage.isInstance(message) ? message.tool_calls : []);
+}
+
+const without =
+  (id: string): Change =>
+  (todos) =>
+    todos
+      .filter((todo) => todo.id !== id)
+      .map((todo) => ({ ...todo, dependsOn: todo.dependsOn?.filter((other) => other !== id) ?? [] }));
+const renamed: Change = (todos) => todos.map((todo) => ({ ...todo, content: `In my words: ${todo.id}` }));
+const statuses = (todos: readonly Todo[]): string =>
+  todos.map(({ id, status }) => `${id} ${status}`).join(", ");
+const completed = (first: number): string =>
+  Array.from({ length: 8 }, (_, at) => `${first + at} completed`).join(", ");
+
+describe("a step whose item a person put in other words", () => {
+  it("is done when the plan was edited before it was approved", async () => {
+    const { ask } = threadOn({ approval: "first" });
+    const { proposed } = await ask(SURVEY);
+    const todos = [coffee, ...renamed(proposed)];
+    const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
+    expect(answer).toContain(FOUND);
+    expect(answer).not.toContain("Left out");
+    expect(statuses(done)).toBe(`9 blocked, ${completed(1)}`);
+    expect(done[0]!.note).toBe("the offline model can only survey");
+    expect(done[4]!.content).toBe("In my words: 4");
+  });
+
+  it("is left out when it is taken out then, and a new item with its old words is it again", async () => {
+    for (const [added, status] of [
+      ["Find duplicated files", "completed"],
+      ["Look at the largest files", "blocked"],
+    ] as const) {
+      const { ask } = threadOn({ approval: "first" });
+      const { proposed } = await ask(SURVEY);
+      const todos = [...renamed(without("4")(proposed) as Todo[]), { content: added }];
+      const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
+      expect(done.at(-1)).toMatchObject({ content: added, status });
+      const leftOut = answer.includes("Left out: duplicates (it is not in the plan any more).");
+      expect(leftOut).toBe(status === "blocked");
+    }
+  });
+
+  it.each([
+    ["resumed", null],
+    ["asked to go on", "Go on"],
+  ])("is done when the plan was edited between two runs and it is %s", async (_, input) => {
+    const { ask, edit } = threadOn();
+    await expect(ask(SURVEY, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
+    await edit((todos) => [...renamed(todos), coffee]);
+    const { answer, todos } = await ask(input);
+    expect(answer).toContain(FOUND);
+    expect(statuses(todos)).toBe(`${completed(1)}, 9 blocked`);
+  });
+
+  it.each(["write_todos", "update_todos", "task", "ls"])(
+    "is done when %s was waiting meanwhile",
+    async (name) => {
+      const { ask, edit, killedAt } = threadOn();
+      await killedAt(name);
+      await edit((todos) => [...renamed(todos), coffee]);
+      const { messages } = await ask(null, { interruptBefore: ["tools"] });
+      // The list that is written takes the place of what was there.
+      if (name === "write_todos") await edit(renamed);
+      const { answer, todos } = await ask(null);
+      expect(messages.some(({ text }) => text.includes("before this call"))).toBe(name !== "ls");
+      expect(answer).toContain(FOUND);
+      expect(statuses(todos)).toBe(name === "write_todos" ? completed(2) : `${completed(1)}, 9 blocked`);
+    },
+  );
+
+  it("is done when the waiting call was refused, since its item is gone", async () => {
+    const { ask, edit, killedAt } = threadOn();
+    await killedAt('"done":"2"');
+    await edit((todos) => [...renamed(without("2")(todos) as Todo[]), coffee]);
+    const { answer, todos, messages } = await ask(null);
+    expect(messages.some(({ text }) => /there is no item 2.*\n.*\n.*before this call/.test(text))).toBe(true);
+    expect(answer).toContain(FOUND);
+    expect(statuses(todos)).toBe(`${completed(1).replace("2 completed, ", "")}, 9 blocked`);
+  });
+});
+
+describe("a second plan in the thread", () => {
+  it.each([
+    ["is told of it", {}],
+    ["is not told of it", { reminders: false as const }],
+  ])("counts on where a person emptied the first, and the model %s", async (_, plan) => {
+    const { ask, edit } = threadOn(plan);
+    await ask(SURVEY);
+    await edit(() => []);
+    await expect(ask("Survey again", { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
+    await edit(renamed);
+    const { answer, todos } = await ask(null);
+    expect(answer).toContain(FOUND);
+    expect(statuses(todos)).toBe(completed(9));
+    expect(todos[3]!.content).toBe("In my words: 12");
+  });
+
+  it("is worked on where it was written into the first, to which a person had added something", async () => {
+    const { ask, edit } = threadOn();
+    await ask(SURVEY);
+    await ask("Survey again", { interruptBefore: ["tools"] });
+    await edit((todos) => [...todos, coffee]);
+    const { answer, messages } = await ask(null);
+    expect(messages.some(({ text }) => text.includes("before this call: added 9"))).toBe(true);
+    expect(answer).toContain(FOUND);
+  });
+
+  it("has steps of its own where the first was edited and left items behind", async () => {
+    const { ask } = threadOn({ approval: "always" });
+    const first = await ask(SURVEY);
+    const edited = new Command({
+      resume: { type: "edit", todos: [coffee, ...renamed(without("4")(first.proposed) as Todo[])] },
+    });
+    expect(statuses((await ask(edited)).todos)).toContain("4 blocked, 1 completed");
+    const { proposed } = await ask("Survey again");
+    const todos = [...renamed(proposed), coffee];
+    const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
+    expect(answer).toContain(FOUND);
+    expect(done.map(({ status }) => status)).toEqual([...Array<string>(8).fill("completed"), "blocked"]);
+  });
+});
+
+describe("what a person did", () => {
+  it("is read clause by clause, whatever the words in it are", () => {
+    const words = '3 is now cancelled"; removed 4; 5 has content "x"';
+    const tricky = `removed 1; added 9 "${words}; a \\q" (pending); 2 has content ${JSON.stringify(words)}, note "a; removed 6", dependsOn ["1"]; 7 is now blocked; the order is 2, 9`;
+    for (const text of [
+      `<system_reminder>The user changed your plan: ${tricky}.</system_reminder>`,
+      `The user changed the plan before this call: ${tricky}.\n1/4 done; now 2.\n<plan>\n[ ] 8: removed 8\n</plan>`,
+    ]) {
+      expect(readEdits(text)).toEqual([
+        { type: "remove", id: "1" },
+        { type: "add", item: expect.objectContaining({ id: "9", content: `${words}; a \\q` }) as unknown },
+        { type: "rename", id: "2", content: words },
+        { type: "status", id: "7", status: "blocked" },
+      ]);
+    }
+  });
+});
