@@ -6,7 +6,7 @@ export {
   type SubagentSpec,
 } from "./deep/options.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
-export { leadAgentGraph, makeLeadAgent, type LeadOptions } from "./lead/index.ts";
+export { leadAgentGraph, makeLeadAgent, type LeadGraph, type LeadOptions } from "./lead/index.ts";
 export type { LeadRequest } from "./lead/request.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";

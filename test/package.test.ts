@@ -37,6 +37,29 @@ describe("the packed package", { timeout: 180_000 }, () => {
     expect(ok, stdout).toBe(true);
   });
 
+  it("has types that hold where a project checks its libraries", async () => {
+    // Inside the repository, so that the package's name resolves to its built self.
+    const project = mkdtempSync(".tmp-types-");
+    try {
+      const names = Object.keys(manifest.exports).filter((key) => !key.endsWith(".json"));
+      const imports = names.map((subpath) => `import "${subpath.replace(".", manifest.name)}";`);
+      writeFileSync(join(project, "all.ts"), imports.join("\n"));
+      const compilerOptions = {
+        module: "nodenext",
+        target: "es2023",
+        strict: true,
+        skipLibCheck: false,
+        noEmit: true,
+      };
+      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["all.ts"] }));
+      const { stdout } = await run("node_modules/.bin/tsc", ["-p", project, "--pretty", "false"]);
+      // What other packages get wrong is not for this test to say.
+      expect(stdout.split("\n").filter((line) => line.startsWith("dist/"))).toEqual([]);
+    } finally {
+      rmSync(project, { recursive: true });
+    }
+  });
+
   it("installs into an empty project and imports by every subpath", async () => {
     const cwd = join(folder, "project");
     mkdirSync(cwd);

@@ -85,8 +85,13 @@ export function makeLeadAgent(
   return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
 }
 
+/** The graph of a lead agent, as a server runs it. */
+export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
+
 /** A graph factory for `langgraph.json`: the server calls it with the config of each run. */
-export function leadAgentGraph(options: LeadOptions = {}) {
+export function leadAgentGraph(
+  options: LeadOptions = {},
+): (config: RunnableConfig & { context?: unknown }) => LeadGraph {
   return (config: RunnableConfig & { context?: unknown }) => makeLeadAgent(config, options).graph;
 }
 

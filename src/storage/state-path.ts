@@ -4,13 +4,13 @@ import { posix, win32 } from "node:path";
 /** Where threads are kept unless a path is given: the folder that each platform has for a program's state. */
 export function defaultStatePath(
   env: Record<string, string | undefined> = process.env,
-  platform: NodeJS.Platform = process.platform,
+  platform: string = process.platform,
 ): string {
   const path = platform === "win32" ? win32 : posix;
   return path.join(stateFolder(env, platform), "holdfast", "threads.db");
 }
 
-function stateFolder(env: Record<string, string | undefined>, platform: NodeJS.Platform): string {
+function stateFolder(env: Record<string, string | undefined>, platform: string): string {
   if (platform === "win32") {
     return env["LOCALAPPDATA"] || win32.join(env["USERPROFILE"] || homedir(), "AppData", "Local");
   }
