@@ -3,15 +3,20 @@ import { CLASSIC, type Agent, type System } from "./systems.ts";
 import { SYSTEM_PROMPT, workTool } from "./task.ts";
 
 /** What is used of the package. Its own types are absent where the peers are not installed. */
-interface DeepAgents {
+export interface DeepAgents {
   createDeepAgent: (options: object) => Agent;
 }
 
 const PACKAGE: string = "deepagents";
 
+/** The package. Throws if it is not installed. */
+export async function loadDeepagents(): Promise<DeepAgents> {
+  return (await import(PACKAGE)) as DeepAgents;
+}
+
 /** `deepagents` with `todoListMiddleware()` switched on, over `deepagents` as it comes. Throws if not installed. */
 export async function deepagentsSystems(): Promise<System[]> {
-  const { createDeepAgent } = (await import(PACKAGE)) as DeepAgents;
+  const { createDeepAgent } = await loadDeepagents();
   const withMiddleware =
     (middleware: () => unknown[]): System["create"] =>
     ({ model, checkpointer }) =>

@@ -1,24 +1,17 @@
-import type { Goal } from "./goals.ts";
-import type { Results } from "./results.ts";
-import { TYPICAL } from "./systems.ts";
-import { rowOf, type Row } from "./table.ts";
+import type { SectionGoal } from "./section.ts";
 
-/** One line per figure: `name value ratio-vs-peer`, where the peer is `todoListMiddleware` as models use it. */
-export function figureLines({ tokens, supersteps, storage, goals, notes }: Results): string[] {
-  const peerSteps = supersteps.find(({ system }) => system === TYPICAL)!.perTurn;
-  return [
-    ...tokens.flatMap((row) => tokenLines(row, rowOf(tokens, { ...row, system: TYPICAL }))),
-    ...supersteps.map(({ system, perTurn }) => line(["supersteps-per-turn", system], perTurn, peerSteps)),
-    ...storage.map(({ turns, bytes, peerBytes }) =>
-      line(["bytes-per-turn", turns, "holdfast sqliteSaver"], bytes / turns, peerBytes / turns),
-    ),
-    ...goals.map((goal) => `${name(["goal", goal.accounting, goal.name])} ${goalText(goal)}`),
-    ...notes.map((note) => `note: ${note}`),
-  ];
+/** `name value ratio-vs-peer`. The name's parts are joined by slashes; without a peer the ratio is a dash. */
+export function figureLine(parts: readonly (string | number)[], value: number, peer?: number): string {
+  return `${figureName(parts)} ${number(value)} ${peer === undefined ? "-" : number(value / peer)}`;
+}
+
+/** `goal/tokens/fixed-tokens 366 met (at most 400)`. */
+export function goalLine(section: string, goal: SectionGoal): string {
+  return `${figureName(["goal", section, goal.name])} ${goalText(goal)}`;
 }
 
 /** `0.0559 missed (at most 0.05)`. */
-export function goalText({ value, limit, bound, met }: Goal): string {
+export function goalText({ value, limit, bound, met }: Omit<SectionGoal, "name">): string {
   return `${number(value)} ${met ? "met" : "missed"} (${bound} ${number(limit)})`;
 }
 
@@ -28,25 +21,6 @@ export function number(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
 
-function tokenLines(row: Row, peer: Row): string[] {
-  const at = ["tokens", row.tokenizer, row.accounting, row.size, row.system];
-  const fields = [
-    "input",
-    "output",
-    "fixed",
-    "turns",
-    "planning",
-    "prefixStable",
-    "money",
-    "moneyCached",
-  ] as const;
-  return fields.map((field) => line([...at, field], row[field], peer[field]));
-}
-
-function line(parts: readonly (string | number)[], value: number, peer: number): string {
-  return `${name(parts)} ${number(value)} ${number(value / peer)}`;
-}
-
-function name(parts: readonly (string | number)[]): string {
+function figureName(parts: readonly (string | number)[]): string {
   return parts.join("/").replaceAll(/[\s+]+/g, "-");
 }

@@ -1,54 +1,85 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { figureLines } from "./lines.ts";
-import { plotPlanning } from "./plot.ts";
+import { goalLine } from "./lines.ts";
 import { report } from "./report.ts";
-import { measureAll, type Results } from "./results.ts";
-import { BEST, LEAN, TYPICAL } from "./systems.ts";
+import type { Section, SectionOptions } from "./section.ts";
 
-const HELP = `Usage: npm run bench -- [--quick]
+// Loaded when they are run: each brings its own share of packages.
+const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = {
+  tokens: async (options) => (await import("./token-section.ts")).tokenSection(options),
+  time: async (options) => (await import("./time/index.ts")).timeSection(options),
+  worth: async (options) => (await import("./worth/index.ts")).worthSection(options),
+};
+
+const HELP = `Usage: npm run bench -- [--quick] [--only ${Object.keys(SECTIONS).join("|")}] [--seed n]
 
 Measures Holdfast beside its peers and prints one line per figure: name value ratio-vs-peer.
-The full run takes about two minutes and writes bench/RESULTS.md, bench/results.json and bench/planning.svg.
+The full run takes about 15 minutes and writes bench/RESULTS.md, bench/results.json and the plots.
 
-  --quick  fewer sizes, one tokenizer, nothing written; under a minute
-  --help   this text`;
+  --quick   fewer sizes, systems and repetitions, nothing written; under a minute
+  --only    one section: tokens, time (and storage), or worth; nothing written
+  --seed n  other draws for the simulated models (default 1)
+  --help    this text
 
-const PLOTTED = [
-  TYPICAL,
-  BEST,
-  "deepagents + todoListMiddleware own-turn",
-  "holdfast classic beside",
-  "holdfast checklist beside",
-  LEAN,
-];
+HOLDFAST_BENCH_POSTGRES names a PostgreSQL server to measure too (a connection string).`;
+
+interface Options {
+  quick: boolean;
+  help: boolean;
+  only?: string;
+  seed: number;
+}
 
 const options = readOptions();
 if (options === undefined) process.exitCode = 2;
 else if (options.help) console.log(HELP);
-else {
-  const results = await measureAll({ quick: options.quick });
-  console.log(figureLines(results).join("\n"));
-  if (!options.quick) writeResults(results);
+else await run(options);
+
+async function run({ quick, only, seed }: Options): Promise<void> {
+  const start = performance.now();
+  const sections: Section[] = [];
+  for (const [name, measure] of Object.entries(SECTIONS)) {
+    if (only !== undefined && only !== name) continue;
+    const progress = (text: string): void => {
+      const seconds = ((performance.now() - start) / 1000).toFixed(0);
+      console.error(`bench: ${seconds.padStart(4)} s  ${name}: ${text}`);
+    };
+    const section = await measure({ quick, seed, progress });
+    console.log(section.lines.join("\n"));
+    sections.push(section);
+  }
+  // At the end, where they are seen.
+  for (const { name, goals } of sections) for (const goal of goals) console.log(goalLine(name, goal));
+  if (!quick && only === undefined) writeResults(sections, seed);
 }
 
-function readOptions(): { quick: boolean; help: boolean } | undefined {
+function readOptions(): Options | undefined {
   try {
-    const flags = {
-      quick: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    } as const;
-    return parseArgs({ options: flags }).values;
+    const { values } = parseArgs({
+      options: {
+        quick: { type: "boolean", default: false },
+        only: { type: "string" },
+        seed: { type: "string", default: "1" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    const { only } = values;
+    if (only !== undefined && !(only in SECTIONS)) throw new Error(`--only ${only} is no section`);
+    const seed = Number(values.seed);
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("--seed takes a whole number");
+    return { quick: values.quick, help: values.help, seed, ...(only !== undefined && { only }) };
   } catch (error) {
     console.error(`bench: ${(error as Error).message.split(/\.\s|\n/)[0]}; see npm run bench -- --help`);
     return undefined;
   }
 }
 
-function writeResults(results: Results): void {
+function writeResults(sections: readonly Section[], seed: number): void {
   const write = (name: string, text: string): void => writeFileSync(new URL(name, import.meta.url), text);
-  const plotted = results.tokens.filter((row) => row.tokenizer === "o200k" && row.accounting === "json");
-  write("RESULTS.md", report(results));
-  write("results.json", `${JSON.stringify(results, null, 2)}\n`);
-  write("planning.svg", plotPlanning(plotted, PLOTTED));
+  write("RESULTS.md", report(sections));
+  const data = Object.fromEntries(
+    sections.map(({ name, goals, data: own }) => [name, { goals, ...(own as object) }]),
+  );
+  write("results.json", `${JSON.stringify({ seed, ...data }, null, 2)}\n`);
+  for (const { file, svg } of sections.flatMap(({ plots }) => plots)) write(file, svg);
 }

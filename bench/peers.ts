@@ -10,7 +10,7 @@ export interface Peers {
 
 /** The peers installed in this folder. One that cannot run is left out with the reason. */
 export async function loadPeers(): Promise<Peers> {
-  const copies = ["langchain", "@langchain"].filter((name) =>
+  const copies = ["langchain", "@langchain/core", "@langchain/langgraph"].filter((name) =>
     existsSync(new URL(`node_modules/${name}`, import.meta.url)),
   );
   if (copies.length > 0) {

@@ -1,108 +1,26 @@
-import { goalText, number } from "./lines.ts";
-import { PRICES } from "./money.ts";
-import type { Results } from "./results.ts";
-import type { Row } from "./table.ts";
+import { goalText } from "./lines.ts";
+import { table } from "./markdown.ts";
+import type { Section } from "./section.ts";
 
-const ASSUMPTIONS = `# What a plan costs, beside its peers
+const HEAD = `# Holdfast beside its peers
 
-Written by \`npm run bench\`; do not edit. All figures are exact and repeatable, but for the bytes, which vary by a page or two.
+Written by \`npm run bench\`; do not edit.
 
 ## Assumptions
-- This measures harnesses, not language models: a script plays the model. One work call per item, with about 16 tokens of arguments and a result of about 55; items are sentences of 8 to 12 words.
-- *own-turn*: the plan is written and updated in turns of its own, as models typically use \`todoListMiddleware\`. *beside*: in the same turn as the next work call, its best case. The last report has no work call to ride on and takes a turn in both.
-- \`lean\` reports beside its work calls, as its prompt asks. \`checklist\` is limited to 20 items; larger plans lift the limit.
-- *json*: requests are counted as OpenAI chat JSON, with tool arguments escaped in their strings and ids of the form \`call_12\`. *text*: contents, names, arguments and tool definitions only, and 4 tokens around each message and call. No provider documents exactly what it counts, so the goals are judged in both.
-- Each message is encoded on its own. Planning = input + output of all turns, minus the same agent and work without a plan (\`createAgent\`; for \`deepagents\`, \`deepagents\`).
-- Money: $${PRICES.input} per million input tokens, $${PRICES.cached} cached, $${PRICES.output} output. Cached is the part of a request that the request before it began with; the price of writing to a cache is left out.
-- Every request fits the window. At 100 items those of systems that repeat the list pass 200,000 tokens, more than most models take: read that row as arithmetic. \`deepagents\` with a plan is left out there, since it summarizes.
-- Stored bytes: turns with results of 1 kB and a plan of 20 items. The peer's are what LangGraph hands an official saver under \`todoListMiddleware\` beside the work, without the overhead of a file.`;
+- This measures harnesses, not language models: a script or a seeded simulation plays the model, in the same process, and answers at once.
+- All systems run on one copy of \`langchain\` and \`@langchain/langgraph\`, on the same scripts, with the same tools. The peers are pinned in \`bench/package.json\`.
+- Each section begins with its own assumptions. A figure that is worse than a peer's stands in the tables like the others, and beside them is why.`;
 
 /** RESULTS.md. */
-export function report({ goals, tokens, breakdown, supersteps, storage, notes }: Results): string {
-  const groups = [...new Set(tokens.map(groupOf))];
+export function report(sections: readonly Section[]): string {
+  const goals = sections.flatMap((section) =>
+    section.goals.map((goal) => [section.name, goal.name, goalText(goal)]),
+  );
   return [
-    ASSUMPTIONS,
-    ...notes.map((note) => `- ${note}`),
-    `\n## Goals for lean (o200k)\n`,
-    table(
-      ["goal", "counted as", "figure"],
-      goals.map((goal) => [goal.name, goal.accounting, goalText(goal)]),
-    ),
-    "\nThe extra turn is the last report of a plan, one per plan of any size, as in every system here.",
-    `\n## Where lean's planning tokens go (o200k)\n`,
-    table(
-      Object.keys(breakdown[0]!),
-      breakdown.map((part) => Object.values(part).map(String)),
-    ),
-    "\nThe closing turn sends the work so far once more. In json, most of a report is the envelope of chat JSON: roles, names and ids.",
-    `\n## Where Holdfast costs more than the peer at the same pace\n`,
-    ...worse(tokens),
-    "\n![Planning tokens by plan size](planning.svg)",
-    ...groups.flatMap((group) => [
-      `\n## Tokens: ${group}\n`,
-      tokenTable(tokens.filter((row) => groupOf(row) === group)),
-    ]),
-    `\n## Supersteps of the graph per model turn (20 items)\n`,
-    table(
-      ["system", "supersteps"],
-      supersteps.map(({ system, perTurn }) => [system, number(perTurn)]),
-    ),
-    `\n## Stored bytes per turn\n`,
-    table(
-      ["turns", "holdfast sqliteSaver", "createAgent + todoListMiddleware", "ratio"],
-      storage.map(({ turns, bytes, peerBytes }) =>
-        [turns, bytes / turns, peerBytes / turns, bytes / peerBytes].map(number),
-      ),
-    ),
+    HEAD,
+    "\n## Goals\n",
+    table(["section", "goal", "figure"], goals),
+    ...sections.map(({ markdown }) => `\n${markdown.trim()}`),
     "",
   ].join("\n");
-}
-
-function worse(rows: readonly Row[]): string[] {
-  const dearer = rows.filter(
-    (row) =>
-      row.system.startsWith("holdfast") && (row.system.endsWith("own-turn") ? row.vsTypical : row.vsBest) > 1,
-  );
-  const where = [...new Set(dearer.map((row) => `- ${row.system}, ${row.size} items (${groupOf(row)})`))];
-  const why =
-    "`checklist` sends an id with every item and gets the list back with marks; its own limit is 20 items.";
-  return [...(where.length > 0 ? [...where, "", why] : ["Nowhere in tokens."]), DEERFLOW_STEPS];
-}
-
-const DEERFLOW_STEPS =
-  "`deerflow` keeps its reminder in the conversation as its source does, which takes a graph step per turn.";
-
-function groupOf({ tokenizer, accounting }: Row): string {
-  return `${tokenizer}, ${accounting}`;
-}
-
-function tokenTable(rows: readonly Row[]): string {
-  const head =
-    "items, system, turns, input, output, fixed, planning, vs typical, vs best, prefix-stable, $, $ cached";
-  return table(
-    head.split(", "),
-    rows.map((row) => [
-      String(row.size),
-      row.system,
-      String(row.turns),
-      String(row.input),
-      String(row.output),
-      String(row.fixed),
-      String(row.planning),
-      fraction(row.vsTypical),
-      fraction(row.vsBest),
-      `${number(row.prefixStable * 100)}%`,
-      row.money.toFixed(3),
-      row.moneyCached.toFixed(3),
-    ]),
-  );
-}
-
-function fraction(ratio: number): string {
-  return ratio === 0 ? "0" : ratio < 1 ? `1/${(1 / ratio).toFixed(1)}` : ratio.toFixed(2);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -1,6 +1,7 @@
-// Installs the root's dependencies and the peers where they are missing or old, then runs the benchmark.
+// Installs the root's dependencies and the peers and builds the package where they are missing or old, then runs the
+// benchmark.
 import { execSync, spawnSync } from "node:child_process";
-import { statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const bench = fileURLToPath(new URL(".", import.meta.url));
@@ -9,7 +10,9 @@ const modified = (file) => statSync(bench + file, { throwIfNoEntry: false })?.mt
 
 execSync("node scripts/install.mjs", { cwd: root, stdio: ["ignore", 2, 2] });
 if (modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
-  console.error("Installing the peers (npm ci in bench)");
+  console.error(
+    "Installing the peers (npm ci in bench); one of them may be compiled, which takes some minutes",
+  );
   try {
     execSync("npm ci --no-audit --no-fund", { cwd: bench, stdio: ["ignore", 2, 2] });
   } catch (error) {
@@ -17,5 +20,11 @@ if (modified("node_modules/.package-lock.json") < modified("package-lock.json"))
     console.error(`The peers could not be installed: ${error.message}`);
   }
 }
-const command = ["--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];
+const sources = readdirSync(`${root}src`, { recursive: true }).map((file) => modified(`../src/${file}`));
+if (modified("../dist/index.js") < Math.max(...sources)) {
+  console.error("Building the package");
+  execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });
+}
+// Each timed run begins with a collection of garbage.
+const command = ["--expose-gc", "--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];
 process.exitCode = spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status ?? 1;

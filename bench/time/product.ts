@@ -1,0 +1,20 @@
+import { existsSync } from "node:fs";
+
+/** The built package. Peers are compiled JavaScript; ours is timed in the same form. */
+export interface Product {
+  main: typeof import("../../src/index.ts");
+  storage: typeof import("../../src/storage/index.ts");
+  testing: typeof import("../../src/testing/index.ts");
+}
+
+const DIST = new URL("../../dist/", import.meta.url);
+
+/** Loads the package from `dist`. Throws where it was not built. */
+export async function loadProduct(): Promise<Product> {
+  if (!existsSync(new URL("index.js", DIST))) throw new Error("dist is missing: run npm run build first.");
+  const load = (file: string): Promise<unknown> => import(new URL(file, DIST).href);
+  const [main, storage, testing] = await Promise.all(
+    ["index.js", "storage/index.js", "testing/index.js"].map(load),
+  );
+  return { main, storage, testing } as Product;
+}

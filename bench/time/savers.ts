@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MemorySaver } from "@langchain/langgraph";
+import { postgresSaver } from "./postgres.ts";
+import type { Product } from "./product.ts";
+
+/** A place to keep checkpoints for one run. */
+export interface Place {
+  /** The saver, as another process would open it. Closes the one opened before. */
+  open: () => Promise<unknown>;
+  /** What is stored once the saver is closed; undefined where nothing is on disk. */
+  close: () => Promise<number | undefined>;
+  remove: () => Promise<void>;
+}
+
+export interface SaverKind {
+  name: string;
+  create: () => Promise<Place>;
+}
+
+export const NO_SAVER = "no saver";
+export const MEMORY = "MemorySaver";
+export const OURS = "holdfast sqliteSaver";
+export const OFFICIAL = "official SqliteSaver";
+export const POSTGRES = "official PostgresSaver";
+
+/** The savers that work here, and why others are left out. */
+export async function findSavers({ storage }: Product): Promise<{ savers: SaverKind[]; notes: string[] }> {
+  const notes: string[] = [];
+  const official = await officialSqlite().catch((error: Error) => {
+    notes.push(`The official SQLite saver is left out: ${error.message.split("\n")[0]}`);
+    return undefined;
+  });
+  const postgres = await postgresSaver(POSTGRES).catch((error: Error) => {
+    notes.push(`The Postgres saver is left out: ${error.message.split("\n")[0]}`);
+    return undefined;
+  });
+  if (postgres) notes.push(postgres.note);
+  const savers: SaverKind[] = [
+    { name: NO_SAVER, create: async () => inMemory(() => undefined) },
+    { name: MEMORY, create: async () => inMemory(() => new MemorySaver()) },
+    { name: OURS, create: async () => inFile((file) => storage.sqliteSaver(file)) },
+    ...(official ? [official] : []),
+    ...(postgres ? [postgres.saver] : []),
+  ];
+  return { savers, notes };
+}
+
+interface SqliteSaverModule {
+  SqliteSaver: { fromConnString: (file: string) => { db: { close: () => void } } };
+}
+
+const OFFICIAL_PACKAGE: string = "@langchain/langgraph-checkpoint-sqlite";
+
+/** LangGraph's own SQLite saver, which needs a native module. Throws where that was not built. */
+async function officialSqlite(): Promise<SaverKind> {
+  const { SqliteSaver } = (await import(OFFICIAL_PACKAGE)) as SqliteSaverModule;
+  SqliteSaver.fromConnString(":memory:").db.close();
+  const open = async (file: string): Promise<Closable> => {
+    const saver = SqliteSaver.fromConnString(file);
+    return Object.assign(saver, { close: () => saver.db.close() });
+  };
+  return { name: OFFICIAL, create: async () => inFile(open) };
+}
+
+interface Closable {
+  close: () => void;
+}
+
+function inMemory(create: () => unknown): Place {
+  const saver = create();
+  return { open: async () => saver, close: async () => undefined, remove: async () => {} };
+}
+
+function inFile(openFile: (file: string) => Promise<Closable>): Place {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+  const file = join(folder, "threads.db");
+  let opened: Closable | undefined;
+  const shut = (): void => {
+    opened?.close();
+    opened = undefined;
+  };
+  return {
+    open: async () => {
+      shut();
+      return (opened = await openFile(file));
+    },
+    close: async () => {
+      shut();
+      return statSync(file).size;
+    },
+    remove: async () => {
+      shut();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

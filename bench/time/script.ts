@@ -1,0 +1,32 @@
+import { tool } from "langchain";
+import { z } from "zod";
+import { callTool, type Step } from "../../src/testing/scripted-model.ts";
+import { itemsOf, type Planning } from "../task.ts";
+
+/** How long the timed runs are, in work calls. */
+export const TURNS = [25, 100, 200, 400] as const;
+
+const ITEMS = 20;
+
+/** The tool of the timed runs: no work, and a result of 1 kB. */
+export const kilobyteTool = tool(({ n }) => `result ${n} `.padEnd(1024, `${n} `), {
+  name: "work",
+  description: "Does one step.",
+  schema: z.object({ n: z.number() }),
+});
+
+/** One work call per turn; an item of the plan is done after every twentieth of the turns. */
+export function longScript(turns: number, plan?: Planning): Step[] {
+  const items = itemsOf(ITEMS);
+  const work = Array.from({ length: turns }, (_, n) => callTool("work", { n }));
+  if (!plan) return [...work, "Finished."];
+  const { dialect, pace, answerCompletes } = plan;
+  const steps = work.flatMap((call, at): Step[] => {
+    const done = Math.floor((at * ITEMS) / turns);
+    const before = Math.floor(((at - 1) * ITEMS) / turns);
+    if (at > 0 && done === before) return [call];
+    const report = at === 0 ? dialect.write(items) : dialect.progress(items, done);
+    return pace === "beside" ? [[report, call]] : [report, call];
+  });
+  return [...steps, ...(answerCompletes ? [] : [dialect.progress(items, ITEMS)]), "Finished."];
+}

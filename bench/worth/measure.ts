@@ -1,0 +1,87 @@
+import type { Batch, Crew } from "./crew.ts";
+import { ALL_FAULTS, FAULT_NAMES, NO_FAULTS, onlyFault, type FaultName, type Faults } from "./faults.ts";
+import { rowOf, type Row } from "./figures.ts";
+import { share, type Estimate } from "./intervals.ts";
+import type { Outcome } from "./run.ts";
+import type { System } from "./systems.ts";
+
+/** What is measured. */
+export interface MeasureOptions {
+  seed: number;
+  /** Tasks per system with all faults, with each fault alone, and with none. */
+  tasks: { all: number; alone: number; none: number };
+  progress: (text: string) => void;
+}
+
+/** Everything that is reported. */
+export interface Results {
+  rows: Row[];
+  /** The share of tasks with every item truly done, by fault and system. */
+  alone: { fault: FaultName; finished: Record<string, Estimate> }[];
+  /** Systems that failed a task without any fault: there should be none. */
+  none: { tasks: number; failures: string[] };
+}
+
+const BATCH = 25;
+
+/** Runs every system on the same tasks. */
+export async function measure(
+  systems: readonly System[],
+  crew: Crew,
+  options: MeasureOptions,
+): Promise<Results> {
+  const { tasks } = options;
+  const run = (text: string, count: number, faults: Faults): Promise<Map<System, Outcome[]>> =>
+    runTasks(systems, crew, { ...options, count, faults, text });
+  const all = await run("all faults", tasks.all, ALL_FAULTS);
+  const alone: Results["alone"] = [];
+  for (const fault of tasks.alone > 0 ? FAULT_NAMES : []) {
+    const outcomes = await run(fault, tasks.alone, onlyFault(fault));
+    const finished = [...outcomes].map(([{ name }, list]) => [name, finishedShare(list)] as const);
+    alone.push({ fault, finished: Object.fromEntries(finished) });
+  }
+  const clean = await run("no faults", tasks.none, NO_FAULTS);
+  const failures = [...clean].filter(([, list]) => !list.every(isRight)).map(([{ name }]) => name);
+  return {
+    rows: [...all].map(([system, list]) => rowOf(system, list)),
+    alone,
+    none: { tasks: tasks.none, failures },
+  };
+}
+
+/** Nothing went wrong at all. */
+export function isRight({ finished, lost, falselyCompleted, end }: Outcome): boolean {
+  return finished && lost === 0 && falselyCompleted === 0 && end === "answered";
+}
+
+async function runTasks(
+  systems: readonly System[],
+  crew: Crew,
+  {
+    seed,
+    count,
+    faults,
+    text,
+    progress,
+  }: Omit<MeasureOptions, "tasks"> & { count: number; faults: Faults; text: string },
+): Promise<Map<System, Outcome[]>> {
+  const seeds = Array.from({ length: count }, (_, at) => `${seed}/${at}`);
+  const starts = Array.from({ length: Math.ceil(count / BATCH) }, (_, at) => at * BATCH);
+  const batches = systems.flatMap(({ name }) =>
+    starts.map((start): Batch => ({ system: name, faults, seeds: seeds.slice(start, start + BATCH) })),
+  );
+  const total = count * systems.length;
+  let done = 0;
+  const results = await crew.run(batches, (batch) => {
+    const before = Math.floor((done * 4) / total);
+    done += batch.seeds.length;
+    if (Math.floor((done * 4) / total) > before) progress(`${text}: ${done} of ${total} runs`);
+  });
+  return new Map(
+    systems.map((system) => [system, results.filter((_, at) => batches[at]!.system === system.name).flat()]),
+  );
+}
+
+function finishedShare(outcomes: readonly Outcome[]): Estimate {
+  return share(outcomes.filter(({ finished }) => finished).length, outcomes.length);
+}
