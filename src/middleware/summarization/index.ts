@@ -1,6 +1,10 @@
 import { AIMessage, getBufferString, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
-import { createMiddleware, summarizationMiddleware as langchainSummarization } from "langchain";
+import {
+  countTokensApproximately,
+  createMiddleware,
+  summarizationMiddleware as langchainSummarization,
+} from "langchain";
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { ownerOf } from "../plan/events.ts";
@@ -40,6 +44,7 @@ export function summarizationMiddleware(options: SummarizationOptions) {
     trigger: trigger ?? (known ? { fraction: 0.85 } : { tokens: 120_000 }),
     keep: keep ?? (known ? { fraction: 0.1 } : { messages: 20 }),
     ...(summaryPrompt !== undefined && { summaryPrompt }),
+    tokenCounter: countOnce(),
   });
   return createMiddleware({
     name: "SummarizationMiddleware",
@@ -57,6 +62,17 @@ export function summarizationMiddleware(options: SummarizationOptions) {
       return new Command({ update: { ...update, messages: [remove, ...messages, answer] } });
     },
   });
+}
+
+/** LangChain's approximation, which would read the whole conversation anew in every turn, for each message once. */
+function countOnce(): (messages: readonly BaseMessage[]) => number {
+  const counts = new WeakMap<BaseMessage, number>();
+  return (messages) =>
+    messages.reduce((total, message) => {
+      const count = counts.get(message) ?? countTokensApproximately([message]);
+      counts.set(message, count);
+      return total + count;
+    }, 0);
 }
 
 interface Inner {
