@@ -1,12 +1,12 @@
 // The process that kill.test.ts kills: runs one thread after another, each from where the last process left it.
-// It stands beside the compiled files when it runs.
+// It takes the built package, which starts in a third of the time that a loader for TypeScript would take.
 import { appendFileSync } from "node:fs";
 import { HumanMessage } from "@langchain/core/messages";
+import { planMiddleware } from "holdfast";
+import { sqliteSaver } from "holdfast/storage";
+import { callTool, ScriptedModel } from "holdfast/testing";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
-import { planMiddleware } from "../middleware/plan/index.js";
-import { callTool, ScriptedModel } from "../testing/scripted-model.js";
-import { sqliteSaver } from "./index.js";
 
 const [file, journal, turns] = process.argv.slice(2);
 const TURNS = Number(turns);
