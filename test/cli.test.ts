@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { sqliteSaver } from "../src/storage/index.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
@@ -74,20 +75,15 @@ it("SIGTERM stops the run as Ctrl-C does", async () => {
 });
 
 it("a second process on the same thread gets a clear error and changes nothing", async () => {
-  const first = holdfast([...SURVEY, "--json"]);
-  const second = await new Promise<ReturnType<typeof holdfast>>((resolve) => {
-    const onData = (data: Buffer): void => {
-      if (!data.includes("plan-change")) return;
-      first.child.stdout.off("data", onData);
-      first.child.kill("SIGSTOP");
-      resolve(holdfast(["resume", "survey"]));
-    };
-    first.child.stdout.on("data", onData);
-  });
+  expect(await holdfast([...SURVEY, "--max-turns", "2"]).exit).toBe(3);
+  const saver = await sqliteSaver(join(home, "threads.db"));
+  const release = await saver.acquireThread("survey");
+  const second = holdfast(["resume", "survey"]);
   expect(await second.err).toMatch(/^holdfast: Thread "survey" is in use by process \d+ .*\n$/);
   expect(await second.exit).toBe(1);
-  first.child.kill("SIGCONT");
-  expect(await first.exit).toBe(0);
+  await release();
+  saver.close();
+  expect(await holdfast(["resume", "survey", "--max-turns", "99"]).exit).toBe(0);
 });
 
 it("there is no escape sequence in a pipe", async () => {

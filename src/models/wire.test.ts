@@ -95,6 +95,7 @@ describe.each([
     expect(state?.messages.at(-1)?.text).toBe("One file.");
     expect(state?.todos.map(({ content, status }) => `${content}: ${status}`)).toEqual([
       "Look around: completed",
+      "Count: completed",
       "Report: completed",
     ]);
     const requests = server.getRequests().map(({ body }) => body as ChatCompletionRequest);
@@ -105,7 +106,7 @@ describe.each([
       update_todos: PRESETS.lean.tools.update!.schema,
     });
     expect(textOf(requests[0]!, ["system", "developer"])).toMatch(/^You are careful\.\s+## Plan/);
-    expect(textOf(requests[2]!, ["tool"])).toContain("1/2 done");
+    expect(textOf(requests[2]!, ["tool"])).toContain("1/3 done");
     expect(textOf(requests[3]!, ["user"])).toContain("<system_reminder>");
   });
 });
@@ -114,7 +115,10 @@ describe.each([
 const PLAN = [
   {
     toolCalls: [
-      { name: "write_todos", arguments: JSON.stringify({ todos: ["Look around", { content: "Report" }] }) },
+      {
+        name: "write_todos",
+        arguments: JSON.stringify({ todos: ["Look around", "Count", { content: "Report" }] }),
+      },
     ],
   },
   {
@@ -124,7 +128,7 @@ const PLAN = [
     ],
   },
   { content: "One file!" },
-  { toolCalls: [{ name: "update_todos", arguments: `{"done":"2"}` }] },
+  { toolCalls: [{ name: "update_todos", arguments: `{"done":"2,3"}` }] },
   { content: "One file." },
 ];
 
