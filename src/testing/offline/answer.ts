@@ -1,5 +1,5 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { call, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
+import type { BaseMessage } from "@langchain/core/messages";
+import { call, isTurn, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
 import { DUPLICATES } from "./duplicates.ts";
 import { doJob } from "./job.ts";
 import { MANIFESTS } from "./manifests.ts";
@@ -20,7 +20,7 @@ const MOST_TURNS = 400;
 export function answerTo(messages: readonly BaseMessage[], tools: readonly string[]): Answer {
   const next = decide(messages, tools);
   if (typeof next === "string" || wasInterrupted(messages)) return next;
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  const turn = messages.findLastIndex(isTurn);
   const before = turn < 0 ? undefined : decide(messages.slice(0, turn), tools);
   // The same calls again would have the same results: what was asked for left no trace.
   if (JSON.stringify(before) !== JSON.stringify(next)) return next;

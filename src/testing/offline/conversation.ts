@@ -103,7 +103,8 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
   );
 }
 
-function isTurn(message: BaseMessage): boolean {
+/** Whether a message of the model calls tools. */
+export function isTurn(message: BaseMessage): boolean {
   return AIMessage.isInstance(message) && (message.tool_calls ?? []).length > 0;
 }
 
