@@ -151,7 +151,19 @@ class Reader {
     this.#isFinished = /\b(\d+)\/\1 (?:done|completed)/.test(text);
     if (items.length > 0) this.#see(items);
     else if (call?.name === "write_todos") this.#see(updated(itemsInList(call.args["todos"]), [], text));
-    else if (call && this.#plan) this.#see(updated(this.#plan, idsReported(call.args), text));
+    else if (call && this.#plan) {
+      const refused = [...text.matchAll(/(?:Item |Note: |\. )(\w+) is not (?:accepted|completed)/g)].map(
+        ([, id]) => id!,
+      );
+      this.#see(
+        updated(
+          this.#plan,
+          idsReported(call.args).filter((id) => !refused.includes(id)),
+          text,
+        ),
+      );
+    }
+    this.#readRefusal(text, turnOf(message.tool_call_id));
   }
 
   /** A refusal that names items says that they are not done; the model believes it or does not. */

@@ -13,15 +13,31 @@ import {
   type Status,
   type Todo,
 } from "./todo.ts";
+import { withhold } from "./withhold.ts";
 
 /** Who asks for a change. People may reopen, reword and reorder anything; integrity rules hold for all. */
 export type Author = "model" | "person";
+
+/** Under which circumstances a change is applied. */
+export interface ApplyOptions {
+  /** Default `model`. */
+  author?: Author;
+  /** Ids that this change may not complete: they keep their status, and nothing starts that waits on them. */
+  refused?: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Replaces the plan with the items in `raw`, in whatever shape they were sent. Items keep their ids by id or
  * content. Completed items stay where the policy freezes them; a finished plan makes way for a new one.
  */
-export function applyWrite(plan: Plan, raw: unknown, policy: Policy, author: Author = "model"): Result {
+export function applyWrite(
+  plan: Plan,
+  raw: unknown,
+  policy: Policy,
+  { author = "model", refused = NONE }: ApplyOptions = {},
+): Result {
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
   const continued = continues(plan, drafts, reading);
@@ -33,11 +49,16 @@ export function applyWrite(plan: Plan, raw: unknown, policy: Policy, author: Aut
     reading.policy.completed === "frozen"
       ? base.todos.filter((todo) => todo.status === "completed" && !ids.has(todo.id))
       : [];
-  return settle({ plan, base, todos: [...kept, ...written], reading });
+  return settle({ plan, base, todos: [...kept, ...written], reading, refused });
 }
 
 /** Applies the operations in `raw` (start, done, block, cancel, add, edit, move, order), all or none of them. */
-export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, author: Author = "model"): Result {
+export function applyUpdate(
+  plan: Plan,
+  raw: unknown,
+  policy: Policy,
+  { author = "model", refused = NONE }: ApplyOptions = {},
+): Result {
   const reading = new Reading(policyFor(author, policy));
   const update = readUpdate(raw, reading);
   const work = new Workbench(plan, reading);
@@ -49,7 +70,7 @@ export function applyUpdate(plan: Plan, raw: unknown, policy: Policy, author: Au
   for (const id of update.start) work.status(id, "in_progress", "start");
   for (const draft of update.move) work.move(draft);
   if (update.order.length > 0) work.order(update.order);
-  return settle({ plan, base: work.plan, todos: work.plan.todos, reading });
+  return settle({ plan, base: work.plan, todos: work.plan.todos, reading, refused });
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -63,22 +84,27 @@ function settle({
   base,
   todos,
   reading,
+  refused,
 }: {
   plan: Plan;
   base: Plan;
   todos: readonly Todo[];
   reading: Reading;
+  refused: ReadonlySet<string>;
 }): Result {
   const { policy } = reading;
+  const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
   let list = todos.map((todo) => withKnownDependencies(todo, todos, reading));
   if (policy.cycles === "drop") list = withoutCycles(list, reading);
-  if (policy.idle === "start" && !list.some((todo) => todo.status === "in_progress")) {
+  if (refused.size > 0) list = withhold(list, { before: fresh ? [] : plan.todos, refused, reading });
+  // What was refused is no fault of the list's: where idleness is one, the next item starts by itself.
+  const starts = policy.idle === "start" || (policy.idle === "refuse" && refused.size > 0);
+  if (starts && !list.some((todo) => todo.status === "in_progress")) {
     const next = nextStartable(list);
     if (next) list = list.map((todo) => (todo === next ? { ...todo, status: "in_progress" } : todo));
   }
   const issues = [...reading.issues, ...checkTodos(list, policy, plan.todos)];
   if (issues.length > 0) return { ok: false, issues };
-  const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
   const changes: Change[] = fresh
     ? [{ type: "plan-reset" }, ...diffTodos([], list)]
     : diffTodos(plan.todos, list);

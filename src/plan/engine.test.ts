@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyUpdate, applyWrite } from "./apply.ts";
+import { applyUpdate, applyWrite, type ApplyOptions } from "./apply.ts";
 import { findCycle, startable, unmetDependencies } from "./dependencies.ts";
 import { diffTodos, patchTodos } from "./diff.ts";
 import { parseMarkdown, renderMarkdown } from "./markdown.ts";
@@ -120,8 +120,8 @@ const policy: fc.Arbitrary<Policy> = fc
   )
   .map(([base, changes]) => ({ ...base, ...changes }));
 
-function apply(plan: Plan, { tool, input }: Operation, rules: Policy): Result {
-  return (tool === "write" ? applyWrite : applyUpdate)(plan, input, rules);
+function apply(plan: Plan, { tool, input }: Operation, rules: Policy, options?: ApplyOptions): Result {
+  return (tool === "write" ? applyWrite : applyUpdate)(plan, input, rules, options);
 }
 
 /** Plays operations one after the other and hands every step to `check`. */
@@ -185,6 +185,35 @@ describe("any sequence of operations, sensible or not", () => {
     );
   });
 
+  it("stands without the completions that are refused, and breaks no invariant", () => {
+    const some = fc.subarray(["1", "2", "3", "4", "5"]);
+    const report = fc
+      .record({ done: some, start: some })
+      .map((input) => ({ tool: "update" as const, input }));
+    let withheld = 0;
+    fc.assert(
+      fc.property(sequences, fc.oneof(report, operation), some, ([operations, base], last, named) => {
+        const rules: Policy = { ...base, unknownIds: "ignore" };
+        const plan = play(operations, rules);
+        const whole = apply(plan, last, rules);
+        const refused = new Set(
+          whole.ok ? newlyCompleted(plan, whole).filter((one) => named.includes(one)) : [],
+        );
+        if (refused.size === 0) return;
+        withheld += 1;
+        const rest = apply(plan, last, rules, { refused });
+        // Nothing is left where something in progress was made to wait on what was refused.
+        if (!rest.ok && rest.issues.every(({ rule }) => rule === "dependency")) return;
+        const broken = rest.ok ? brokenInvariant(plan, rest, rules, new Set()) : "a rule was broken";
+        if (broken) throw new Error(broken);
+        const still = rest.ok ? newlyCompleted(plan, rest).filter((one) => refused.has(one)) : [];
+        if (still.length > 0) throw new Error(`completed although it was refused: ${still.join()}`);
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(withheld).toBeGreaterThan(20);
+  });
+
   it("gives the same plan side by side as one after the other", () => {
     fc.assert(
       fc.property(sequences, ([operations, rules]) => {
@@ -235,6 +264,14 @@ describe("any sequence of operations, sensible or not", () => {
     );
   });
 });
+
+function newlyCompleted(before: Plan, { plan, changes }: Extract<Result, { ok: true }>): string[] {
+  const old = changes[0]?.type === "plan-reset" ? [] : before.todos;
+  const known = new Set(old.filter((todo) => todo.status === "completed").map((todo) => todo.id));
+  return plan.todos
+    .filter((todo) => todo.status === "completed" && !known.has(todo.id))
+    .map((todo) => todo.id);
+}
 
 /** Names the invariant that an accepted change broke, if it did. */
 function brokenInvariant(

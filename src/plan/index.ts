@@ -1,4 +1,4 @@
-export { applyUpdate, applyWrite, type Author } from "./apply.ts";
+export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply.ts";
 export { chargeActuals, ZERO_TALLY, type Mark, type Tally } from "./actuals.ts";
 export { actionable, findCycle, nextStartable, startable, unmetDependencies } from "./dependencies.ts";
 export { diffTodos, patchTodos } from "./diff.ts";

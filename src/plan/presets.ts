@@ -76,6 +76,9 @@ const LEAN: Preset = {
   },
 };
 
+/** For presets whose sources have no such reminder: only a model that has left its plan behind gets it. */
+const RARELY = { name: "todo_stale_reminder", after: 5, backoff: 2, withoutPlan: false };
+
 const CLASSIC: Preset = {
   name: "classic",
   systemPrompt: classic.CLASSIC_SYSTEM_PROMPT,
@@ -92,9 +95,9 @@ const CLASSIC: Preset = {
   reminders: {
     tag: "system_reminder",
     persist: false,
-    contextLoss: false,
+    contextLoss: { name: "todo_reminder", text: classic.CLASSIC_REMINDERS.contextLoss },
     exit: false,
-    stale: false,
+    stale: { ...RARELY, text: classic.CLASSIC_REMINDERS.stale },
     edited: { name: "todo_edit_reminder", text: classic.CLASSIC_REMINDERS.edited },
   },
 };
@@ -115,6 +118,7 @@ const DEERFLOW: Preset = {
     persist: true,
     contextLoss: { name: "todo_reminder", text: deerflow.DEERFLOW_REMINDERS.contextLoss },
     exit: { name: "todo_completion_reminder", text: deerflow.DEERFLOW_REMINDERS.exit, max: 2 },
+    stale: { ...RARELY, text: deerflow.DEERFLOW_REMINDERS.stale },
     edited: { name: "todo_edit_reminder", text: deerflow.DEERFLOW_REMINDERS.edited },
   },
 };
@@ -135,7 +139,7 @@ const CHECKLIST: Preset = {
   reminders: {
     tag: "reminder",
     persist: false,
-    contextLoss: false,
+    contextLoss: { name: "todo_reminder", text: checklist.CHECKLIST_REMINDERS.contextLoss },
     exit: false,
     stale: {
       name: "todo_stale_reminder",

@@ -154,6 +154,26 @@ describe("a clean final answer", () => {
     ]);
   });
 
+  it("does so for a model that gives its messages no ids", async () => {
+    class Nameless extends ScriptedModel {
+      override async invoke(...args: Parameters<ScriptedModel["invoke"]>) {
+        const { content, tool_calls = [] } = await super.invoke(...args);
+        return new AIMessage({ content, tool_calls }) as Awaited<ReturnType<ScriptedModel["invoke"]>>;
+      }
+    }
+    const failures = [1, 2, 3].map((n) => new Error(`down ${n}`));
+    for (const [ends, status] of [
+      [["Built."], "completed"],
+      [failures, "in_progress"],
+    ] as const) {
+      const model = new Nameless([...WORKED, ...ends]);
+      const patient = retry({ maxRetries: 0, onFailure: "continue" });
+      const middleware = [planMiddleware(), patient] as unknown as [AnyMiddleware];
+      const { todos } = await createAgent({ model, tools: [work], middleware }).invoke(go);
+      expect(todos[1]?.status).toBe(status);
+    }
+  });
+
   it("does not care for items that are blocked, cancelled, or wait on such", async () => {
     const rest = callTool("update_todos", {
       done: "1",
@@ -295,7 +315,7 @@ describe("a verifier", () => {
     expect(model.requests).toHaveLength(5);
     expect(asked).toEqual(["1", "2 Built.", "2 Built!", "2 Built!!"]);
     expect(reminderIn(model.requests[3]?.messages)).toMatch(
-      /^<system_reminder>\nItem 2 is not accepted as completed: the tests fail\. It stays as it was\.\nNot finished/,
+      /^<system_reminder>\nItem 2 is not accepted as completed: the tests fail\.\nNot finished/,
     );
     expect(events).toHaveLength(2);
   });

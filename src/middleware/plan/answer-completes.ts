@@ -71,8 +71,7 @@ export async function completeByAnswer(
 
 /** The item whose work the answer ends: alone, in progress, worked on, and nothing speaks against it. */
 function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefined {
-  // Every model's message has an id; one without was written by another middleware, such as a notice of failure.
-  if (answer.id === undefined || answer.text.trim() === "" || asksBack(answer.text)) return undefined;
+  if (answer.text.trim() === "" || asksBack(answer.text)) return undefined;
   const [item, ...others] = actionable(plan.todos);
   if (item?.status !== "in_progress" || others.length > 0) return undefined;
   const mark = plan.memory.marks[item.id];
@@ -109,6 +108,7 @@ async function verified(
         todos,
         messages: said,
         state: { ...state(), messages: said },
+        wasStarted: true,
         toolCalls: tally.toolCalls - (plan.memory.marks[id]?.toolCalls ?? tally.toolCalls),
       },
     ],

@@ -3,14 +3,15 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 /** The finish reason of a run that was ended after a number of turns. */
 export const TURN_LIMIT_REASON = "turn_limit";
 
-/** Reasons to stop, in the words of the providers, that mean the model was cut off or wanted a tool. */
+/** Reasons to stop, in the words of the providers, that mean that the output limit was reached. */
+const CUT_OFF = ["length", "max_tokens", "model_length"];
+
+/** Reasons to stop that mean the model was cut off or wanted a tool. */
 const NOT_AN_ANSWER = new Set([
+  ...CUT_OFF,
   "tool_calls",
   "function_call",
   "tool_use",
-  "length",
-  "max_tokens",
-  "model_length",
   "content_filter",
   "content_filtered",
   "refusal",
@@ -30,6 +31,11 @@ export function isFinalAnswer(message: AIMessage): boolean {
   if (Array.isArray(raw["tool_calls"]) && raw["tool_calls"].length > 0) return false;
   if (raw["function_call"]) return false;
   return !stopReasons(message).some((reason) => NOT_AN_ANSWER.has(reason));
+}
+
+/** Whether a model's message ended at the output limit. */
+export function isCutOff(message: AIMessage): boolean {
+  return stopReasons(message).some((reason) => CUT_OFF.includes(reason));
 }
 
 /** Whether a text ends with a question mark. */

@@ -95,7 +95,10 @@ export class FollowedTodo {
     const done = applyUpdate(this.#started, { done: this.#id }, rules);
     if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending.spent);
     const [issue] = await this.#verify(done.changes, done.plan, ending.spent);
-    if (issue) return this.#close({ ...failed(issue.message), sentence: issue.message }, ending.spent);
+    if (issue) {
+      const open = failed(issue.message);
+      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, ending.spent);
+    }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
     return this.#close(
       { plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` },
@@ -113,7 +116,7 @@ export class FollowedTodo {
       signal: this.#context.signal,
       contextFor: (id) => [
         plan.todos.find((todo) => todo.id === id)!,
-        { todos: plan.todos, messages, state: raw, toolCalls: spent.toolCalls },
+        { todos: plan.todos, messages, state: raw, wasStarted: true, toolCalls: spent.toolCalls },
       ],
     });
   }

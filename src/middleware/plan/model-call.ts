@@ -17,6 +17,7 @@ import {
 } from "../../plan/index.ts";
 import { withSection } from "../system-prompt.ts";
 import { completeByAnswer, type Completion } from "./answer-completes.ts";
+import { askForCalls, repairCalls } from "./broken-calls.ts";
 import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
 import type { PlanSetup } from "./options.ts";
@@ -38,8 +39,9 @@ export interface ModelRequest {
 type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
 
 /**
- * Wraps a model call: adds the prompt, appends the reminders that are due, completes the last item with the final
- * answer or asks again when the model stops early, and counts what was spent. All of it in the model's own graph step.
+ * Wraps a model call: adds the prompt, appends the reminders that are due, repairs plan calls that are almost JSON,
+ * completes the last item with the final answer or asks again when the model stops early, and counts what was spent.
+ * All of it in the model's own graph step.
  */
 export async function callModel<Request extends ModelRequest>(
   setup: PlanSetup,
@@ -48,11 +50,19 @@ export async function callModel<Request extends ModelRequest>(
 ): Promise<AIMessage | Command> {
   const call = new PlanCall(setup, request);
   const messages = call.remind(request.messages);
-  const model = watchedModel(request.model, (outgoing) => call.remindIfTrimmed(outgoing));
+  const model = watchedModel(request.model, {
+    onRequest: (outgoing) => call.remindIfTrimmed(outgoing),
+    onAnswer: (answer) => call.said.add(answer),
+  });
   const systemMessage = withSection(request.systemMessage, setup.preset.systemPrompt);
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     call.count(answer);
+    const unread = call.askAgain(answer);
+    if (unread) {
+      messages.push(unread);
+      continue;
+    }
     await call.completeLastItem(answer, request.runtime.signal);
     const reminder = call.remindOfOpenItems(answer);
     if (!reminder) {
@@ -63,11 +73,16 @@ export async function callModel<Request extends ModelRequest>(
   }
 }
 
+/** How often in a row a model is asked again for calls that could not be read. */
+const MAX_UNREAD = 2;
+
 /** What is known while one model call of the graph is made. */
 class PlanCall {
   readonly state: PlanState;
   /** What people changed that the model has not been told. */
   readonly edits: Change[];
+  /** The messages that came from the model: another middleware may put a notice in their place. */
+  readonly said = new WeakSet();
   readonly #setup: PlanSetup;
   readonly #memory: PlanMemory;
   /** The messages in the graph state: what the request adds to them is not part of the conversation. */
@@ -76,6 +91,8 @@ class PlanCall {
   readonly #before: Tally;
   #tally: Tally;
   #exits: number;
+  /** Answers in a row whose calls could not be read. */
+  #unread = 0;
   #given: Reminder["kind"][] = [];
   /** What the answer came to for the last item. */
   #completion: Completion | undefined;
@@ -111,11 +128,25 @@ class PlanCall {
     );
   }
 
+  /** Repairs plan calls that are almost JSON, and asks once more for calls of which none can be run. */
+  askAgain(answer: Answer): HumanMessage | undefined {
+    if (!AIMessage.isInstance(answer)) return undefined;
+    const { preset, toolNames } = this.#setup;
+    repairCalls(answer, toolNames);
+    const text = askForCalls(answer);
+    this.#unread = text === undefined ? 0 : this.#unread + 1;
+    if (text === undefined || this.#unread > MAX_UNREAD) return undefined;
+    const { tag } = preset.reminders;
+    return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
+  }
+
   /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
   async completeLastItem(answer: Answer, signal: AbortSignal | undefined): Promise<void> {
     this.#completion = undefined;
     // A structured response cannot write state; and what was done before a person's edit may not be what it asks for.
     if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.edits.length > 0) return;
+    // One that is not the model's own object may be a copy of it: only a notice has no id either.
+    if (!this.said.has(answer) && answer.id === undefined) return;
     this.#completion = await completeByAnswer(this.#setup, {
       answer,
       plan: this.state,
@@ -169,11 +200,14 @@ class PlanCall {
     const planned = calls.some((call) => this.#setup.toolNames.includes(call.name));
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
-    if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) return answer;
+    const limits = this.#limitCounts();
+    if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) {
+      return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
+    }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
     const completed = this.#completion?.ok ? this.#completion.update : undefined;
     const update = { ...completed, _plan: { ...memory, ...completed?._plan } };
-    return new Command({ update: { ...update, ...this.#limitCounts() } });
+    return new Command({ update: { ...update, ...limits } });
   }
 
   #isExit(answer: Answer): boolean {
@@ -238,7 +272,7 @@ class PlanCall {
 }
 
 /** A reminder as a message that user interfaces hide. */
-export function toMessage({ name, text }: Reminder): HumanMessage {
+export function toMessage({ name, text }: Pick<Reminder, "name" | "text">): HumanMessage {
   return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
 }
 

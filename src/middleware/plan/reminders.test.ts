@@ -189,13 +189,6 @@ describe("premature exit", () => {
       "has a raw function call",
       new AIMessage({ content: "", additional_kwargs: { function_call: { name: "work", arguments: "{" } } }),
     ],
-    [
-      "has invalid tool calls",
-      new AIMessage({
-        content: "",
-        invalid_tool_calls: [{ name: "work", args: "{", id: "x", error: "bad" }],
-      }),
-    ],
   ];
   for (const [what, message] of unclean) {
     it(`says nothing when the answer ${what}`, async () => {
@@ -337,17 +330,22 @@ describe("context loss", () => {
     expect(reminders(messages, "todo_completion_reminder")).toEqual([]);
   });
 
-  it("leaves classic and checklist as their sources are", async () => {
+  it("shows the plan in classic and checklist, too, unless it is switched off as in their sources", async () => {
     const checklist = callTool("todo", { items: [{ id: "1", text: "read", status: "in_progress" }] });
     for (const [preset, first] of [
       ["classic", CLASSIC_THREE],
       ["checklist", checklist],
     ] as const) {
-      const { model, agent } = agentWith([first, callTool("work"), callTool("work"), "x"], { preset }, [
-        summarizer(),
-      ]);
-      await agent.invoke(go);
-      expect(model.requests.at(-1)!.messages.some((message) => message.text.includes("read"))).toBe(false);
+      const cases = [{}, { reminders: false }, { reminders: { contextLoss: false } }] as const;
+      for (const options of cases) {
+        const steps = [first, callTool("work"), callTool("work"), "x"];
+        const { model, agent } = agentWith(steps, { preset, ...options }, [summarizer()]);
+        const { messages } = await agent.invoke(go);
+        const shown = model.requests.at(-1)!.messages.filter((message) => message.text.includes("read"));
+        expect(shown.map(({ name }) => name)).toEqual("reminders" in options ? [] : ["todo_reminder"]);
+        expect(reminders(messages)).toEqual([]);
+        expect(model.requests).toHaveLength(4);
+      }
     }
   });
 
@@ -430,6 +428,20 @@ describe("stale plan", () => {
     expect(last?.text).toBe(
       "<system_reminder>Plan check: 0/3 done; now 1. Update it if that is out of date.</system_reminder>",
     );
+  });
+
+  it("is mentioned after 5 rounds in classic and deerflow, and not when that is switched off", async () => {
+    for (const preset of ["classic", "deerflow"] as const) {
+      for (const stale of [undefined, false] as const) {
+        const options = { preset, reminders: { exit: false, ...(stale === false && { stale }) } } as const;
+        const { model, agent } = agentWith([CLASSIC_THREE, ...rounds(11), "x"], options);
+        await agent.invoke(go, { recursionLimit: 50 });
+        const at = model.requests.flatMap(({ messages }, index) =>
+          reminders(messages, "todo_stale_reminder").length > 0 ? [index] : [],
+        );
+        expect(at).toEqual(stale === false ? [] : [6, 11]);
+      }
+    }
   });
 
   it("is not mentioned right after an update", async () => {

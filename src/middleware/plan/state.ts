@@ -123,7 +123,8 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
   // LangChain sends the saved state again with every new input: that is not an edit.
   if (isSame(current, update)) return current;
   const base = sharedBase(current, update) ?? current;
-  const result = applyWrite(planFrom({ todos: withIds(base), memory: NO_MEMORY }), update, policy, "person");
+  const plan = planFrom({ todos: withIds(base), memory: NO_MEMORY });
+  const result = applyWrite(plan, update, policy, { author: "person" });
   if (!result.ok) {
     const reasons = result.issues.map((issue) => issue.message).join(" ");
     throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);

@@ -100,24 +100,30 @@ function refusal(
 
 function acceptance(
   { preset }: PlanSetup,
-  { plan, before, accepted }: Outcome,
+  { plan, before, accepted, issues }: Outcome,
   { memory, call, news }: { memory: PlanMemory; call: { id: string; name: string }; news: string },
 ): string {
   const { todos } = plan;
-  const notes = accepted!.notes.length > 0 ? `\nNote: ${accepted!.notes.join(" ")}` : "";
+  const { notes } = accepted!;
+  const remarks = [
+    ...issues.map(({ message }) => message),
+    ...(notes.length > 0 ? [`Note: ${notes.join(" ")}`] : []),
+  ]
+    .map((line) => `\n${line}`)
+    .join("");
   const approved = memory.edited.includes(call.id) ? "The user edited this plan before approving it.\n" : "";
   const edited = news + approved;
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
-    return `${edited}Updated todo list to ${list}${notes}`;
+    return `${edited}Updated todo list to ${list}${remarks}`;
   }
-  if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${notes}`;
+  if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
   const isWrite = call.name === preset.tools.write.name;
   // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
   const isNew = before.length === 0 || isFinished(before);
   const whole = memory.unseen || edited !== "" || (isWrite && !isNew);
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  return `${edited}${set}${renderStatus(todos)}${notes}${whole && todos.length > 0 ? `\n${snapshot(todos)}` : ""}`;
+  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${snapshot(todos)}` : ""}`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */

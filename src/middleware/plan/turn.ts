@@ -14,12 +14,15 @@ import {
   type Result,
   type Todo,
 } from "../../plan/index.ts";
+import { isRepaired, lossInRepair } from "./broken-calls.ts";
 import type { PlanSetup } from "./options.ts";
 import { unheardEdits } from "./seen.ts";
 import { planFrom, readPlanState, type PlanState } from "./state.ts";
-import { verifyCompletions } from "./verify.ts";
+import { verifyCompletions, workFor } from "./verify.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
+
+const REPAIRED_NOTE = "Repaired the broken JSON of the arguments.";
 
 /** What one plan call of a turn comes to. */
 export interface Outcome {
@@ -32,7 +35,7 @@ export interface Outcome {
   edits: readonly Change[];
   /** The turn's first plan call tells the model of these edits. */
   isFirst: boolean;
-  /** Absent when the call was refused. */
+  /** Absent when nothing of the call was accepted. */
   accepted?: {
     /** What changed, as the plan's readers see it. */
     changes: Change[];
@@ -42,6 +45,7 @@ export interface Outcome {
     marks: Record<string, Mark | null>;
     notes: string[];
   };
+  /** Why the call was refused, or which of its completions were. */
   issues: Issue[];
 }
 
@@ -133,7 +137,7 @@ export class Turns {
   }
 
   async #evaluate(call: ToolCall, previous: Outcome | undefined, run: Run): Promise<Outcome> {
-    const { preset, verify, verifyTimeout, now } = this.#setup;
+    const { preset, now } = this.#setup;
     const plan = previous?.plan ?? planFrom(run.state);
     const marks = previous?.marks ?? run.state.memory.marks;
     const before = plan.todos;
@@ -147,26 +151,18 @@ export class Turns {
     }
     const isEdited = run.state.memory.edited.includes(call.id ?? "");
     const policy = isEdited ? editedPolicy(preset.policy) : preset.policy;
-    const result: Result = (isWrite ? applyWrite : applyUpdate)(plan, call.args, policy);
-    if (!result.ok) return refused(result.issues);
+    const apply = isWrite ? applyWrite : applyUpdate;
+    const wanted = apply(plan, call.args, policy);
+    if (!wanted.ok) return refused(wanted.issues);
+    const repaired = !isEdited && isRepaired(call, run.message);
+    const loss = repaired ? lossInRepair(call.name, before, wanted.changes) : undefined;
+    if (loss) return refused([loss]);
 
     const here = this.#markNow(run);
-    if (verify) {
-      const issues = await verifyCompletions(verify, result.changes, {
-        timeout: verifyTimeout,
-        signal: run.signal,
-        contextFor: (id) => [
-          result.plan.todos.find((todo) => todo.id === id)!,
-          {
-            todos: result.plan.todos,
-            messages: run.messages,
-            state: run.raw,
-            toolCalls: marks[id] ? here.toolCalls - marks[id].toolCalls : 0,
-          },
-        ],
-      });
-      if (issues.length > 0) return refused(issues);
-    }
+    const issues = await this.#verify(wanted, { before, marks, here, run });
+    const ids = new Set(issues.flatMap(({ item }) => item ?? []));
+    const result = ids.size > 0 ? apply(plan, call.args, policy, { refused: ids }) : wanted;
+    if (!result.ok || (ids.size > 0 && result.changes.length === 0)) return refused(issues);
 
     const isReset = result.changes[0]?.type === "plan-reset";
     const charged = chargeActuals({
@@ -188,10 +184,28 @@ export class Turns {
         changes: result.changes,
         patch,
         marks: changedMarks(marks, charged.marks),
-        notes: result.notes,
+        notes: [...(repaired ? [REPAIRED_NOTE] : []), ...result.notes],
       },
-      issues: [],
+      issues,
     };
+  }
+
+  /** Asks the verifier about every completion of a call, and returns its refusals. */
+  async #verify(
+    { plan: { todos }, changes }: Accepted,
+    { before, marks, here, run }: { before: readonly Todo[]; marks: Outcome["marks"]; here: Mark; run: Run },
+  ): Promise<Issue[]> {
+    const { verify, verifyTimeout } = this.#setup;
+    if (!verify) return [];
+    const work = workFor(changes, { before, marks, toolCalls: here.toolCalls });
+    return verifyCompletions(verify, changes, {
+      timeout: verifyTimeout,
+      signal: run.signal,
+      contextFor: (id) => [
+        todos.find((todo) => todo.id === id)!,
+        { todos, messages: run.messages, state: run.raw, ...work(id) },
+      ],
+    });
   }
 
   #edits({ state, messages, message }: Run): Change[] {
@@ -228,6 +242,8 @@ export interface Standing {
   /** A plan call of the turn tells the model of these edits. */
   isTold: boolean;
 }
+
+type Accepted = Extract<Result, { ok: true }>;
 
 interface Run {
   state: PlanState;

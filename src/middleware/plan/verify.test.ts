@@ -7,7 +7,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
 import { planMiddleware } from "./index.ts";
 import type { PlanOptions } from "./options.ts";
-import { workWasDone } from "./verify.ts";
+import { workWasDone, type Verifier } from "./verify.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };
@@ -32,16 +32,18 @@ describe("verified completion", () => {
       verify: (todo) => `${todo.content}.md is missing`,
     });
     expect(texts[1]).toBe(
-      "Error: Item 1 is not accepted as completed: read.md is missing. It stays as it was.\nThe plan is unchanged.",
+      "Error: Item 1 is not accepted as completed: read.md is missing.\nThe plan is unchanged.",
     );
     expect(statuses[0]).toBe("in_progress");
   });
 
-  it("looks at items that are written as completed, too", async () => {
-    const list = { todos: [{ content: "read", status: "completed" }] };
-    const { texts, todos } = await run([callTool("write_todos", list), "ok"], { verify: () => "no proof" });
-    expect(texts[0]).toContain("Item 1 is not accepted as completed: no proof.");
-    expect(todos).toEqual([]);
+  it("looks at items that are written as completed, too: they are written, and still to be done", async () => {
+    const list = { todos: [{ content: "read", status: "completed" }, { content: "build" }] };
+    const { texts, statuses } = await run([callTool("write_todos", list), "ok"], {
+      verify: () => "no proof",
+    });
+    expect(texts[0]).toBe("Plan set. 0/2 done; now 1.\nItem 1 is not accepted as completed: no proof.");
+    expect(statuses).toEqual(["in_progress", "pending"]);
   });
 
   it("stops with the run: an abort and LangGraph's control flow are not refusals", async () => {
@@ -124,6 +126,108 @@ describe("verified completion", () => {
       expect(statuses[0]).toBe("completed");
     }
   });
+});
+
+describe("a refused completion", () => {
+  const verify: Verifier = (todo) => todo.content !== "build" || "it does not compile";
+  const REFUSED = "Item 2 is not accepted as completed: it does not compile.";
+
+  it("leaves the rest of its call standing, and the result says which was refused and why", async () => {
+    const call = callTool("update_todos", {
+      done: "1,2",
+      add: ["publish"],
+      edit: [{ id: "3", note: "twice" }],
+    });
+    const { texts, statuses, todos } = await run([THREE, call, "ok"], { verify });
+    expect(texts[1]).toBe(`1/4 done; now 2.\n${REFUSED}`);
+    expect(statuses).toEqual(["completed", "in_progress", "pending", "pending"]);
+    expect(todos[2]?.note).toBe("twice");
+  });
+
+  it("starts and completes nothing that depends on it", async () => {
+    const plan = callTool("write_todos", {
+      todos: ["read", "build", { content: "check", after: [2] }, { content: "publish", after: [3] }, "tell"],
+    });
+    const call = callTool("update_todos", { done: "1,2,3", start: "4" });
+    const { texts, statuses } = await run([plan, call, "ok"], { verify });
+    expect(texts[1]).toBe(
+      `1/5 done; now 2; next 5.\n${REFUSED}\nNote: 3 is not completed: it waits on 2. 4 is not in_progress: it waits on 3.`,
+    );
+    expect(statuses).toEqual(["completed", "in_progress", "pending", "pending", "pending"]);
+  });
+
+  it("keeps its place where only so many may be in progress", async () => {
+    const call = callTool("update_todos", { done: "2", start: "3", cancel: "1" });
+    const begin = callTool("update_todos", { start: "2", edit: [{ id: "1", status: "pending" }] });
+    const { texts, statuses } = await run([THREE, begin, call, "ok"], { verify, maxInProgress: 1 });
+    expect(texts[2]).toBe(
+      `0/2 done; now 2.\n${REFUSED}\nNote: 3 is not started: at most 1 may be in_progress.`,
+    );
+    expect(statuses).toEqual(["cancelled", "in_progress", "pending"]);
+  });
+
+  it("starts the next item where something has to be in progress", async () => {
+    const plan = callTool("write_todos", { todos: [{ content: "read", status: "in_progress" }, "build"] });
+    const { statuses } = await run([plan, done("1,2"), "ok"], { verify, idle: "refuse" });
+    expect(statuses).toEqual(["completed", "in_progress"]);
+  });
+
+  it("is an error when nothing of the call remains", async () => {
+    const again = await run([THREE, done("1"), done("1,2"), "ok"], { verify });
+    expect(again.texts[2]).toBe(`Error: ${REFUSED}\nThe plan is unchanged.`);
+  });
+
+  it("keeps its old status in a list that is written whole, in every preset", async () => {
+    const list = (first: string, second: string, third: string) => {
+      const statuses = [first, second, third];
+      return ["read", "build", "check"].map((content, at) => ({ content, status: statuses[at] }));
+    };
+    const before = list("in_progress", "pending", "pending");
+    const after = list("completed", "completed", "in_progress");
+    for (const preset of ["classic", "deerflow"] as const) {
+      const steps = [callTool("write_todos", { todos: before }), callTool("write_todos", { todos: after })];
+      const { texts, statuses } = await run([...steps, "ok"], { preset, verify });
+      expect(statuses).toEqual(["completed", "pending", "in_progress"]);
+      const echo = JSON.stringify(list("completed", "pending", "in_progress"));
+      expect(texts[1]).toBe(`Updated todo list to ${echo}\n${REFUSED}`);
+    }
+    const items = (todos: typeof before) => ({
+      items: todos.map(({ content, status }, at) => ({ id: String(at + 1), text: content, status })),
+    });
+    const running = items(list("completed", "in_progress", "pending"));
+    const { texts, statuses } = await run([callTool("todo", running), callTool("todo", items(after)), "ok"], {
+      preset: "checklist",
+      verify,
+    });
+    expect(statuses).toEqual(["completed", "in_progress", "pending"]);
+    expect(texts[1]).toBe(`Error: ${REFUSED}\nThe plan is unchanged.`);
+  });
+
+  it("does not make two reports refuse each other for ever", async () => {
+    const { statuses } = await run(
+      [
+        [THREE, callTool("work")],
+        [done("1,2"), callTool("work")],
+        [done("1,3"), callTool("work")],
+        done("2"),
+        "ok",
+      ],
+      { verify: workWasDone() },
+    );
+    expect(statuses).toEqual(["completed", "completed", "completed"]);
+  });
+});
+
+it("workWasDone judges an item that was never started by the work since the earliest start", async () => {
+  const verify = workWasDone();
+  const otherFirst = await run([[THREE, callTool("work")], done("3"), "ok"], { verify });
+  expect(otherFirst.statuses).toEqual(["in_progress", "pending", "completed"]);
+  const claimed = await run([[THREE, callTool("work")], done("1,2"), "ok"], { verify });
+  expect(claimed.statuses).toEqual(["completed", "in_progress", "pending"]);
+  const lazy = await run([THREE, done("2"), "ok"], { verify });
+  for (const text of [claimed.texts[1], lazy.texts[1]]) {
+    expect(text).toContain("Item 2 is not accepted as completed: it was not started, and no tool has");
+  }
 });
 
 it("workWasDone counts work on an item that a person started", async () => {

@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import type { Change, Issue, Todo } from "../../plan/index.ts";
+import type { Change, Issue, Mark, Todo } from "../../plan/index.ts";
 
 /** What a verifier can look at. */
 export interface VerifyContext {
@@ -10,7 +10,12 @@ export interface VerifyContext {
   messages: readonly BaseMessage[];
   /** The whole graph state, such as `files`. */
   state: Readonly<Record<string, unknown>>;
-  /** Calls to tools other than the plan's that finished since the item was started. */
+  /** The item was in progress. If not, nobody knows when the work on it began. */
+  wasStarted: boolean;
+  /**
+   * Calls to tools other than the plan's that finished since the item was started. For one that was not: since the
+   * earliest start among the items that stay in progress.
+   */
   toolCalls: number;
   /** Aborted when the run is cancelled or the time is up. */
   signal: AbortSignal;
@@ -24,11 +29,15 @@ export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise
 
 export type Verdict = boolean | string | void;
 
-/** A verifier that refuses a completion when no tool but the plan's own ran since the item was started. */
+/** A verifier that refuses a completion when no tool but the plan's own has finished that could be its work. */
 export function workWasDone(): Verifier {
-  return (_todo, { toolCalls }) =>
-    toolCalls > 0 ||
-    "no tool has finished since it was started. Do the work, look at the result, then mark it";
+  return (_todo, { toolCalls, wasStarted }) => {
+    if (toolCalls > 0) return true;
+    const found = wasStarted
+      ? "no tool has finished since it was started"
+      : "it was not started, and no tool has finished that could be its work";
+    return `${found}. Do the work, look at the result, then mark it`;
+  };
 }
 
 /** Runs the verifier on every item that a change completes and returns the refusals. */
@@ -42,7 +51,7 @@ export async function verifyCompletions(
       const [todo, context] = contextFor(id);
       const reason = await judge(verify, todo, { context, timeout, signal });
       if (reason === undefined) return [];
-      const message = `Item ${id} is not accepted as completed: ${reason.replace(/\.$/, "")}. It stays as it was.`;
+      const message = `Item ${id} is not accepted as completed: ${reason.replace(/\.$/, "")}.`;
       return [
         {
           rule: "verification",
@@ -62,6 +71,26 @@ export interface VerifyRun {
   contextFor: (id: string) => [Todo, Omit<VerifyContext, "signal">];
   timeout: number;
   signal: AbortSignal | undefined;
+}
+
+/** How much work each completion of a change can be about, when so many `toolCalls` have finished in all. */
+export function workFor(
+  changes: readonly Change[],
+  {
+    before,
+    marks,
+    toolCalls,
+  }: { before: readonly Todo[]; marks: Readonly<Record<string, Mark>>; toolCalls: number },
+): (id: string) => Pick<VerifyContext, "wasStarted" | "toolCalls"> {
+  const since = (id: string): number => (marks[id] ? toolCalls - marks[id].toolCalls : 0);
+  // Work on an item that is completed as well was that item's: a claim beside it must not profit from it.
+  const completed = completedIds(changes);
+  const staying = before.filter(({ id, status }) => status === "in_progress" && !completed.includes(id));
+  const elsewhere = Math.max(0, ...staying.map(({ id }) => since(id)));
+  return (id) => {
+    const wasStarted = marks[id] !== undefined;
+    return { wasStarted, toolCalls: wasStarted ? since(id) : elsewhere };
+  };
 }
 
 function completedIds(changes: readonly Change[]): string[] {

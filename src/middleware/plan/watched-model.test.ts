@@ -1,11 +1,11 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import { ScriptedModel } from "../../testing/index.ts";
-import { watchedModel } from "./watched-model.ts";
+import { watchedModel, type Watch } from "./watched-model.ts";
 
 const hello = [new HumanMessage("hello")];
 const extra = new HumanMessage("extra");
-const append = (messages: BaseMessage[]): BaseMessage[] => [...messages, extra];
+const append: Watch = { onRequest: (messages) => [...messages, extra] };
 
 /** A model such as `initChatModel` returns: it makes the real one when it is asked. */
 class Configurable {
@@ -19,7 +19,7 @@ class Configurable {
   }
 }
 
-it("sees what goes out, however the model is wrapped", async () => {
+it("sees what goes out and what comes back, however the model is wrapped", async () => {
   const ways: ((model: ScriptedModel) => Promise<unknown>)[] = [
     (model) => watchedModel(model, append).invoke(hello),
     (model) => watchedModel(model, append).bindTools([]).invoke(hello),
@@ -31,9 +31,11 @@ it("sees what goes out, however the model is wrapped", async () => {
     (model) =>
       (watchedModel(model.withConfig({}), append) as unknown as { bound: ScriptedModel }).bound.invoke(hello),
   ];
+  const answers: unknown[] = [];
+  append.onAnswer = (answer) => void answers.push(answer);
   for (const way of ways) {
     const model = new ScriptedModel(["ok"]);
-    await way(model);
+    expect(await way(model)).toBe(answers.at(-1));
     expect(model.requests[0]?.messages.at(-1)?.text).toBe("extra");
   }
 });

@@ -1,29 +1,35 @@
 import type { BaseMessage } from "@langchain/core/messages";
 
-/**
- * The same model, with a last look at every request: `onRequest` gets the messages as they go out, after every
- * other middleware had its turn, and returns what is sent.
- */
-export function watchedModel<T extends object>(
-  model: T,
-  onRequest: (messages: BaseMessage[]) => BaseMessage[],
-): T {
+/** What is done with a model's requests and answers. */
+export interface Watch {
+  /** Gets the messages as they go out, after every other middleware had its turn, and returns what is sent. */
+  onRequest: (messages: BaseMessage[]) => BaseMessage[];
+  /** Gets the answer as it comes, before any other middleware. */
+  onAnswer?: (answer: object) => void;
+}
+
+/** The same model, with a last look at every request and a first one at every answer. */
+export function watchedModel<T extends object>(model: T, watch: Watch): T {
   return new Proxy(model, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
-      if (property === "bound" && typeof value === "object" && value) return watchedModel(value, onRequest);
+      if (property === "bound" && typeof value === "object" && value) return watchedModel(value, watch);
       if (typeof value !== "function" || property === "constructor") return value;
       // Bound to the model itself: private fields are not reachable through a proxy.
       const method = value.bind(target) as (...args: unknown[]) => unknown;
       switch (property) {
         case "invoke":
-          return (input: unknown, ...rest: unknown[]) =>
-            method(Array.isArray(input) ? onRequest(input as BaseMessage[]) : input, ...rest);
+          return async (input: unknown, ...rest: unknown[]) => {
+            const sent = Array.isArray(input) ? watch.onRequest(input as BaseMessage[]) : input;
+            const answer = await method(sent, ...rest);
+            if (typeof answer === "object" && answer) watch.onAnswer?.(answer);
+            return answer;
+          };
         case "bindTools":
         case "withConfig":
-          return (...args: unknown[]) => watchedModel(method(...args) as object, onRequest);
+          return (...args: unknown[]) => watchedModel(method(...args) as object, watch);
         case "_getModelInstance":
-          return async (...args: unknown[]) => watchedModel((await method(...args)) as object, onRequest);
+          return async (...args: unknown[]) => watchedModel((await method(...args)) as object, watch);
         default:
           return method;
       }

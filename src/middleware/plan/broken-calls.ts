@@ -1,0 +1,110 @@
+import type { AIMessage } from "@langchain/core/messages";
+import { isOpen, type Change, type Issue, type Todo } from "../../plan/index.ts";
+import { repairJson } from "../../plan/repair.ts";
+import { BROKEN_CALL } from "./broken-calls.prompt.ts";
+import { isCutOff } from "./final-answer.ts";
+
+type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
+
+/** Where a message names its calls whose arguments were repaired. */
+const REPAIRED = "repaired_calls";
+
+/**
+ * Turns calls to these tools whose arguments are almost JSON into ordinary ones. In place: LangChain keeps the
+ * message that the model gave, whatever a middleware returns beside a state update.
+ */
+export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
+  if (isCutOff(message)) {
+    const half = tool_calls.filter((call) => isHalf(call, message));
+    if (half.length === 0) return;
+    setCalls(message, {
+      tool_calls: tool_calls.filter((call) => !half.includes(call)),
+      invalid_tool_calls: [...invalid_tool_calls, ...half.map(({ id, name }) => invalid(id, name))],
+    });
+    return;
+  }
+  const repaired = new Map<object, ToolCall>();
+  for (const call of invalid_tool_calls) {
+    const { name = "", args = "", id = `call_${crypto.randomUUID()}` } = call;
+    const value = toolNames.includes(name) ? repairJson(args) : undefined;
+    if (value) repaired.set(call, { type: "tool_call", id, name, args: value });
+  }
+  if (repaired.size === 0) return;
+  const calls = [...repaired.values()];
+  const order = idsInOrder(message);
+  const place = ({ id }: ToolCall): number => order.indexOf(id ?? "");
+  setCalls(message, {
+    tool_calls: [...tool_calls, ...calls].toSorted((a, b) => place(a) - place(b)),
+    invalid_tool_calls: invalid_tool_calls.filter((call) => !repaired.has(call)),
+  });
+  message.additional_kwargs[REPAIRED] = calls.map(({ id }) => id);
+  // Messages in this form carry their calls twice.
+  const isV1 = message.response_metadata["output_version"] === "v1" && Array.isArray(message.content);
+  if (isV1) message.content = [...(message.content as object[]), ...calls] as typeof message.content;
+}
+
+/** Whether the arguments of this call were repaired before it became one. */
+export function isRepaired(call: ToolCall, message: AIMessage | undefined): boolean {
+  const ids = message?.additional_kwargs[REPAIRED];
+  return Array.isArray(ids) && ids.includes(call.id);
+}
+
+/** The refusal of a repaired list that drops open items: what is missing may have been lost in the repair. */
+export function lossInRepair(
+  name: string,
+  before: readonly Todo[],
+  changes: readonly Change[],
+): Issue | undefined {
+  const removed = changes.flatMap((change) => (change.type === "todo-remove" ? change.id : []));
+  const open = before.filter((todo) => isOpen(todo) && removed.includes(todo.id));
+  if (open.length === 0) return undefined;
+  const ids = open.map((todo) => todo.id).join(", ");
+  const message = `The arguments were not valid JSON, and what could be read of them would drop ${ids}. Call ${name} again with the complete list.`;
+  return { rule: "arguments", field: name, sent: ids, valid: "valid JSON", message };
+}
+
+/** What to tell a model that wanted tools and made no call that can be run; undefined where it made one or wanted none. */
+export function askForCalls(message: AIMessage): string | undefined {
+  const { tool_calls = [], invalid_tool_calls = [] } = message;
+  if (tool_calls.length > 0 || invalid_tool_calls.length === 0) return undefined;
+  const tools = [...new Set(invalid_tool_calls.map(({ name }) => name || "a tool"))].join(", ");
+  return BROKEN_CALL[isCutOff(message) ? "cut" : "malformed"].replace("{tools}", () => tools);
+}
+
+type Chunk = { id?: string; args?: string };
+
+const chunksOf = (message: AIMessage): Chunk[] =>
+  (message as { tool_call_chunks?: Chunk[] }).tool_call_chunks ?? [];
+
+/** A stream closes the brackets of arguments that were cut off; only their text shows it. */
+function isHalf({ id }: ToolCall, message: AIMessage): boolean {
+  const text = chunksOf(message).find((chunk) => chunk.id === id)?.args;
+  if (!text) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function invalid(id: string | undefined, name: string): NonNullable<AIMessage["invalid_tool_calls"]>[number] {
+  return { type: "invalid_tool_call", name, error: "cut off", ...(id !== undefined && { id }) };
+}
+
+/** The ids of all calls as the model made them, where its client still tells. */
+function idsInOrder(message: AIMessage): (string | undefined)[] {
+  const raw: unknown = message.additional_kwargs["tool_calls"];
+  return (Array.isArray(raw) ? (raw as Chunk[]) : chunksOf(message)).map(({ id }) => id);
+}
+
+function setCalls(
+  message: AIMessage,
+  calls: Required<Pick<AIMessage, "tool_calls" | "invalid_tool_calls">>,
+): void {
+  // From chunks the calls would be worked out again, and be as broken, when a checkpoint is read.
+  const fields = { ...calls, ...("tool_call_chunks" in message && { tool_call_chunks: [] }) };
+  Object.assign(message, fields);
+  Object.assign(message.lc_kwargs, fields);
+}

@@ -1,0 +1,41 @@
+import { jsonrepair } from "jsonrepair";
+
+/**
+ * The object or list in a text that is almost JSON. Undefined where there is none, or where the text was cut off:
+ * closing it would make it say something that nobody said.
+ */
+export function repairJson(text: string): Record<string, unknown> | undefined {
+  if (isCutOff(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(jsonrepair(text));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const OPENING: Readonly<Record<string, string>> = { "}": "{", "]": "[" };
+
+/** Whether a text ends within a string, or lacks more than its last bracket, which models do forget. */
+function isCutOff(text: string): boolean {
+  const open: string[] = [];
+  let quote = "";
+  let before = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at]!;
+    if (quote !== "") {
+      if (char === "\\") at += 1;
+      else if (char === quote) quote = "";
+    } else if (char === '"' || (char === "'" && "{[,:".includes(before))) {
+      quote = char;
+    } else if (char === "{" || char === "[") {
+      open.push(char);
+    } else if (OPENING[char]) {
+      // A bracket that closes an outer one closes the inner ones that were forgotten.
+      const match = open.lastIndexOf(OPENING[char]);
+      if (match >= 0) open.length = match;
+    }
+    if (char.trim() !== "") before = char;
+  }
+  return quote !== "" || open.length > 1;
+}
