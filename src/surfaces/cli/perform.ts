@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { drive, snapshotOf } from "../../runs/drive.ts";
 import type { RunEvent, RunEventBody } from "../../runs/events.ts";
@@ -41,8 +40,6 @@ export async function perform(options: PerformOptions): Promise<number> {
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
-  // Every tool call of a turn listens to it; Node takes more than ten for a leak.
-  setMaxListeners(0, interruption.signal);
   let view = EMPTY_VIEW;
   const emit = (body: RunEventBody): void => {
     const { type, ...rest } = body;
