@@ -10,7 +10,7 @@ import { sqliteSaver } from "../src/storage/index.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const KILLS = 50;
-const KILLS_PER_RUN = 5;
+const KILLS_PER_RUN = 10;
 const THREAD = "survey";
 
 let root: string;
@@ -78,7 +78,7 @@ async function disturbedRun(name: string, random: () => number): Promise<Disturb
   for (let attempt = 0; ; attempt += 1) {
     const child = start(home, `events-${attempt}`, command);
     const { boot, work } = undisturbed;
-    const moment = kills < KILLS_PER_RUN ? boot / 2 + random() * (boot / 2 + work / 2) : undefined;
+    const moment = kills < KILLS_PER_RUN ? boot / 2 + random() * (boot / 2 + work / 4) : undefined;
     const code = await child.end(moment);
     const events = eventsOf(home, `events-${attempt}`);
     const calls = events.flatMap((event) => (event.type === "tool-start" ? event.call : []));

@@ -3,7 +3,6 @@ import type { RunAgent } from "../../runs/agent.ts";
 import type { RunEventBody } from "../../runs/events.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { openQuestions } from "../../runs/thread.ts";
-import { ask } from "./ask.ts";
 import type { Interruption } from "./interruption.ts";
 import type { Output } from "./output/output.ts";
 import type { Terminal } from "./terminal.ts";
@@ -48,6 +47,8 @@ export async function questioner(
     if (!terminal) return undefined;
     output.pause();
     try {
+      // Prompts are loaded when there is something to ask: most runs start sooner without.
+      const { ask } = await import("./ask.ts");
       const value = await ask(question, terminal, interruption.signal);
       if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
       return value;
