@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { run } from "./run.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
@@ -163,5 +164,38 @@ describe("the offline survey on a terminal", () => {
     await second.see(/Work on this plan\?/);
     second.type(ENTER);
     expect(await second.exit).toBe(0);
+  });
+});
+
+describe("a model behind HTTP on a terminal", () => {
+  const server = new LLMock({ port: 0, host: "127.0.0.1" });
+  let script: FixtureResponse[] = [];
+  beforeAll(async () => {
+    server.on({ toolName: "ls" }, () => script.shift() ?? { content: "Done." });
+    await server.start();
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const call = (name: string, args: object): FixtureResponse => ({
+    toolCalls: [{ name, arguments: JSON.stringify(args) }],
+  });
+
+  it("asks for permission and for words, and goes on with both", async () => {
+    script = [
+      call("ask_clarification", { question: "Which bed?", options: ["left", "right"] }),
+      call("write_file", { file_path: "/bed.md", content: "left" }),
+      { content: "Planted on the left." },
+    ];
+    const env = { OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${server.url}/v1` };
+    const flags = ["--model", "openai:gpt-5.1", "--dir", ".", "--ask", "write_file"];
+    const screen = open(["run", ...flags, "A garden"], { env });
+    await screen.see(/Which bed\?[^]*left[^]*Something else/);
+    screen.type(ENTER);
+    await screen.see(/write_file \{"file_path":"\/bed\.md"[^]*Allow this\?/);
+    screen.type(ENTER);
+    expect(await screen.exit).toBe(0);
+    expect(screen.all()).toContain("Planted on the left.");
+    expect(readFileSync(join(home, "bed.md"), "utf8")).toBe("left");
   });
 });
