@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sqliteSaver } from "../src/storage/index.ts";
+import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
@@ -111,6 +112,16 @@ it("completion offers commands, options and threads", async () => {
   expect(await complete("run", "--")).toContain("--approve");
   expect(await complete("show", "")).toContain("survey");
   expect(await holdfast(["completion"], { env: { SHELL: "/bin/bash" } }).out).toContain("complete -o");
+});
+
+it("npm start passes commands on, names itself in hints, and takes no typo for a task", async () => {
+  const start = (...args: string[]) =>
+    run(process.execPath, ["scripts/start.mjs", ...args], { env: environment() });
+  expect(await start("doctor")).toMatchObject({ ok: true });
+  const unknown = await start("show", "nobody");
+  expect(unknown).toMatchObject({ ok: false });
+  expect(unknown.stderr).toContain("See npm start -- threads.");
+  expect((await start("thraeds")).stderr).toMatch(/^holdfast: (?:Unknown|Did you mean)/);
 });
 
 const HEAVY = ["langchain", "@langchain/", "libsql", "@clack/", "zod"];

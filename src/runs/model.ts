@@ -7,18 +7,6 @@ export const OFFLINE = "offline";
 /** How fast the offline model speaks when a person watches; it has nothing to wait for. */
 const READABLE = { thinkMs: 250, wordMs: 15 };
 
-/** The pace of the offline model: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
-function paceOf(env: Environment): { thinkMs: number; wordMs: number } {
-  const times = Number(env["HOLDFAST_PACE"] || 1);
-  if (!(times >= 0)) {
-    throw new HarnessError(
-      "invalid-options",
-      `HOLDFAST_PACE is "${env["HOLDFAST_PACE"]}"; use a number such as 0 or 2.`,
-    );
-  }
-  return { thinkMs: READABLE.thinkMs * times, wordMs: READABLE.wordMs * times };
-}
-
 /** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */
 export async function modelFor(
   name: string | undefined,
@@ -39,4 +27,16 @@ export async function modelFor(
     if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;
     return offline(true);
   }
+}
+
+/** The pace of the offline model: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
+function paceOf(env: Environment): { thinkMs: number; wordMs: number } {
+  const times = Number(env["HOLDFAST_PACE"] || 1);
+  if (!(times >= 0)) {
+    throw new HarnessError(
+      "invalid-options",
+      `HOLDFAST_PACE is "${env["HOLDFAST_PACE"]}"; use a number such as 0 or 2.`,
+    );
+  }
+  return { thinkMs: READABLE.thinkMs * times, wordMs: READABLE.wordMs * times };
 }

@@ -1,9 +1,7 @@
-import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
-import { BaseChatModel, type BindToolsInput } from "@langchain/core/language_models/chat_models";
-import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import type { ToolDefinition } from "@langchain/core/language_models/base";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { HarnessError } from "../errors.ts";
+import { PlayedModel } from "./played-model.ts";
 
 /** One answer of a scripted model: text, tool calls, a whole message, an error to throw, or a function of the request. */
 export type Step =
@@ -33,7 +31,7 @@ export function callTool(name: string, args: Record<string, unknown> = {}, id?: 
 }
 
 /** A chat model that plays a script and keeps every request. Running past the end is an error, unless `loop` is set. */
-export class ScriptedModel extends BaseChatModel {
+export class ScriptedModel extends PlayedModel {
   readonly requests: ModelRequestRecord[] = [];
   readonly #steps: readonly Step[];
   readonly #loop: boolean;
@@ -51,53 +49,7 @@ export class ScriptedModel extends BaseChatModel {
     return "scripted";
   }
 
-  override bindTools(
-    tools: BindToolsInput[],
-    kwargs?: object,
-  ): ReturnType<NonNullable<BaseChatModel["bindTools"]>> {
-    return this.withConfig({ ...kwargs, tools } as object);
-  }
-
-  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    const message = await this.#answer(messages, options);
-    return { generations: [{ message, text: message.text }] };
-  }
-
-  override async *_streamResponseChunks(
-    messages: BaseMessage[],
-    options: this["ParsedCallOptions"],
-    run?: CallbackManagerForLLMRun,
-  ): AsyncGenerator<ChatGenerationChunk> {
-    const { content, text, tool_calls = [], usage_metadata, ...rest } = await this.#answer(messages, options);
-    const id = rest.id!;
-    if (typeof content === "string" && tool_calls.length === 0 && text !== "") {
-      for (const piece of text.match(/\S+\s*/g) ?? []) {
-        yield new ChatGenerationChunk({ text: piece, message: new AIMessageChunk({ id, content: piece }) });
-        await run?.handleLLMNewToken(piece);
-      }
-    }
-    const tool_call_chunks = tool_calls.map((call, index) => ({
-      name: call.name,
-      args: JSON.stringify(call.args),
-      id: call.id!,
-      index,
-      type: "tool_call_chunk" as const,
-    }));
-    const last = new AIMessageChunk({
-      id,
-      content: typeof content === "string" && tool_calls.length === 0 ? "" : content,
-      tool_call_chunks,
-      additional_kwargs: rest.additional_kwargs,
-      response_metadata: rest.response_metadata,
-      ...(usage_metadata ? { usage_metadata } : {}),
-    });
-    yield new ChatGenerationChunk({ text: "", message: last });
-  }
-
-  async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
-    const tools = ((options as { tools?: BindToolsInput[] }).tools ?? []).map((tool) =>
-      convertToOpenAITool(tool as never),
-    );
+  protected override async answer(messages: BaseMessage[], tools: ToolDefinition[]): Promise<AIMessage> {
     const request: ModelRequestRecord = { messages: [...messages], tools };
     this.requests.push(request);
     const index = this.#next++;

@@ -293,7 +293,7 @@ describe("a question to the user, with nobody to ask", () => {
     await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
     const surplus = await holdfast(["resume", "t", "-a", "approve", "-a", "approve"]);
     expect(surplus).toMatchObject({ code: 2, out: "" });
-    expect(surplus.err).toContain("asks one thing, and there are 2 answers");
+    expect(surplus.err).toContain("open questions, and there are 2 answers");
     script = [call("write_file", { file_path: "/b", content: "" })];
     const next = await holdfast(["resume", "t", "-a", "approve"]);
     expect(next.out).toContain('"/b"');

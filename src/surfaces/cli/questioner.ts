@@ -29,14 +29,8 @@ export async function questioner(
   const { agent, thread, given, terminal, output, interruption, emit } = options;
   const open = given.length > 0 ? await openQuestions(agent, thread) : [];
   if (given.length > open.length) {
-    const what =
-      open.length === 0
-        ? "asks nothing"
-        : `asks ${open.length === 1 ? "one thing" : `${open.length} things`}`;
-    throw new HarnessError(
-      "invalid-options",
-      `Thread ${thread} ${what}, and there are ${given.length} answers.`,
-    );
+    const message = `Thread ${thread} has ${open.length} open questions, and there are ${given.length} answers.`;
+    throw new HarnessError("invalid-options", message);
   }
   const words = new Map(given.map((one, at) => [open[at]!.id, one]));
   return async (question) => {

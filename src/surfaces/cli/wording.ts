@@ -5,14 +5,11 @@ export function commandName(env: Environment): string {
   return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
 }
 
-const COMMANDS = "run|resume|threads|show|plan|rm|doctor|--help";
+const COMMAND = /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|--help)/g;
 
 /** A text in which every command can be typed as it stands. */
 export function asTyped(text: string, env: Environment): string {
-  return text.replaceAll(
-    new RegExp(`\\bholdfast (?=(?:${COMMANDS})\\b|--help)`, "g"),
-    `${commandName(env)} `,
-  );
+  return text.replaceAll(COMMAND, `${commandName(env)} `);
 }
 
 /** A word as a shell reads it. */

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
-import { BaseChatModel, type BindToolsInput } from "@langchain/core/language_models/chat_models";
+import type { ToolDefinition } from "@langchain/core/language_models/base";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
-import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
-import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { PlayedModel } from "../played-model.ts";
 import { answerTo, isDeclined } from "./answer.ts";
 import type { Call } from "./conversation.ts";
 import { countTokens } from "./tokens.ts";
@@ -23,7 +21,7 @@ const NAME = "offline";
  * with a plan and helpers, and writes what it found to `survey.md`. Anything else it declines. An answer depends on
  * the request alone, so a run can go on in another process, and two runs are the same.
  */
-export class OfflineModel extends BaseChatModel {
+export class OfflineModel extends PlayedModel {
   readonly model = NAME;
   readonly #pace: { thinkMs: number; wordMs: number };
 
@@ -45,51 +43,17 @@ export class OfflineModel extends BaseChatModel {
     return { maxInputTokens: 1_000_000, toolCalling: true };
   }
 
-  override bindTools(
-    tools: BindToolsInput[],
-    kwargs?: object,
-  ): ReturnType<NonNullable<BaseChatModel["bindTools"]>> {
-    return this.withConfig({ ...kwargs, tools } as object);
+  protected override pause(signal: AbortSignal | undefined): Promise<void> {
+    return wait(this.#pace.wordMs, signal);
   }
 
-  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    const message = await this.#answer(messages, options);
-    return { generations: [{ message, text: message.text }] };
-  }
-
-  override async *_streamResponseChunks(
+  protected override async answer(
     messages: BaseMessage[],
-    options: this["ParsedCallOptions"],
-    run?: CallbackManagerForLLMRun,
-  ): AsyncGenerator<ChatGenerationChunk> {
-    const { id = "", text, tool_calls = [], ...rest } = await this.#answer(messages, options);
-    for (const word of text.match(/\S+\s*/g) ?? []) {
-      await wait(this.#pace.wordMs, options.signal);
-      yield new ChatGenerationChunk({ text: word, message: new AIMessageChunk({ id, content: word }) });
-      await run?.handleLLMNewToken(word);
-    }
-    for (const [index, { name, args, id: callId }] of tool_calls.entries()) {
-      await wait(this.#pace.wordMs, options.signal);
-      const chunk = {
-        name,
-        args: JSON.stringify(args),
-        id: callId!,
-        index,
-        type: "tool_call_chunk" as const,
-      };
-      const message = new AIMessageChunk({ id, content: "", tool_call_chunks: [chunk] });
-      yield new ChatGenerationChunk({ text: "", message });
-    }
-    const { usage_metadata, response_metadata } = rest;
-    const last = { id, content: "", response_metadata, ...(usage_metadata ? { usage_metadata } : {}) };
-    yield new ChatGenerationChunk({ text: "", message: new AIMessageChunk(last) });
-  }
-
-  async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
-    options.signal?.throwIfAborted();
-    await wait(this.#pace.thinkMs, options.signal);
-    const bound = (options as { tools?: BindToolsInput[] }).tools ?? [];
-    const tools = bound.map((tool) => convertToOpenAITool(tool as never));
+    tools: ToolDefinition[],
+    signal: AbortSignal | undefined,
+  ): Promise<AIMessage> {
+    signal?.throwIfAborted();
+    await wait(this.#pace.thinkMs, signal);
     const names = tools.map((tool) => tool.function.name);
     const said = answerTo(messages, names);
     const id = idOf(messages);

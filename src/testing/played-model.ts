@@ -1,0 +1,69 @@
+import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
+import type { ToolDefinition } from "@langchain/core/language_models/base";
+import { BaseChatModel, type BindToolsInput } from "@langchain/core/language_models/chat_models";
+import { AIMessageChunk, type AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+
+/** A chat model whose answers are made here: LangChain's side of it, with text streamed word by word. */
+export abstract class PlayedModel extends BaseChatModel {
+  /** The whole answer, with an id of its own. `tools` are the bound ones. */
+  protected abstract answer(
+    messages: BaseMessage[],
+    tools: ToolDefinition[],
+    signal: AbortSignal | undefined,
+  ): Promise<AIMessage>;
+
+  /** Waits before each word of a stream; by default not at all. */
+  protected async pause(_signal: AbortSignal | undefined): Promise<void> {}
+
+  override bindTools(
+    tools: BindToolsInput[],
+    kwargs?: object,
+  ): ReturnType<NonNullable<BaseChatModel["bindTools"]>> {
+    return this.withConfig({ ...kwargs, tools } as object);
+  }
+
+  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
+    const message = await this.answer(messages, toolsOf(options), options.signal);
+    return { generations: [{ message, text: message.text }] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this["ParsedCallOptions"],
+    run?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    const answer = await this.answer(messages, toolsOf(options), options.signal);
+    const { content, text, tool_calls = [], usage_metadata, ...rest } = answer;
+    const id = rest.id!;
+    if (typeof content === "string" && tool_calls.length === 0 && text !== "") {
+      for (const piece of text.match(/\S+\s*/g) ?? []) {
+        await this.pause(options.signal);
+        yield new ChatGenerationChunk({ text: piece, message: new AIMessageChunk({ id, content: piece }) });
+        await run?.handleLLMNewToken(piece);
+      }
+    }
+    const tool_call_chunks = tool_calls.map((call, index) => ({
+      name: call.name,
+      args: JSON.stringify(call.args),
+      id: call.id!,
+      index,
+      type: "tool_call_chunk" as const,
+    }));
+    const last = new AIMessageChunk({
+      id,
+      content: typeof content === "string" && tool_calls.length === 0 ? "" : content,
+      tool_call_chunks,
+      additional_kwargs: rest.additional_kwargs,
+      response_metadata: rest.response_metadata,
+      ...(usage_metadata ? { usage_metadata } : {}),
+    });
+    yield new ChatGenerationChunk({ text: "", message: last });
+  }
+}
+
+function toolsOf(options: object): ToolDefinition[] {
+  const { tools = [] } = options as { tools?: BindToolsInput[] };
+  return tools.map((tool) => convertToOpenAITool(tool as never));
+}
