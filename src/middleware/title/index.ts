@@ -6,6 +6,8 @@ import { isFromUser } from "../from-user.ts";
 import { lastValue } from "../last-value.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
 
+const DEFAULT_LENGTH = 60;
+
 /** Options of `titleMiddleware`. */
 export interface TitleOptions {
   /** Writes the title, beside the agent's own model. Without one the user's words are cut to length. */
@@ -17,7 +19,7 @@ export interface TitleOptions {
 }
 
 /** Gives a thread its `title`, once, with the first answer. Adds no graph step and never fails a run. */
-export function titleMiddleware({ model, maxLength = 60, timeout = 2000 }: TitleOptions = {}) {
+export function titleMiddleware({ model, maxLength = DEFAULT_LENGTH, timeout = 2000 }: TitleOptions = {}) {
   return createMiddleware({
     name: "TitleMiddleware",
     stateSchema: new StateSchema({ title: lastValue(z.string().optional()) }),
@@ -51,7 +53,7 @@ async function ask(
 }
 
 /** One line, cut between words. */
-function shortened(text: string, max: number): string {
+export function shortened(text: string, max = DEFAULT_LENGTH): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   if (line.length <= max) return line;
   const cut = line.slice(0, max - 1);

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
+import { shortened } from "../../../middleware/title/index.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
@@ -48,7 +49,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
       input: async (_agent, used) =>
-        taskInput(task, { run: used, ...(known?.title === undefined && { title: titleOf(task) }) }),
+        taskInput(task, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
     });
   });
 }
@@ -114,11 +115,4 @@ export async function existingFolder(dir: string, cwd: string): Promise<string> 
 
 function fail(message: string): never {
   throw new HarnessError("invalid-options", message);
-}
-
-const TITLE_LENGTH = 60;
-
-function titleOf(task: string): string {
-  const line = task.replaceAll(/\s+/g, " ");
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
 }
