@@ -1,5 +1,7 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { ToolMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
+
+type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 /**
  * Answers tool calls that nobody answered, as happens when a run is interrupted and goes on with new input:
@@ -14,19 +16,23 @@ export function danglingCallsMiddleware() {
 
 function repaired(messages: BaseMessage[]): BaseMessage[] {
   const fixed = messages.flatMap((message, index) => {
-    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-    if (calls.length === 0) return message;
-    // Only the replies right behind it: some models use their call ids again.
-    const answered = new Set<string>();
-    for (let at = index + 1; ; at += 1) {
-      const reply = messages[at];
-      if (!ToolMessage.isInstance(reply)) break;
-      answered.add(reply.tool_call_id);
-    }
-    const open = calls.filter((call) => !answered.has(call.id ?? ""));
-    return [message, ...open.map((call) => notRun(call.name, call.id ?? ""))];
+    const open = unanswered(messages, index);
+    return open.length > 0 ? [message, ...open.map((call) => notRun(call.name, call.id ?? ""))] : message;
   });
   return fixed.length === messages.length ? messages : fixed;
+}
+
+/** The calls of the message at this place without a reply right behind it: some models use their call ids again. */
+function unanswered(messages: readonly BaseMessage[], index: number): ToolCall[] {
+  const message = messages[index]!;
+  // Every message of a long thread passes here in every model call: `isInstance` would ask much of each.
+  const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
+  if (calls.length === 0) return calls;
+  const answered: string[] = [];
+  for (let at = index + 1; messages[at]?.type === "tool"; at += 1) {
+    answered.push((messages[at] as ToolMessage).tool_call_id);
+  }
+  return calls.filter((call) => !answered.includes(call.id ?? ""));
 }
 
 function notRun(name: string, id: string): ToolMessage {

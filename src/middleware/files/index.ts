@@ -5,6 +5,7 @@ import { Command, isCommand, ReducedValue, StateSchema } from "@langchain/langgr
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { mergeFiles, preview } from "../../files/index.ts";
+import { anyUpdate } from "../any-update.ts";
 import { callId, checkedTool, type ToolRuntime } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
@@ -79,10 +80,9 @@ export function fileToolNames(workspace: Workspace): FileToolName[] {
 
 function filesStateSchema() {
   const files = z.record(z.string(), z.string()).default({});
-  const update: z.ZodType<Record<string, string> | undefined> = z.any().optional();
   return new StateSchema({
     files: new ReducedValue(files, {
-      inputSchema: update,
+      inputSchema: anyUpdate<Record<string, string>>(),
       reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
     }),
   });

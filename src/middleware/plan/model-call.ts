@@ -114,13 +114,13 @@ class PlanCall {
   /** The messages with the reminders that are due at their end. */
   remind(messages: BaseMessage[]): BaseMessage[] {
     // After a person's edit what the model sees further up is not the plan any more.
-    const visible = !this.#memory.unseen && isPlanVisible(messages, this.#setup);
+    const visible = !this.#memory.unseen && this.#sees(messages);
     return this.#append(messages, dueReminders(this.#situation({ visible }), this.#setup.preset.reminders));
   }
 
   /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
   remindIfTrimmed(messages: BaseMessage[]): BaseMessage[] {
-    if (isPlanVisible(messages, this.#setup)) return messages;
+    if (this.#sees(messages)) return messages;
     const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
     return this.#append(
       messages,
@@ -208,6 +208,11 @@ class PlanCall {
     const completed = this.#completion?.ok ? this.#completion.update : undefined;
     const update = { ...completed, _plan: { ...memory, ...completed?._plan } };
     return new Command({ update: { ...update, ...limits } });
+  }
+
+  /** Whether these messages show the model what is open. */
+  #sees(messages: readonly BaseMessage[]): boolean {
+    return !this.state.todos.some(isOpen) || isPlanVisible(messages, this.#setup);
   }
 
   #isExit(answer: Answer): boolean {

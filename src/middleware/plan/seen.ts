@@ -64,9 +64,10 @@ export function knewOpenItems(seen: Record<string, string>): boolean {
 
 /** What people changed and a model that has these messages has not been told. */
 export function unheardEdits(state: PlanState, messages: readonly BaseMessage[], setup: PlanSetup): Change[] {
+  const changes = unseenChanges(state);
   // A plan from before this middleware was in use is no news to a model that can see it.
-  const isForeign = state.memory.order === "" && isPlanVisible(messages, setup);
-  return isForeign ? [] : unseenChanges(state);
+  const isForeign = changes.length > 0 && state.memory.order === "" && isPlanVisible(messages, setup);
+  return isForeign ? [] : changes;
 }
 
 /** What others changed since the model last knew the plan. */

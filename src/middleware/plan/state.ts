@@ -18,6 +18,7 @@ import {
   type Todo,
 } from "../../plan/index.ts";
 import { numberOf } from "../../plan/todo.ts";
+import { anyUpdate } from "../any-update.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
 const CHANGES = Symbol("changes");
@@ -178,15 +179,13 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
     Todo<Of>[] | undefined
   >;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
-  // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
-  const todosInput: z.ZodType<undefined, undefined> = z.any().optional();
-  const memoryInput: z.ZodType<MemoryUpdate | undefined> = z.any().optional();
   return new StateSchema({
     todos: new ReducedValue(todos, {
-      inputSchema: todosInput,
+      // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
+      inputSchema: anyUpdate<undefined>(),
       reducer: (current, update) => mergeTodos(current, update, policy) as Todo<Of>[],
     }),
-    _plan: new ReducedValue(memory, { inputSchema: memoryInput, reducer: mergeMemory }),
+    _plan: new ReducedValue(memory, { inputSchema: anyUpdate<MemoryUpdate>(), reducer: mergeMemory }),
   });
 }
 
