@@ -31,6 +31,7 @@ describe.each([
     server
       .onMessage("hello", { content: "Hello, friend.", usage })
       .onMessage("weather", { toolCalls: [{ name: "weather", arguments: `{"city":"Oslo"}` }] });
+    server.onMessage("inline", () => INLINE[server.getRequests().length]!);
     server.on({ toolName: "write_todos" }, () => PLAN[server.getRequests().length]!);
     await server.start();
     const keys = { OPENAI_API_KEY: "sk-secret-1", ANTHROPIC_API_KEY: "sk-ant-secret-1" };
@@ -109,6 +110,41 @@ describe.each([
     expect(textOf(requests[2]!, ["tool"])).toContain("1/3 done");
     expect(textOf(requests[3]!, ["user"])).toContain("<system_reminder>");
   });
+
+  it.each(["invoke", "stream"] as const)("reports in its work calls with %s", async (method) => {
+    server.clearRequests();
+    const looked: unknown[] = [];
+    const look = tool((args) => `${looked.push(args)} file`, {
+      name: "look",
+      description: "Look at a path.",
+      schema: z.strictObject({ at: z.string() }),
+    });
+    const agent = createAgent({
+      model: chosen.model,
+      tools: [look],
+      middleware: [planMiddleware({ reports: "inline" })],
+    });
+    const input = { messages: [{ role: "user" as const, content: "Look inline." }] };
+    let state: Awaited<ReturnType<typeof agent.invoke>> | undefined;
+    if (method === "invoke") state = await agent.invoke(input);
+    else {
+      for await (const [mode, part] of await agent.stream(input, { streamMode: ["values", "messages"] })) {
+        if (mode === "values") state = part;
+      }
+    }
+
+    expect(looked).toEqual([{ at: "src" }, { at: "test" }]);
+    expect(state?.todos.map(({ status }) => status)).toEqual(["completed", "completed"]);
+    const requests = server.getRequests().map(({ body }) => body as ChatCompletionRequest);
+    expect(requests).toHaveLength(3);
+    expect(definitions(requests[0]!)["look"]).toMatchObject({
+      properties: { at: { type: "string" }, todo_done: { type: "string" } },
+      required: ["at"],
+    });
+    const calls = requests[2]!.messages.flatMap(({ tool_calls = [] }) => tool_calls);
+    const sent = calls.map((call) => JSON.parse(call.function.arguments) as object);
+    expect(sent.slice(1)).toEqual([{ at: "src" }, { at: "test", todo_done: "1" }]);
+  });
 });
 
 /** What the model says in each turn: the plan, work, an answer too early, and after the reminder the rest. */
@@ -129,6 +165,18 @@ const PLAN = [
   },
   { content: "One file!" },
   { toolCalls: [{ name: "update_todos", arguments: `{"done":"2,3"}` }] },
+  { content: "One file." },
+];
+
+/** The same with reports in work calls, one of them beside the plan and one alone. */
+const INLINE = [
+  {
+    toolCalls: [
+      { name: "write_todos", arguments: JSON.stringify({ todos: ["Look around", "Count"] }) },
+      { name: "look", arguments: `{"at":"src"}` },
+    ],
+  },
+  { toolCalls: [{ name: "look", arguments: `{"at":"test","todo_done":"1"}` }] },
   { content: "One file." },
 ];
 

@@ -5,11 +5,17 @@ export const LEAN_FINAL_ANSWER = {
   leave: "Before your final answer every item is done, blocked or cancelled.",
 } as const;
 
+/** How the model reports, by what it can report with. */
+export const LEAN_REPORTS = {
+  call: "As soon as an item is done, call update_todos in the same turn as your next work call.",
+  inline: "As soon as an item is done, give its id as todo_done in your next call of any tool.",
+} as const;
+
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
 Work of 3 or more steps: call write_todos first. Anything shorter, trivial or conversational: no plan.
 Items are small, concrete steps. The first starts by itself; completing one starts the next.
-As soon as an item is done, call update_todos in the same turn as your next work call.
+${LEAN_REPORTS.call}
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
 ${LEAN_FINAL_ANSWER.complete}`;
 

@@ -99,7 +99,8 @@ function idsInOrder(message: AIMessage): (string | undefined)[] {
   return (Array.isArray(raw) ? (raw as Chunk[]) : chunksOf(message)).map(({ id }) => id);
 }
 
-function setCalls(
+/** Gives a message other calls, in place and in what is stored of it. */
+export function setCalls(
   message: AIMessage,
   calls: Required<Pick<AIMessage, "tool_calls" | "invalid_tool_calls">>,
 ): void {

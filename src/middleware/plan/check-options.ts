@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
-import { PRESET_NAMES, STATUSES } from "../../plan/index.ts";
+import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
 import type { PlanOptions } from "./options.ts";
 
 const text = z.string().optional();
@@ -43,6 +43,7 @@ const OPTIONS = z
     verify: callback,
     verifyTimeout: z.number().positive(),
     approval: z.enum(["first", "always", "never"]),
+    reports: z.enum(["call", "inline"]),
     owner: z.string(),
     onPlanChange: callback,
     askTools: z.array(z.string()),
@@ -67,7 +68,11 @@ const OPTIONS = z
     contentField: z.enum(["content", "text"]),
     aliases: z.boolean(),
   })
-  .partial();
+  .partial()
+  .refine(({ preset = "lean", reports }) => reports !== "inline" || PRESETS[preset].tools.update, {
+    path: ["reports"],
+    message: 'must be "call" where the preset has no tool for updates',
+  });
 
 /** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
 export function checkOptions(options: PlanOptions): void {

@@ -31,7 +31,7 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
     name: "PlanMiddleware",
     stateSchema: planStateSchema<Of>(policy),
     tools: planTools(parts),
-    wrapModelCall: (request, handler) => callModel(setup, request, handler),
+    wrapModelCall: (request, handler) => callModel(parts, request, handler),
     ...(reminders.persist &&
       reminders.contextLoss && {
         beforeModel: (state: unknown) => {

@@ -20,9 +20,17 @@ import { completeByAnswer, type Completion } from "./answer-completes.ts";
 import { askForCalls, repairCalls } from "./broken-calls.ts";
 import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
+import {
+  applyReports,
+  takeReports,
+  withDoneArgument,
+  withReports,
+  type InlineReport,
+} from "./inline-reports.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberEdits, unheardEdits } from "./seen.ts";
 import { readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
+import type { PlanParts, Turns } from "./turn.ts";
 import { isPlanVisible } from "./visibility.ts";
 import { watchedModel } from "./watched-model.ts";
 
@@ -44,15 +52,20 @@ type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[]
  * All of it in the model's own graph step.
  */
 export async function callModel<Request extends ModelRequest>(
-  setup: PlanSetup,
+  { setup, turns }: PlanParts,
   request: Request,
   handler: (request: Request) => AIMessage | Promise<AIMessage>,
 ): Promise<AIMessage | Command> {
   const call = new PlanCall(setup, request);
   const messages = call.remind(request.messages);
+  const isInline = setup.reports === "inline";
   const model = watchedModel(request.model, {
-    onRequest: (outgoing) => call.remindIfTrimmed(outgoing),
+    onRequest: (outgoing) => {
+      const sent = call.remindIfTrimmed(outgoing);
+      return isInline ? withReports(sent, setup.preset.reminders.tag) : sent;
+    },
     onAnswer: (answer) => call.said.add(answer),
+    onTools: isInline ? (tools, settings) => call.showTools(tools, settings) : undefined,
   });
   const systemMessage = withSection(request.systemMessage, setup.preset.systemPrompt);
   for (;;) {
@@ -63,6 +76,7 @@ export async function callModel<Request extends ModelRequest>(
       messages.push(unread);
       continue;
     }
+    if (isInline) await call.takeReports(turns, answer, request.runtime.signal);
     await call.completeLastItem(answer, request.runtime.signal);
     const reminder = call.remindOfOpenItems(answer);
     if (!reminder) {
@@ -96,6 +110,11 @@ class PlanCall {
   #given: Reminder["kind"][] = [];
   /** What the answer came to for the last item. */
   #completion: Completion | undefined;
+  /** The tools in whose calls the model can report. */
+  #reporting: ReadonlySet<string> = new Set();
+  /** Its work calls reported something, and what it came to. */
+  #reported = false;
+  #report: InlineReport | undefined;
 
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
@@ -138,6 +157,33 @@ class PlanCall {
     if (text === undefined || this.#unread > MAX_UNREAD) return undefined;
     const { tag } = preset.reminders;
     return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
+  }
+
+  /** The tools with an argument for what is done. */
+  showTools(tools: readonly unknown[], settings: object | undefined): readonly unknown[] {
+    const shown = withDoneArgument(tools, this.#setup.toolNames, settings);
+    const changed = shown.filter((tool, at) => tool !== tools[at]) as { name: string }[];
+    this.#reporting = new Set(changed.map(({ name }) => name));
+    return shown;
+  }
+
+  /** Applies what the answer's work calls say is done. They go on without saying it. */
+  async takeReports(turns: Turns, answer: Answer, signal: AbortSignal | undefined): Promise<void> {
+    if (!AIMessage.isInstance(answer)) return;
+    const done = takeReports(answer, this.#reporting);
+    if (done.length === 0 || this.state.todos.length === 0) return;
+    this.#reported = true;
+    this.#report = await applyReports(turns, answer, {
+      done,
+      tool: this.#setup.preset.tools.update!.name,
+      // As a plan call would find it in the step after this one.
+      state: {
+        ...getCurrentTaskInput<Record<string, unknown>>(),
+        messages: [...this.#conversation, answer],
+        _plan: { ...this.#memory, tally: this.#tally },
+      },
+      signal,
+    });
   }
 
   /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
@@ -186,6 +232,10 @@ class PlanCall {
     if (this.edits.length > 0) {
       await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.state.todos });
     }
+    if (this.#report) {
+      const { changes, todos } = this.#report;
+      await announce(this.#setup, stage, { by: "model", changes, todos });
+    }
     if (this.#completion?.ok) {
       const { changes, todos } = this.#completion;
       await announce(this.#setup, stage, { by: "harness", changes, todos });
@@ -197,7 +247,7 @@ class PlanCall {
     // A structured response ends the run, and LangChain takes it only as it is.
     if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
     const calls = answer.tool_calls ?? [];
-    const planned = calls.some((call) => this.#setup.toolNames.includes(call.name));
+    const planned = this.#reported || calls.some((call) => this.#setup.toolNames.includes(call.name));
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     const limits = this.#limitCounts();
@@ -205,8 +255,10 @@ class PlanCall {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
-    const completed = this.#completion?.ok ? this.#completion.update : undefined;
-    const update = { ...completed, _plan: { ...memory, ...completed?._plan } };
+    const changed = this.#completion?.ok ? this.#completion.update : this.#report?.update;
+    const seen = { ...memory.seen, ...changed?._plan.seen };
+    const marks = { ...memory.marks, ...changed?._plan.marks };
+    const update = { ...changed, _plan: { ...memory, ...changed?._plan, seen, marks } };
     return new Command({ update: { ...update, ...limits } });
   }
 

@@ -7,7 +7,7 @@ import {
   type Status,
   type ToolText,
 } from "../../plan/index.ts";
-import { LEAN_FINAL_ANSWER } from "../../plan/lean.prompt.ts";
+import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/lean.prompt.ts";
 import { REMINDER_TEXTS } from "../../plan/presets.ts";
 import { checkOptions } from "./check-options.ts";
 import type { PlanChangeEvent } from "./events.ts";
@@ -35,6 +35,12 @@ export interface PlanOptions extends Partial<Policy> {
   toolDescription?: string;
   /** Replaces the description of the tool that updates the plan, where the preset has one. */
   updateDescription?: string;
+  /**
+   * How the model says that an item is done. `call`: with the tool for updates, beside its next work call. `inline`:
+   * in an argument that every other tool is shown with, which costs no call, no result and no turn, also where a
+   * model makes one call at a time. Needs a preset with updates. Default `call`.
+   */
+  reports?: "call" | "inline";
   /** `false` switches all reminders off. */
   reminders?: false | ReminderOptions;
   /** Asked before an item counts as completed. */
@@ -71,6 +77,7 @@ export interface PlanSetup {
   verify: Verifier | undefined;
   verifyTimeout: number;
   approval: "first" | "always" | "never";
+  reports: "call" | "inline";
   owner: string;
   onPlanChange: PlanOptions["onPlanChange"];
   askTools: readonly string[];
@@ -95,6 +102,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     verify,
     verifyTimeout = 60_000,
     approval = "never",
+    reports = "call",
     owner = "main",
     onPlanChange,
     ...others
@@ -106,7 +114,9 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     // The prompt must not promise what another rule will not keep.
     systemPrompt:
       systemPrompt ??
-      base.systemPrompt.replace(LEAN_FINAL_ANSWER.complete, LEAN_FINAL_ANSWER[rules.finalAnswer]),
+      base.systemPrompt
+        .replace(LEAN_FINAL_ANSWER.complete, LEAN_FINAL_ANSWER[rules.finalAnswer])
+        .replace(LEAN_REPORTS.call, LEAN_REPORTS[reports]),
     tools: {
       write: { ...base.tools.write, ...(toolDescription !== undefined && { description: toolDescription }) },
       ...(base.tools.update && {
@@ -120,7 +130,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     reminders: mergeReminders(base, reminders),
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
-  return { preset, toolNames, verify, verifyTimeout, approval, owner, onPlanChange, askTools, now };
+  return { preset, toolNames, verify, verifyTimeout, approval, reports, owner, onPlanChange, askTools, now };
 }
 
 function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {

@@ -12,9 +12,9 @@ import type { Change, Todo, ToolText } from "../../plan/index.ts";
 import { callId, looseTool, type ToolRuntime } from "../loose-tool.ts";
 import { announce } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
-import { rememberEdits, rememberSeen } from "./seen.ts";
+import { rememberEdits } from "./seen.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
-import type { Outcome, PlanParts, Turns } from "./turn.ts";
+import { rememberOutcome, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
 /** Marks the result that tells of a person's edit: an answer right after it completes nothing. */
 export const PLAN_EDITED = "plan_edited";
@@ -56,32 +56,17 @@ async function runCall(
     const reply = answer(refusal(outcome, { memory, news }), "error");
     return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
   }
-  const { changes, patch, marks } = outcome.accepted;
-  const { nextId, retired, todos } = outcome.plan;
+  const { changes, patch } = outcome.accepted;
   if (changes.length > 0) {
     await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
   }
-  const own = rememberSeen(memory.seen, todos);
-  const remembered: MemoryUpdate = {
-    ...own,
-    ...(told && { seen: { ...told.seen, ...own.seen } }),
-    nextId,
-    retired: [...retired],
-    marks,
-    unseen: false,
-    ...(changes.some(isProgress) && { exits: 0 }),
-  };
+  const own = rememberOutcome(outcome, memory.seen);
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
-    todos: todosUpdate(todos, patch),
-    _plan: remembered,
+    todos: todosUpdate(outcome.plan.todos, patch),
+    _plan: { ...own, ...(told && { seen: { ...told.seen, ...own.seen } }), unseen: false },
     messages: [answer(acceptance(setup, outcome, { memory, call, news }), "success")],
   };
   return new Command({ update });
-}
-
-/** Items came, went or moved on. Rewording does not count: a model could put off its answer with it for ever. */
-function isProgress({ type }: Change): boolean {
-  return type !== "todo-edit" && type !== "plan-reorder";
 }
 
 /** Said in a result and not in a reminder: the call may have changed what the person changed. */

@@ -16,8 +16,8 @@ import {
 } from "../../plan/index.ts";
 import { isRepaired, lossInRepair } from "./broken-calls.ts";
 import type { PlanSetup } from "./options.ts";
-import { unheardEdits } from "./seen.ts";
-import { planFrom, readPlanState, type PlanState } from "./state.ts";
+import { rememberSeen, unheardEdits } from "./seen.ts";
+import { planFrom, readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
 import { verifyCompletions, workFor } from "./verify.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
@@ -274,6 +274,24 @@ function callingMessage(messages: readonly BaseMessage[], id: string | undefined
     (message): message is AIMessage =>
       AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
   );
+}
+
+/** What to remember of a call that was accepted, where the model knew `seen` before. */
+export function rememberOutcome({ plan, accepted }: Outcome, seen: PlanMemory["seen"]): MemoryUpdate {
+  const { nextId, retired, todos } = plan;
+  const { changes, marks } = accepted!;
+  return {
+    ...rememberSeen(seen, todos),
+    nextId,
+    retired: [...retired],
+    marks,
+    ...(changes.some(isProgress) && { exits: 0 }),
+  };
+}
+
+/** Items came, went or moved on. Rewording does not count: a model could put off its answer with it for ever. */
+function isProgress({ type }: Change): boolean {
+  return type !== "todo-edit" && type !== "plan-reorder";
 }
 
 function parallelWrites(name: string, count: number): Issue {

@@ -1,0 +1,215 @@
+import type { ToolDefinition } from "@langchain/core/language_models/base";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { createAgent, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { isPlanChangeEvent } from "./events.ts";
+import { planMiddleware } from "./index.ts";
+import type { PlanOptions } from "./options.ts";
+
+const go = { messages: [new HumanMessage("go")] };
+const THREE = callTool("write_todos", { todos: ["read", "build", "test"] });
+const work = (n: number, done?: unknown): ReturnType<typeof callTool> =>
+  callTool("work", { n, ...(done !== undefined && { todo_done: done }) });
+
+function agentWith(steps: Step[], options: PlanOptions = {}) {
+  const got: unknown[] = [];
+  const model = new ScriptedModel(steps);
+  const agent = createAgent({
+    model,
+    // It would refuse an argument that it does not know.
+    tools: [
+      tool((args) => `worked ${got.push(args)}`, {
+        name: "work",
+        description: "Do one step.",
+        schema: z.strictObject({ n: z.number() }),
+      }),
+    ],
+    middleware: [planMiddleware({ reports: "inline", ...options })],
+    checkpointer: new MemorySaver(),
+  });
+  return { model, agent, got, config: { configurable: { thread_id: "t" } } };
+}
+
+async function run(steps: Step[], options: PlanOptions = {}) {
+  const { agent, config, ...rest } = agentWith(steps, options);
+  const { messages, todos } = await agent.invoke(go, config);
+  return { ...rest, agent, config, messages, statuses: todos.map(({ status }) => status) };
+}
+
+const callsOf = (message: BaseMessage): unknown[] =>
+  AIMessage.isInstance(message) ? (message.tool_calls ?? []).map(({ args }) => args) : [];
+const told = (messages: readonly BaseMessage[]): string[] =>
+  messages.flatMap((message) =>
+    ToolMessage.isInstance(message)
+      ? (/<system_reminder>(.*)<\/system_reminder>/s.exec(message.text)?.[1] ?? [])
+      : [],
+  );
+
+describe("reports in work calls", () => {
+  const SCRIPT: Step[] = [[THREE, work(1)], work(2, "1"), work(3, "2"), "All done."];
+
+  it("complete items without a call, a result or a turn of their own", async () => {
+    const { model, messages, statuses, got } = await run(SCRIPT);
+    expect(statuses).toEqual(["completed", "completed", "completed"]);
+    expect(model.requests).toHaveLength(4);
+    expect(messages.filter((message) => ToolMessage.isInstance(message))).toHaveLength(4);
+    expect(got).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it("are asked for in every tool but the plan's own", async () => {
+    const { model } = await run(SCRIPT);
+    const shown = Object.fromEntries(
+      (model.requests[0]!.tools as ToolDefinition[]).map(({ function: { name, parameters } }) => [
+        name,
+        Object.keys((parameters as { properties: object }).properties),
+      ]),
+    );
+    expect(shown["work"]).toEqual(["n", "todo_done"]);
+    expect(shown["write_todos"]).toEqual(["todos"]);
+    expect(shown["update_todos"]).not.toContain("todo_done");
+    expect(model.requests[0]!.messages[0]!.text).toContain("give its id as todo_done in your next call");
+    expect(model.requests[0]!.messages[0]!.text).not.toContain("call update_todos in the same turn");
+  });
+
+  it("are seen by the model and by nobody else, also when a thread is loaded again", async () => {
+    const { model, agent, config, messages } = await run([...SCRIPT, "Hello."]);
+    expect(messages.flatMap(callsOf).slice(1)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    await agent.invoke({ messages: [new HumanMessage("again")] }, config);
+    for (const request of model.requests.slice(3)) {
+      expect(request.messages.flatMap(callsOf).slice(1)).toEqual([
+        { n: 1 },
+        { n: 2, todo_done: "1" },
+        { n: 3, todo_done: "2" },
+      ]);
+    }
+  });
+
+  it("keep requests a prefix of the next one", async () => {
+    const { model } = await run(SCRIPT);
+    const sent = model.requests.map(({ messages }) =>
+      messages.map((message) => JSON.stringify([message.type, message.text, callsOf(message)])),
+    );
+    for (const [at, before] of sent.slice(0, -1).entries()) {
+      expect(sent[at + 1]!.slice(0, before.length)).toEqual(before);
+    }
+  });
+
+  it("are announced as the model's changes, before the work that they came with", async () => {
+    const { agent, config } = agentWith(SCRIPT);
+    const seen: string[] = [];
+    const stream = await agent.stream(go, { ...config, streamMode: ["custom", "updates"] });
+    for await (const [mode, chunk] of stream) {
+      if (mode === "custom" && isPlanChangeEvent(chunk)) {
+        const { by, counts } = chunk;
+        seen.push(`${by} ${counts.completed}/${counts.total}`);
+      } else if (mode === "updates") seen.push(...Object.keys(chunk as object));
+    }
+    expect(seen).toEqual([
+      "model_request",
+      "model 0/3",
+      "tools",
+      "tools",
+      "model 1/3",
+      "model_request",
+      "tools",
+      "model 2/3",
+      "model_request",
+      "tools",
+      "harness 3/3",
+      "model_request",
+    ]);
+  });
+
+  it("are read in every form that models send, from several calls of a turn", async () => {
+    const five = callTool("write_todos", { todos: ["a", "b", "c", "d", "e"] });
+    const { statuses, model, messages } = await run([
+      [five, work(1, "none")],
+      [work(2, 1), work(3, ["2", 3])],
+      [work(4, ""), work(5, null)],
+      [work(6, "#4")],
+      "Done.",
+    ]);
+    expect(statuses).toEqual(Array(5).fill("completed"));
+    expect(model.requests.flatMap((request) => told(request.messages))).toEqual([]);
+    expect(messages.at(-1)!.text).toBe("Done.");
+  });
+
+  it("are nothing where there is no plan", async () => {
+    const { model, statuses, got } = await run([work(1, "1"), "Done."]);
+    expect(statuses).toEqual([]);
+    expect(got).toEqual([{ n: 1 }]);
+    expect(told(model.requests[1]!.messages)).toEqual([]);
+  });
+
+  it("count as plan calls: no stale reminder comes after them", async () => {
+    const items = Array.from({ length: 6 }, (_, at) => `item ${at + 1}`);
+    const steps = items.slice(1).map((_, at) => work(at + 2, String(at + 1)));
+    const { model } = await run([[callTool("write_todos", { todos: items }), work(1)], ...steps, "Done."]);
+    const names = model.requests.flatMap(({ messages }) => messages.map(({ name }) => name));
+    expect(names).not.toContain("todo_stale_reminder");
+  });
+});
+
+describe("a report that is refused", () => {
+  it("is told with the result of its call from then on, and to the model alone", async () => {
+    const { model, messages, statuses, got } = await run([
+      [THREE, work(1)],
+      work(2, "7"),
+      work(3, "1"),
+      work(4, "2"),
+      "Ok.",
+    ]);
+    expect(statuses).toEqual(["completed", "completed", "completed"]);
+    expect(got).toHaveLength(4);
+    expect(model.requests.map((request) => told(request.messages).length)).toEqual([0, 0, 1, 1, 1]);
+    expect(told(messages)).toEqual([]);
+    expect(model.requests[2]!.messages.at(-1)!.text).toBe(
+      "worked 2\n\n<system_reminder>todo_done: there is no item 7; known ids: 1-3.</system_reminder>",
+    );
+  });
+
+  it("by a verifier names the item and the reason; what it accepts is done", async () => {
+    const { model, statuses } = await run(
+      [[THREE, work(1)], work(2, "1,2"), "Blocked.", "Blocked.", "Blocked."],
+      {
+        verify: ({ id }) => id !== "2" || "there is no build",
+      },
+    );
+    expect(statuses).toEqual(["completed", "in_progress", "pending"]);
+    expect(told(model.requests[2]!.messages)[0]).toContain("there is no build");
+  });
+
+  it("is told for a finished plan too", async () => {
+    const { model } = await run([
+      [callTool("write_todos", { todos: ["read", "build"] }), work(1)],
+      [callTool("update_todos", { done: "1,2" }), work(2)],
+      work(3, "9"),
+      work(4),
+      "Ok.",
+    ]);
+    expect(model.requests.map((request) => told(request.messages).length)).toEqual([0, 0, 0, 1, 1]);
+  });
+});
+
+describe("tools that stay as they are", () => {
+  it("have an argument of that name, or are strict", async () => {
+    const own = tool(({ todo_done }) => `got ${todo_done}`, {
+      name: "own",
+      description: "Its own.",
+      schema: z.object({ todo_done: z.string() }),
+    });
+    const model = new ScriptedModel([[THREE, callTool("own", { todo_done: "1" })], "Ok.", "Ok.", "Ok."]);
+    const middleware = [planMiddleware({ reports: "inline" })];
+    const { messages } = await createAgent({ model, tools: [own], middleware }).invoke(go);
+    expect(messages.map(({ text }) => text)).toContain("got 1");
+  });
+
+  it("say what is wrong with the option for presets without updates", () => {
+    expect(() => planMiddleware({ preset: "classic", reports: "inline" })).toThrow(
+      'planMiddleware: reports: must be "call" where the preset has no tool for updates.',
+    );
+  });
+});
