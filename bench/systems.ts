@@ -30,6 +30,8 @@ export const FLOOR = "createAgent";
 export const TYPICAL = "todoListMiddleware own-turn";
 export const BEST = "todoListMiddleware beside";
 export const LEAN = "holdfast lean";
+/** The same with its reports in its work calls. */
+export const LEAN_INLINE = "holdfast lean inline";
 
 type Status = "completed" | "in_progress" | "pending";
 const statusAt = (at: number, done: number): Status =>
@@ -64,6 +66,18 @@ export const SYSTEMS: readonly System[] = [
   {
     name: LEAN,
     plan: { dialect: LEAN_DIALECT, pace: "beside", answerCompletes: true },
+    create: agentWith(() => [planMiddleware()]),
+    floor: FLOOR,
+  },
+  {
+    name: LEAN_INLINE,
+    plan: { dialect: LEAN_DIALECT, pace: "inline", answerCompletes: true },
+    create: agentWith(() => [planMiddleware({ reports: "inline" })]),
+    floor: FLOOR,
+  },
+  {
+    name: "holdfast lean own-turn",
+    plan: { dialect: LEAN_DIALECT, pace: "own-turn", answerCompletes: true },
     create: agentWith(() => [planMiddleware()]),
     floor: FLOOR,
   },

@@ -5,8 +5,8 @@ import { callTool, type ScriptedCall, type Step } from "../src/testing/scripted-
 /** Sizes of plans, in items. Each item takes one work call. */
 export const SIZES = [5, 10, 20, 50, 100] as const;
 
-/** Where the model reports progress: in a turn of its own, or in the same turn as its next work call. */
-export type Pace = "own-turn" | "beside";
+/** Where the model reports progress: in a turn of its own, in the same turn as its next work call, or in that call. */
+export type Pace = "own-turn" | "beside" | "inline";
 
 /** How a model says the two things it has to say about a plan. */
 export interface Dialect {
@@ -73,11 +73,21 @@ function plannedTurns(size: number, { dialect, pace, answerCompletes }: Planning
   const items = itemsOf(size);
   const work = workCalls(size);
   if (pace === "own-turn") {
-    return [[write(items)], ...work.flatMap((call, at) => [[call], [progress(items, at + 1)]])];
+    const reported = (at: number): ScriptedCall[][] =>
+      answerCompletes && at === size ? [] : [[progress(items, at)]];
+    return [[write(items)], ...work.flatMap((call, at) => [[call], ...reported(at + 1)])];
+  }
+  if (pace === "inline") {
+    return work.map((call, at) => (at === 0 ? [write(items), call] : [withDone(call, at)]));
   }
   const reports = items.map((_, at) => (at === 0 ? write(items) : progress(items, at)));
   const closing = answerCompletes ? [] : [[progress(items, size)]];
   return [...work.map((call, at) => [reports[at]!, call]), ...closing];
+}
+
+/** A work call that says that this many items are done. */
+export function withDone(call: ScriptedCall, at: number): ScriptedCall {
+  return { ...call, args: { ...call.args, todo_done: String(at) } };
 }
 
 function workCalls(size: number): ScriptedCall[] {

@@ -10,7 +10,7 @@ All figures of this section are exact and repeatable.
 
 - One work call per item, with about 16 tokens of arguments and a result of about 55; items are sentences of 8 to 12 words.
 - *own-turn*: the plan is written and updated in turns of its own, as models typically use \`todoListMiddleware\`. *beside*: in the same turn as the next work call, its best case.
-- \`lean\` reports beside its work calls, as its prompt asks. \`checklist\` is limited to 20 items; larger plans lift the limit.
+- \`lean\` reports beside its work calls, as its prompt asks; *own-turn* is what a model makes of it that calls one tool at a time. *inline* is \`reports: "inline"\`: the report is an argument of the work call. That argument is shown with every tool, at about 7 tokens each; here there is one. \`checklist\` is limited to 20 items; larger plans lift the limit.
 - *json*: requests are counted as OpenAI chat JSON, with tool arguments escaped in their strings and ids of the form \`call_12\`. *text*: contents, names, arguments and tool definitions only, and 4 tokens around each message and call. No provider documents exactly what it counts, so the goals are judged in both.
 - Each message is encoded on its own. Planning = input + output of all turns, minus the same agent and work without a plan (\`createAgent\`; for \`deepagents\`, \`deepagents\`).
 - Money: $${PRICES.input} per million input tokens, $${PRICES.cached} cached, $${PRICES.output} output. Cached is the part of a request that the request before it began with; the price of writing to a cache is left out.

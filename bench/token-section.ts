@@ -5,7 +5,7 @@ import { figureLine } from "./lines.ts";
 import { loadPeers } from "./peers.ts";
 import { plotLines } from "./plot.ts";
 import type { Section, SectionOptions, SectionPlot } from "./section.ts";
-import { BEST, FLOOR, LEAN, SYSTEMS, TYPICAL } from "./systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, SYSTEMS, TYPICAL } from "./systems.ts";
 import { rowOf, tokenTable, type Row } from "./table.ts";
 import { SIZES } from "./task.ts";
 import { tokenReport } from "./token-report.ts";
@@ -17,10 +17,19 @@ const PLOTTED = [
   "holdfast classic beside",
   "holdfast checklist beside",
   LEAN,
+  LEAN_INLINE,
 ];
 
 /** What a quick run counts: the systems of the goals, and the peer with everything switched on. */
-const QUICK = [FLOOR, TYPICAL, BEST, LEAN, "deepagents", "deepagents + todoListMiddleware own-turn"];
+const QUICK = [
+  FLOOR,
+  TYPICAL,
+  BEST,
+  LEAN,
+  LEAN_INLINE,
+  "deepagents",
+  "deepagents + todoListMiddleware own-turn",
+];
 
 /** Counts the tokens of planning. The figures are exact: no seed changes them. */
 export async function tokenSection({ quick, progress }: SectionOptions): Promise<Section> {

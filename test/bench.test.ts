@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { breakdownOfLean } from "../bench/breakdown.ts";
 import { goalsOf } from "../bench/goals.ts";
 import { superstepsPerTurn } from "../bench/graph.ts";
-import { BEST, FLOOR, LEAN, SYSTEMS, TYPICAL } from "../bench/systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, SYSTEMS, TYPICAL } from "../bench/systems.ts";
 import { rowOf, tokenTable, type Row } from "../bench/table.ts";
 
-const COMPARED = SYSTEMS.filter(({ name }) => [FLOOR, TYPICAL, BEST, LEAN].includes(name));
+const COMPARED = SYSTEMS.filter(({ name }) => [FLOOR, TYPICAL, BEST, LEAN, LEAN_INLINE].includes(name));
 
 describe("the tokens of a plan (o200k)", () => {
   let rows: Row[];
@@ -19,14 +19,14 @@ describe("the tokens of a plan (o200k)", () => {
 
   // Exact on purpose: a word more in a prompt or a result shows here. Change them knowingly.
   it.each([
-    ["json", 20, 564162, 283302, 26113],
-    ["json", 50, 6178036, 3074835, 127774],
-    ["text", 20, 495051, 254771, 18884],
-    ["text", 50, 5462455, 2757704, 84950],
+    ["json", 20, 564162, 283302, 26113, 15679],
+    ["json", 50, 6178036, 3074835, 127774, 61885],
+    ["text", 20, 495051, 254771, 18884, 15024],
+    ["text", 50, 5462455, 2757704, 84950, 60270],
   ] as const)(
-    "counted as %s with %i items are these, for the peers and for lean",
+    "counted as %s with %i items are these, for the peers, for lean and for lean inline",
     (as, size, ...expected) => {
-      const planning = [TYPICAL, BEST, LEAN].map((system) => row(system, size, as).planning);
+      const planning = [TYPICAL, BEST, LEAN, LEAN_INLINE].map((system) => row(system, size, as).planning);
       expect(planning).toEqual(expected);
     },
   );
@@ -44,7 +44,9 @@ describe("the tokens of a plan (o200k)", () => {
   });
 
   it("take no turn in lean, whatever the size of the plan", () => {
-    expect([5, 20, 50].map((size) => row(LEAN, size, "json").extraTurns)).toEqual([0, 0, 0]);
+    for (const system of [LEAN, LEAN_INLINE]) {
+      expect([5, 20, 50].map((size) => row(system, size, "json").extraTurns)).toEqual([0, 0, 0]);
+    }
     expect([5, 20, 50].map((size) => row(TYPICAL, size, "json").extraTurns)).toEqual([6, 21, 51]);
   });
 
@@ -63,5 +65,5 @@ describe("the tokens of a plan (o200k)", () => {
 it("a turn takes as many supersteps with lean as without a plan, and one more with todoListMiddleware", async () => {
   const supersteps: Record<string, number> = {};
   for (const system of COMPARED) supersteps[system.name] = await superstepsPerTurn(system);
-  expect(supersteps).toEqual({ [FLOOR]: 2, [TYPICAL]: 3, [BEST]: 3, [LEAN]: 2 });
+  expect(supersteps).toEqual({ [FLOOR]: 2, [TYPICAL]: 3, [BEST]: 3, [LEAN]: 2, [LEAN_INLINE]: 2 });
 });

@@ -1,5 +1,5 @@
 import { goalOf, type SectionGoal } from "../section.ts";
-import { BEST, FLOOR, LEAN } from "../systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE } from "../systems.ts";
 import { bytesAt, loadAt, timeRatio } from "./cells.ts";
 import type { Cell } from "./race.ts";
 import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES } from "./savers.ts";
@@ -12,11 +12,13 @@ export function timeGoals(cells: readonly Cell[]): SectionGoal[] {
     bytesAt(cells, { system, saver, turns: at });
   const load = (saver: string): number | undefined => loadAt(cells, { system: LEAN, saver, turns });
   return [
-    ...[NO_SAVER, MEMORY].flatMap((saver) =>
-      goal(
-        `time per turn of lean vs createAgent at 200 turns, ${saver}`,
-        timeRatio(cells, { system: LEAN, saver, turns }, FLOOR),
-        1.05,
+    ...[LEAN, LEAN_INLINE].flatMap((system) =>
+      [NO_SAVER, MEMORY].flatMap((saver) =>
+        goal(
+          `time per turn of ${system} vs createAgent at 200 turns, ${saver}`,
+          timeRatio(cells, { system, saver, turns }, FLOOR),
+          1.05,
+        ),
       ),
     ),
     ...[NO_SAVER, MEMORY, OURS, OFFICIAL, POSTGRES].flatMap((saver) =>

@@ -1,7 +1,7 @@
 import { tool } from "langchain";
 import { z } from "zod";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
-import { itemsOf, type Planning } from "../task.ts";
+import { itemsOf, withDone, type Planning } from "../task.ts";
 
 /** How long the timed runs are, in work calls. */
 export const TURNS = [25, 100, 200, 400] as const;
@@ -25,8 +25,9 @@ export function longScript(turns: number, plan?: Planning): Step[] {
     const done = Math.floor((at * ITEMS) / turns);
     const before = Math.floor(((at - 1) * ITEMS) / turns);
     if (at > 0 && done === before) return [call];
+    if (pace === "inline" && at > 0) return [withDone(call, done)];
     const report = at === 0 ? dialect.write(items) : dialect.progress(items, done);
-    return pace === "beside" ? [[report, call]] : [report, call];
+    return pace === "own-turn" ? [report, call] : [[report, call]];
   });
   return [...steps, ...(answerCompletes ? [] : [dialect.progress(items, ITEMS)]), "Finished."];
 }

@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import { createAgent, todoListMiddleware, type AgentMiddleware } from "langchain";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { loadDeepagents } from "../deepagents.ts";
-import { BEST, CLASSIC, FLOOR, LEAN, LEAN_DIALECT, TYPICAL } from "../systems.ts";
+import { BEST, CLASSIC, FLOOR, LEAN, LEAN_DIALECT, LEAN_INLINE, TYPICAL } from "../systems.ts";
 import type { Planning } from "../task.ts";
 import type { Product } from "./product.ts";
 import { kilobyteTool } from "./script.ts";
@@ -27,6 +27,7 @@ export const PEER_DEEP_PLAN = "deepagents + todoListMiddleware beside";
 
 const BESIDE_CLASSIC = { dialect: CLASSIC, pace: "beside" } as const;
 const BESIDE_LEAN = { dialect: LEAN_DIALECT, pace: "beside", answerCompletes: true } as const;
+const INLINE = { dialect: LEAN_DIALECT, pace: "inline", answerCompletes: true } as const;
 
 /** Everything that is timed. `deepagents` is left out where it is not installed. */
 export async function timedSystems({ main }: Product): Promise<TimedSystem[]> {
@@ -37,6 +38,7 @@ export async function timedSystems({ main }: Product): Promise<TimedSystem[]> {
     { name: LOOP, create: (model) => handWritten(model) },
     { name: FLOOR, create: agentWith() },
     { name: LEAN, plan: BESIDE_LEAN, create: agentWith(lean) },
+    { name: LEAN_INLINE, plan: INLINE, create: agentWith(() => planMiddleware({ reports: "inline" })) },
     { name: TYPICAL, plan: { dialect: CLASSIC, pace: "own-turn" }, create: agentWith(todoListMiddleware) },
     { name: BEST, plan: BESIDE_CLASSIC, create: agentWith(todoListMiddleware) },
     {
