@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Counter } from "../bench/count.ts";
 import { alone } from "../bench/worth/crew.ts";
 import { deerflowPeer } from "../bench/worth/deerflow-peer.ts";
+import type { ShownTools } from "../bench/worth/dialects.ts";
 import { ALL_FAULTS, FAULT_NAMES, FAULTS, NO_FAULTS, type Faults } from "../bench/worth/faults.ts";
 import { goalsOf } from "../bench/worth/goals.ts";
 import { mean, ratio, share } from "../bench/worth/intervals.ts";
@@ -31,7 +32,7 @@ async function outcomesOf(of: System, count: number, faults = ALL_FAULTS): Promi
 
 interface Request {
   messages: BaseMessage[];
-  tools: readonly string[];
+  tools: ShownTools;
 }
 
 const counter = new Counter("o200k", "text");
@@ -138,6 +139,7 @@ describe("a run", () => {
   it.each([
     ["holdfast lean", 20],
     ["holdfast lean, verify", 20],
+    ["holdfast lean inline", 20],
     ["holdfast createDeepAgent", 5],
   ])("under %s loses no item, does not crash and comes to an end", async (name, count) => {
     const outcomes = await outcomesOf(system(name), count);

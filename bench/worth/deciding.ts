@@ -59,9 +59,19 @@ function proceed(belief: Belief, mind: Mind, open: readonly JobStep[]): Turn {
   }
   const report = planCalls(belief, mind, { done, next });
   const work = report.redo ?? next;
-  const calls = [...report.calls, ...(work ? [workOn(work)] : [])];
+  // Broken JSON breaks the call that carries the report.
+  const isBroken =
+    report.broken === "update_todos" && mind.dialect?.attach !== undefined && work !== undefined;
+  if (isBroken) return { text, calls: [], broken: workOn(work).name };
+  const calls = work ? withWork(report.calls, workOn(work), mind.dialect) : report.calls;
   if (calls.length === 0 && report.broken === undefined) return { text: `${text} ${ANSWER}`.trim(), calls };
   return { text, calls, ...(report.broken !== undefined && { broken: report.broken }) };
+}
+
+function withWork(reports: WantedCall[], work: WantedCall, dialect: Dialect | undefined): WantedCall[] {
+  const [only, ...others] = reports;
+  const both = only && others.length === 0 ? dialect?.attach?.(only, work) : undefined;
+  return both ? [both] : [...reports, work];
 }
 
 /** The first step that waits for nothing, or, ignoring dependencies, the first that does wait. */

@@ -17,13 +17,22 @@ export interface Dialect {
   split: (before: readonly SeenItem[], after: readonly SeenItem[]) => WantedCall[];
   /** The call as models get it wrong, one of several ways. */
   spoil: (call: WantedCall, way: number) => WantedCall | "broken JSON";
+  /** The work call with the report in it, where the tools allow for that; undefined for what needs a call. */
+  attach?: (report: WantedCall, work: WantedCall) => WantedCall | undefined;
+}
+
+/** What the model is shown of its tools. */
+export interface ShownTools {
+  names: readonly string[];
+  /** Other tools than those of the plan have an argument for what is done. */
+  reportsInline: boolean;
 }
 
 /** The dialect that goes with these tools; none without a plan. */
-export function dialectFor(toolNames: readonly string[]): Dialect | undefined {
-  if (toolNames.includes("update_todos")) return PARTIAL;
-  if (toolNames.includes("write_todos")) return wholeList("write_todos", "todos", toTodo);
-  if (toolNames.includes("todo")) return wholeList("todo", "items", toChecklistItem);
+export function dialectFor({ names, reportsInline }: ShownTools): Dialect | undefined {
+  if (names.includes("update_todos")) return reportsInline ? INLINE : PARTIAL;
+  if (names.includes("write_todos")) return wholeList("write_todos", "todos", toTodo);
+  if (names.includes("todo")) return wholeList("todo", "items", toChecklistItem);
   return undefined;
 }
 
@@ -89,6 +98,22 @@ const PARTIAL: Dialect = {
     ];
     const args = spoiled[way % 4];
     return args ? { name: call.name, args } : "broken JSON";
+  },
+};
+
+/** The same, with what is done said in the work call. */
+const INLINE: Dialect = {
+  ...PARTIAL,
+  spoil: (call, way) => {
+    const { done, start } = call.args as { done?: string; start?: string };
+    if (done === undefined || start !== undefined) return PARTIAL.spoil(call, way);
+    const ids = done.split(",");
+    const spoiled = [JSON.stringify(ids), ids.map(Number), ids.map((id) => ({ id, status: "done" }))];
+    return way % 4 < 3 ? { name: call.name, args: { done: spoiled[way % 4] } } : "broken JSON";
+  },
+  attach: ({ name, args }, work) => {
+    const isReport = name === "update_todos" && Object.keys(args).join() === "done";
+    return isReport ? { ...work, args: { ...work.args, todo_done: args["done"] } } : undefined;
   },
 };
 

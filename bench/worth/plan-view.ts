@@ -64,9 +64,21 @@ export function updated(plan: readonly SeenItem[], done: readonly string[], resu
   });
 }
 
+/** The plan as a model takes it to be that has reported these items and knows that the next one starts by itself. */
+export function reported(plan: readonly SeenItem[], done: readonly string[]): SeenItem[] {
+  const after = plan.map((item): SeenItem =>
+    done.includes(item.id) ? { ...item, status: "completed" } : item,
+  );
+  if (after.some(({ status }) => status === "in_progress")) return after;
+  const names = new Set(after.filter(({ status }) => status === "completed").map(({ name }) => name));
+  const next = after.find((item) => item.status === "pending" && item.after.every((name) => names.has(name)));
+  return after.map((item): SeenItem => (item === next ? { ...item, status: "in_progress" } : item));
+}
+
 /** The ids that an update reports as done, in any of the shapes in which this model sends them. */
 export function idsReported({ done, completed, todos }: Record<string, unknown>): string[] {
-  if (typeof done === "string") return idsIn(done);
+  if (typeof done === "string") return idsIn(done.replaceAll(/[[\]"]/g, ""));
+  if (Array.isArray(done)) return done.map((id: unknown) => String((id as { id?: unknown }).id ?? id));
   if (Array.isArray(completed)) return completed.map(String);
   const list = typeof todos === "string" ? parsed(todos) : [];
   return Array.isArray(list) ? list.map((entry: { id?: unknown }) => String(entry.id)) : [];

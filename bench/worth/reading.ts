@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import { draw } from "./draw.ts";
 import { COMPLIANCE } from "./faults.ts";
 import { REQUEST, stepIn, type JobStep } from "./job.ts";
-import { idsReported, itemsInLines, itemsInList, updated, type SeenItem } from "./plan-view.ts";
+import { idsReported, itemsInLines, itemsInList, reported, updated, type SeenItem } from "./plan-view.ts";
 import { namesToDo, SUMMARY_MARK } from "./summarizer.ts";
 import { workIn } from "./world.ts";
 
@@ -66,6 +66,8 @@ class Reader {
   #reminder: Belief["reminder"];
   #lastWork: string | undefined;
   #begun: string | undefined;
+  /** What the last turn's work calls reported, and the plan before it. */
+  #report: { done: string[]; before: SeenItem[] } | undefined;
 
   constructor(seed: string, names: ReadonlyMap<string, string> = new Map()) {
     this.#seed = seed;
@@ -123,6 +125,9 @@ class Reader {
     for (const [, name] of message.text.matchAll(/Finished (\w+)\./g)) this.#finish(name!);
     // Its own mention of a name is knowledge of it, also when the call that carried the list was refused.
     for (const call of calls) this.#learnFrom(call.args);
+    const done = calls.flatMap(({ args }) => idsReported({ done: args["todo_done"] }));
+    this.#report = this.#plan && done.length > 0 ? { done, before: this.#plan } : undefined;
+    if (this.#report) this.#see(reported(this.#report.before, done));
   }
 
   #learnFrom(args: Record<string, unknown>): void {
@@ -139,6 +144,7 @@ class Reader {
       this.#learn({ name: work.name, after: this.#steps.get(work.name)?.after ?? [] });
       this.#begun = work.isOver ? undefined : work.name;
       if (work.isOver) this.#finish((this.#lastWork = work.name));
+      if (text.includes("<system_reminder>")) this.#takeBack(text, turnOf(message.tool_call_id));
       return;
     }
     const items = itemsInResult(text);
@@ -164,6 +170,18 @@ class Reader {
       );
     }
     this.#readRefusal(text, turnOf(message.tool_call_id));
+  }
+
+  /** A refusal of what the turn's work calls reported: the plan is what it was, but for what was accepted. */
+  #takeBack(text: string, turn: number): void {
+    this.#wasRefused = true;
+    if (this.#report) {
+      const { done, before } = this.#report;
+      const refused = [...text.matchAll(/Item (\w+) (?:cannot|is not)/g)].map(([, id]) => id!);
+      const accepted = refused.length > 0 ? done.filter((id) => !refused.includes(id)) : [];
+      this.#plan = accepted.length > 0 ? reported(before, accepted) : before;
+    }
+    this.#readRefusal(text, turn);
   }
 
   /** A refusal that names items says that they are not done; the model believes it or does not. */

@@ -4,7 +4,7 @@ import type { ChatResult } from "@langchain/core/outputs";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { piecesOf, type Counter } from "../count.ts";
 import { decide } from "./deciding.ts";
-import { dialectFor } from "./dialects.ts";
+import { dialectFor, type ShownTools } from "./dialects.ts";
 import { NO_FAULTS, type Faults } from "./faults.ts";
 import { readMessages } from "./reading.ts";
 import { summarize } from "./summarizer.ts";
@@ -34,15 +34,15 @@ abstract class CountedModel extends BaseChatModel {
 
   override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
     const { tools = [] } = options as { tools?: BindToolsInput[] };
-    const names = tools.map((tool) => (tool as { name: string }).name);
-    const message = this.answer(messages, names);
+    const shown = shownTools(tools);
+    const message = this.answer(messages, shown);
     this.spent.calls += 1;
     this.spent.tokens += this.#counter.count(piecesOf({ tools: [], messages: [...messages, message] }));
-    this.spent.tokens += this.#tokensOf(tools, names.join());
+    this.spent.tokens += this.#tokensOf(tools, shown.names.join());
     return { generations: [{ message, text: message.text }] };
   }
 
-  abstract answer(messages: readonly BaseMessage[], toolNames: readonly string[]): AIMessage;
+  abstract answer(messages: readonly BaseMessage[], tools: ShownTools): AIMessage;
 
   /** Every request of an agent has the same tools: converting them each time would take longer than the run. */
   #tokensOf(tools: readonly BindToolsInput[], key: string): number {
@@ -53,6 +53,12 @@ abstract class CountedModel extends BaseChatModel {
     this.#toolTokens.set(key, tokens);
     return tokens;
   }
+}
+
+function shownTools(tools: readonly BindToolsInput[]): ShownTools {
+  const all = tools as readonly { name: string; schema?: { properties?: object } }[];
+  const reportsInline = all.some(({ schema }) => "todo_done" in (schema?.properties ?? {}));
+  return { names: all.map(({ name }) => name), reportsInline };
 }
 
 /**
@@ -67,10 +73,10 @@ export class SimulatedModel extends CountedModel {
     return "simulated";
   }
 
-  answer(messages: readonly BaseMessage[], toolNames: readonly string[]): AIMessage {
+  answer(messages: readonly BaseMessage[], tools: ShownTools): AIMessage {
     const { seed, faults } = this;
     const belief = readMessages(messages, seed);
-    const dialect = dialectFor(toolNames);
+    const dialect = dialectFor(tools);
     const prompt = messages.find((message) => SystemMessage.isInstance(message))?.text ?? "";
     const answerCompletes = prompt.includes("final answer completes the last item");
     const { text, calls, broken } = decide(belief, { seed, faults, dialect, answerCompletes });

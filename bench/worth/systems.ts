@@ -36,6 +36,7 @@ export const SYSTEMS: readonly System[] = [
   peer("DeerFlow reminders (port)", deerflowPeer),
   ours("holdfast lean"),
   ours("holdfast lean, verify", () => ({ verify: workWasDone() })),
+  ours("holdfast lean inline", () => ({ reports: "inline" })),
   ours("holdfast classic", () => ({ preset: "classic" })),
   ours("holdfast deerflow", () => ({ preset: "deerflow" })),
   ours("holdfast checklist", () => ({ preset: "checklist" })),

@@ -13,14 +13,14 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-Work of 3 or more steps: call write_todos first. Anything shorter, trivial or conversational: no plan.
+Work of 3 or more steps: call write_todos first. Anything shorter: no plan.
 Items are small, concrete steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
 ${LEAN_FINAL_ANSWER.complete}`;
 
 export const LEAN_WRITE_DESCRIPTION =
-  "Create or replace the plan. Ids count from 1. after: positions of items it waits for.";
+  "Create or replace the plan. Ids count from 1. after: ids it waits for.";
 
 export const LEAN_WRITE_SCHEMA = {
   type: "object",
