@@ -7,6 +7,7 @@ import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { isPlanChangeEvent } from "./events.ts";
 import { planMiddleware } from "./index.ts";
+import { withDoneArgument } from "./inline-reports.ts";
 import type { PlanOptions } from "./options.ts";
 
 const go = { messages: [new HumanMessage("go")] };
@@ -195,7 +196,18 @@ describe("a report that is refused", () => {
 });
 
 describe("tools that stay as they are", () => {
-  it("have an argument of that name, or are strict", async () => {
+  it("are those of the plan, of a provider, and all in strict mode", () => {
+    const named = (name: string): object => tool(() => "", { name, description: name, schema: z.object({}) });
+    const [plan, work] = [named("write_todos"), named("work")];
+    const provider = { type: "web_search_20250305", name: "web_search" };
+    const shown = withDoneArgument([plan, work, provider], ["write_todos"]);
+    expect(shown.map((one, at) => one === [plan, work, provider][at])).toEqual([true, false, true]);
+    // What a model is sent must not change from one request to the next.
+    expect(withDoneArgument([work], [])[0]).toBe(shown[1]);
+    expect(withDoneArgument([work], [], { strict: true })).toEqual([work]);
+  });
+
+  it("have an argument of that name", async () => {
     const own = tool(({ todo_done }) => `got ${todo_done}`, {
       name: "own",
       description: "Its own.",
