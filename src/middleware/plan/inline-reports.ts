@@ -131,17 +131,19 @@ export function withReports(messages: readonly BaseMessage[], tag: string): Base
       const [first] = Object.keys(kept.said);
       refused.clear();
       if (kept.refused !== undefined) refused.set(tool_calls[Number(first)]?.id ?? "", kept.refused);
-      return changed(message, { tool_calls: tool_calls.map((call, at) => withReport(call, at, kept)) });
+      return changed(message, () => ({
+        tool_calls: tool_calls.map((call, at) => withReport(call, at, kept)),
+      }));
     }
     const text = message.type === "tool" ? refused.get((message as ToolMessage).tool_call_id) : undefined;
     if (text === undefined) return message;
-    const said = `<${tag}>${text}</${tag}>`;
-    const { content } = message;
-    return changed(message, {
-      content:
-        typeof content === "string" ? `${content}\n\n${said}` : [...content, { type: "text", text: said }],
-    });
+    return changed(message, () => withSaid(message.content, `<${tag}>${text}</${tag}>`));
   });
+}
+
+function withSaid(content: BaseMessage["content"], text: string): Pick<BaseMessage, "content"> {
+  if (typeof content === "string") return { content: `${content}\n\n${text}` };
+  return { content: [...content, { type: "text", text }] };
 }
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
@@ -150,11 +152,14 @@ function withReport(call: ToolCall, at: number, { said }: Kept): ToolCall {
   return at in said ? { ...call, args: { ...call.args, [DONE_ARGUMENT]: said[at] } } : call;
 }
 
+/** Made once: a long thread has many such messages, in every request. */
+const copies = new WeakMap<BaseMessage, BaseMessage>();
+
 /** A copy with other fields: the message itself belongs to the state. */
-function changed(message: BaseMessage, fields: object): BaseMessage {
-  const copy = Object.create(
-    Object.getPrototypeOf(message) as object,
-    Object.getOwnPropertyDescriptors(message),
-  ) as BaseMessage;
-  return Object.assign(copy, fields);
+function changed(message: BaseMessage, fields: () => object): BaseMessage {
+  const known = copies.get(message);
+  if (known) return known;
+  const copy = Object.create(Object.getPrototypeOf(message) as object) as BaseMessage;
+  copies.set(message, Object.assign(copy, message, fields()));
+  return copy;
 }
