@@ -8,16 +8,22 @@ import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
-import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware, type LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
-import { MOUNT, Sandboxes, sandboxMiddlewareOf, type SandboxOptions } from "../middleware/sandbox/index.ts";
+import {
+  MOUNT,
+  Sandboxes,
+  sandboxMiddlewareOf,
+  SandboxWorkspace,
+  type SandboxOptions,
+} from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { summarizationMiddleware, type SummarizationOptions } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
+import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
 import { titleMiddleware, type TitleOptions } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { DeferredModel } from "../models/deferred.ts";
@@ -103,7 +109,7 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
   const concurrency = request.maxConcurrentSubagents;
   const sandboxes = new Sandboxes({ ...options.sandbox, ...folder });
   const history = {
-    workspace: new Workspace({ backend: sandboxes.backend }),
+    workspace: new SandboxWorkspace({ backend: sandboxes.backend }),
     folder: `${MOUNT}/outputs/history`,
   };
   return [
@@ -146,7 +152,7 @@ function helpers(
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
     const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
-    const runnable = createDeepAgent({
+    const agent = createDeepAgent({
       name,
       plan,
       maxDepth: 0,
@@ -162,7 +168,12 @@ function helpers(
       systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });
-    return { name, description, runnable, ownsFiles: true };
+    // The caller's files are also there in a run without a thread.
+    const runnable = {
+      invoke: (input: object, config: RunContext = {}) =>
+        agent.invoke(input as never, inThread(config) as never),
+    };
+    return { name, description, runnable: runnable as CompiledSubagent["runnable"], ownsFiles: true };
   });
 }
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { tool } from "langchain";
+import { tool, toolRetryMiddleware, type AnyAgentMiddleware } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Todo } from "../plan/index.ts";
@@ -358,6 +358,83 @@ describe("the chain", () => {
     const { messages } = await agent.invoke(new Command({ resume: "b" }), config);
     expect(messages.at(-1)!.text).toBe("Done.");
     expect(named(model.requests[3]!.messages, "todo_completion_reminder")).toHaveLength(1);
+  });
+
+  it("of a request without a thread has files of its own, which its sub-agents share", async () => {
+    const path = "/mnt/user-data/workspace/in.txt";
+    const run = (steps: Step[]) =>
+      makeLeadAgent(
+        { configurable: { subagent_enabled: true } },
+        { model: new ScriptedModel(steps), baseDir },
+      ).invoke(go);
+    const { messages, threadData } = (await run([
+      callTool("write_file", { file_path: path, content: "hello" }),
+      callTool("task", { description: "read it", subagent_type: "general-purpose" }),
+      callTool("execute", { command: `cat ${path}; echo -n " there" >> in.txt` }),
+      "read",
+      callTool("read_file", { file_path: path }),
+      "ok",
+    ])) as { messages: BaseMessage[]; threadData?: { workspace: string } };
+    expect(messages.at(-2)!.text).toContain("hello there");
+    expect(readFileSync(join(threadData!.workspace, "in.txt"), "utf8")).toBe("hello there");
+    const other = await run([callTool("read_file", { file_path: path }), "ok"]);
+    expect(other.messages.at(-2)!.text).not.toContain("hello");
+  });
+
+  it("lets the user's middleware try a tool again", async () => {
+    let tries = 0;
+    const flaky = tool(
+      () => {
+        if (++tries < 3) throw new Error("503");
+        return "fine";
+      },
+      { name: "flaky", description: "f", schema: z.object({}) },
+    );
+    for (const sandbox of [{}, { resultLimit: false as const }]) {
+      tries = 0;
+      const middleware = [
+        toolRetryMiddleware({ maxRetries: 3, initialDelayMs: 1 }) as unknown as AnyAgentMiddleware,
+      ];
+      const { agent, config } = lead({}, [callTool("flaky"), "ok"], { tools: [flaky], middleware, sandbox });
+      const { messages } = await agent.invoke(go, config);
+      expect(messages.at(-2)!.text).toBe("fine");
+      expect(tries).toBe(3);
+    }
+  });
+
+  it("goes on when a tool gives up a request of its own, and stops when the run is aborted", async () => {
+    const controller = new AbortController();
+    const fetchPage = tool(
+      ({ stop }) => {
+        if (stop) controller.abort();
+        throw new DOMException("timed out", "AbortError");
+      },
+      { name: "fetch_page", description: "f", schema: z.object({ stop: z.boolean() }) },
+    );
+    const steps = [callTool("fetch_page", { stop: false }), callTool("fetch_page", { stop: true }), "ok"];
+    const { agent, config, model } = lead({}, steps, { tools: [fetchPage] });
+    await expect(agent.invoke(go, { ...config, signal: controller.signal })).rejects.toThrow(/abort/i);
+    expect(model.requests).toHaveLength(2);
+    expect(model.requests[1]!.messages.at(-1)!.text).toBe("Error: timed out");
+  });
+
+  it("keeps the files of two base directories apart", async () => {
+    const path = "/mnt/user-data/outputs/secret.txt";
+    const config = { configurable: { thread_id: "same" } };
+    let other: BaseMessage[] = [];
+    const model = new ScriptedModel([
+      callTool("write_file", { file_path: path, content: "secret" }),
+      async () => {
+        const steps = [callTool("read_file", { file_path: path }), "ok"];
+        const options = { model: new ScriptedModel(steps), baseDir: join(baseDir, "b") };
+        ({ messages: other } = await makeLeadAgent(config, options).invoke(go, config));
+        return "ok";
+      },
+    ]);
+    await makeLeadAgent(config, { model, baseDir: join(baseDir, "a") }).invoke(go, config);
+    expect(other.at(-1)!.text).toBe("ok");
+    expect(other.at(-2)!.text).not.toContain("secret\n");
+    expect(other.at(-2)!.text).toMatch(/^Error/);
   });
 
   it("is a graph factory for a LangGraph server", async () => {

@@ -3,7 +3,7 @@ import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { callId, checkedTool } from "../loose-tool.ts";
-import { answered } from "../tool-errors/index.ts";
+import { answeredOnce } from "../tool-errors/index.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
 export const CLARIFICATION_TOOL = "ask_clarification";
@@ -28,7 +28,7 @@ export function clarificationMiddleware() {
     wrapToolCall: async (request, handler) => {
       const { toolCall, state } = request;
       if (toolCall.name === CLARIFICATION_TOOL || !isAsking(state.messages, toolCall.id))
-        return answered(request, handler);
+        return answeredOnce(request, handler);
       const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
       return new ToolMessage({
         content,

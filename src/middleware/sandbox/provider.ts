@@ -13,8 +13,11 @@ export interface Sandbox {
 /** Where sandboxes come from. A remote one implements the same two calls. */
 export interface SandboxProvider {
   name: string;
-  /** Called once per run at most, when the first tool needs it. */
+  /**
+   * Called when a tool of the thread first needs it. Threads of two base directories may have the same id: what is
+   * kept by thread has to be kept by `folders`.
+   */
   acquire(thread: { threadId: string; folders: ThreadData }): Promise<Sandbox>;
-  /** Called when the run has ended. Must not fail for a sandbox that is gone. */
+  /** Called when no run of the thread uses it any more. Must not fail for a sandbox that is gone. */
   release(sandbox: Sandbox): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { lastValue } from "../last-value.ts";
+import { threadIdOf } from "./thread-id.ts";
 
 /** The folders of a thread, as absolute paths. They exist once something is put into them. */
 export interface ThreadData {
@@ -21,7 +22,10 @@ export interface ThreadDataOptions {
 
 const DEFAULT_BASE = ".holdfast/threads";
 
-/** Puts the paths of the thread's folders into the graph state as `threadData`. Creates nothing by itself. */
+/**
+ * Puts the paths of the thread's folders into the graph state as `threadData`. Creates nothing by itself. A run
+ * without a `thread_id` has folders of its own.
+ */
 export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptions = {}) {
   return createMiddleware({
     name: "ThreadDataMiddleware",
@@ -31,7 +35,7 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
       ),
     }),
     wrapModelCall: async (request, handler) => {
-      const threadData = threadFolders(baseDir, request.runtime.configurable?.["thread_id"]);
+      const threadData = threadFolders(baseDir, threadIdOf(request.runtime));
       const known = request.state.threadData;
       const answer = await handler(request);
       if (known?.workspace === threadData.workspace || !AIMessage.isInstance(answer)) return answer;
@@ -41,12 +45,8 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
 }
 
 /** The folders of a thread. No thread id leads out of `baseDir` or into another thread's folders. */
-export function threadFolders(baseDir: string, threadId: unknown): ThreadData {
-  const root = join(
-    resolve(baseDir),
-    folderName(typeof threadId === "string" ? threadId : "thread"),
-    "user-data",
-  );
+export function threadFolders(baseDir: string, threadId: string): ThreadData {
+  const root = join(resolve(baseDir), folderName(threadId), "user-data");
   return {
     workspace: join(root, "workspace"),
     uploads: join(root, "uploads"),

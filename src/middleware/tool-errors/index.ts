@@ -1,33 +1,60 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
-import { MiddlewareError, toolErrorMiddleware, ToolInvocationError } from "langchain";
+import { createMiddleware, MiddlewareError, ToolInvocationError } from "langchain";
 
-/** LangChain's middleware that makes a result of a tool's error, so that the run goes on, in words for the model. */
+/**
+ * Makes a result of a tool's error, so that the run goes on, in words for the model. Bears the name of LangChain's
+ * middleware, which a user may put in its place.
+ */
 export function toolErrors() {
-  return toolErrorMiddleware({ onError: describeToolError });
+  return createMiddleware({ name: "toolErrorMiddleware", wrapToolCall: answered });
 }
+
+/** A tool call as a `wrapToolCall` gets it, as far as it is used here. */
+interface ToolRequest {
+  toolCall: { id?: string; name: string };
+  runtime: unknown;
+}
+type Handler<Request> = (request: Request) => Promise<ToolMessage | Command> | ToolMessage | Command;
+
+/** In a request: somebody further out answers errors. */
+const ANSWERED = Symbol("answered");
 
 /**
  * Runs a tool from within `wrapToolCall` and answers its error. LangChain ends a run when an error passes through a
  * `wrapToolCall`, also an ordinary tool's, which it would otherwise show to the model.
  */
-export async function answered<Request extends { toolCall: { id?: string; name: string } }>(
+export async function answered<Request extends ToolRequest>(
   request: Request,
-  handler: (request: Request) => Promise<ToolMessage | Command> | ToolMessage | Command,
+  handler: Handler<Request>,
 ): Promise<ToolMessage | Command> {
   try {
-    return await handler(request);
+    return await handler({ ...request, [ANSWERED]: true });
   } catch (error) {
-    const content = isGraphBubbleUp(error) ? undefined : describeToolError(error);
-    if (content === undefined) throw error;
+    // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
+    if (isGraphBubbleUp(error) || isAborted(request.runtime)) throw error;
     const { name, id = "" } = request.toolCall;
-    return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+    return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
   }
 }
 
+/**
+ * Runs a tool like `answered`, but leaves its error to an `answered` further out where there is one: a user's
+ * middleware between the two, such as one that tries again, has to see it.
+ */
+export async function answeredOnce<Request extends ToolRequest>(
+  request: Request,
+  handler: Handler<Request>,
+): Promise<ToolMessage | Command> {
+  return ANSWERED in request ? handler(request) : answered(request, handler);
+}
+
+function isAborted(runtime: unknown): boolean {
+  return (runtime as { signal?: AbortSignal } | undefined)?.signal?.aborted ?? false;
+}
+
 /** What a failed tool says to the model: what was wrong, without stack or paths of the host. */
-function describeToolError(error: unknown): string | undefined {
-  if (error instanceof Error && error.name === "AbortError") return undefined;
+function describeToolError(error: unknown): string {
   // LangChain's wrappers only: a tool's own message says more than what caused it.
   let root: unknown = error;
   while (MiddlewareError.isInstance(root)) root = (root as Error).cause;

@@ -1,0 +1,95 @@
+import type { FileBackend } from "../../files/index.ts";
+import { Workspace, type BackendContext, type OpenWorkspace } from "../files/workspace.ts";
+import type { ToolRuntime } from "../loose-tool.ts";
+import { threadFolders } from "../thread-data/index.ts";
+import { inThread, isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
+import { lazily } from "./lazily.ts";
+import { Lease } from "./lease.ts";
+import { localSandboxProvider } from "./local.ts";
+import type { SandboxProvider } from "./provider.ts";
+
+/** All leases of a provider, by folder: agents that are built per request find the ones of earlier requests here. */
+const leases = new WeakMap<SandboxProvider, Map<string, Lease>>();
+const sharedProvider = localSandboxProvider();
+
+/** The sandboxes that one agent uses. */
+export class Sandboxes {
+  readonly #provider: SandboxProvider;
+  readonly #baseDir: string;
+  readonly #leases: Map<string, Lease>;
+
+  constructor({
+    provider = sharedProvider,
+    baseDir = ".holdfast/threads",
+  }: {
+    provider?: SandboxProvider;
+    baseDir?: string;
+  }) {
+    this.#provider = provider;
+    this.#baseDir = baseDir;
+    this.#leases = leases.get(provider) ?? new Map<string, Lease>();
+    leases.set(provider, this.#leases);
+  }
+
+  /** A backend in the thread's sandbox, for `SandboxWorkspace`. */
+  readonly backend = ({ threadId }: Pick<BackendContext, "threadId">): FileBackend =>
+    lazily(() => this.#with(threadId, async (lease) => (await lease.sandbox()).backend));
+
+  /** Makes a model or tool call of a run, during which no other run's end releases the sandbox. */
+  during<Result>(
+    runtime: RunContext & { signal?: AbortSignal | undefined },
+    make: () => Promise<Result> | Result,
+  ): Promise<Result> {
+    const call = { run: nameOf(runtime), signal: runtime.signal };
+    return this.#with(threadIdOf(runtime), async (lease) => {
+      lease.begin(call);
+      let failed = true;
+      try {
+        const result = await make();
+        failed = false;
+        return result;
+      } finally {
+        lease.end(call, { failed });
+        // No other run can follow this one.
+        if (failed && !isInThread(runtime)) await lease.release(call.run);
+      }
+    });
+  }
+
+  /** Ends a run's use of its sandbox. */
+  release(runtime: RunContext): Promise<void> {
+    return this.#with(threadIdOf(runtime), (lease) => lease.release(nameOf(runtime)));
+  }
+
+  /** Does something with the lease of a thread, which is forgotten when nothing is left in it. */
+  async #with<Result>(threadId: string, use: (lease: Lease) => Promise<Result>): Promise<Result> {
+    const folders = threadFolders(this.#baseDir, threadId);
+    // Not the thread's id: other agents may have other folders for a thread of the same name.
+    const key = folders.workspace;
+    const lease = this.#leases.get(key) ?? new Lease(this.#provider, { threadId, folders });
+    this.#leases.set(key, lease);
+    try {
+      return await use(lease);
+    } finally {
+      if (lease.isIdle && this.#leases.get(key) === lease) this.#leases.delete(key);
+    }
+  }
+}
+
+/** A workspace in sandboxes, also for a run without a thread. */
+export class SandboxWorkspace extends Workspace {
+  override open(state: unknown, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
+    return super.open(state, inThread(runtime));
+  }
+
+  override openFor(id: string, runtime: ToolRuntime): Promise<OpenWorkspace> {
+    return super.openFor(id, inThread(runtime));
+  }
+}
+
+/** Tells the runs of a thread apart, also those of two agents in one graph. */
+function nameOf(runtime: RunContext): string {
+  const namespace = runtime.configurable?.["checkpoint_ns"];
+  const nodes = typeof namespace === "string" ? namespace.split("|") : [];
+  return [runIdOf(runtime), ...nodes.slice(0, -1)].join("|");
+}
