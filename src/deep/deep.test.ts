@@ -8,6 +8,7 @@ import { compositeBackend, storeBackend } from "../files/index.ts";
 import { filesMiddleware } from "../middleware/files/index.ts";
 import { stateBackend } from "../middleware/files/workspace.ts";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import type { PlanOptions } from "../middleware/plan/options.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../testing/index.ts";
 import { createDeepAgent } from "./index.ts";
@@ -352,6 +353,23 @@ describe("sub-agents", () => {
     for (const { messages } of model.requests) {
       expect(messages.filter((message) => message.text.includes("The user changed"))).toEqual([]);
     }
+  });
+
+  it("have a place below the owner of the main plan", async () => {
+    const owners = async (plan: PlanOptions) => {
+      const model = cast({
+        go: [task("sub"), "ok"],
+        sub: [callTool("write_todos", { todos: ["a"] }), callTool("update_todos", { done: "1" }), "done"],
+      });
+      const stream = await createDeepAgent({ model, plan }).stream(go, { streamMode: "custom" });
+      const seen = new Set<string>();
+      for await (const event of stream) {
+        if (isPlanChangeEvent(event) || isSubagentEvent(event)) seen.add(event.owner.replace(/:.*/, ""));
+      }
+      return [...seen];
+    };
+    expect(await owners({ owner: "planner" })).toEqual(["planner/general-purpose"]);
+    expect(await owners({})).toEqual(["main/general-purpose"]);
   });
 
   it("lose nothing when 20 of them make 5 edits each on 100 files at once", async () => {

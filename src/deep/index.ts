@@ -16,6 +16,7 @@ import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { DeferredModel } from "../models/deferred.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
 import type { CreateDeepAgent } from "./types.ts";
@@ -24,8 +25,10 @@ import type { CreateDeepAgent } from "./types.ts";
  * Builds a LangChain agent that plans, keeps files and hands work to sub-agents. Everything the result does
  * is a LangChain agent's: `invoke`, `stream`, `streamEvents`, `graph.getState`.
  */
-export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) =>
-  assemble(options, 0)) as never;
+export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) => {
+  checkDeepOptions(options);
+  return assemble(options, 0);
+}) as never;
 
 const GENERAL_PURPOSE = "general-purpose";
 const RECURSION_LIMIT = 1000;

@@ -10,9 +10,10 @@ import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
 import { FollowedTodo, type FollowUpdate } from "../middleware/plan/follow.ts";
 import type { PlanParts } from "../middleware/plan/turn.ts";
 import { ZERO_TALLY } from "../plan/index.ts";
+import { checkSubagentsOptions } from "./check-options.ts";
 import type { SubagentEvent } from "./events.ts";
 import { readReport, type Report } from "./report.ts";
-import { checkNames, type CompiledSubagent } from "./spec.ts";
+import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 
 /** Options of `subagentsMiddleware`. */
@@ -30,7 +31,7 @@ const RECURSION_LIMIT = 1000;
 
 /** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
 export function subagentsMiddleware(options: SubagentsOptions) {
-  checkNames(options.subagents);
+  checkSubagentsOptions(options);
   return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
 }
 
@@ -79,7 +80,7 @@ async function runJob(
   const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
   if (Array.isArray(followed)) return failure(TASK, id, followed.map((issue) => issue.message).join(" "));
 
-  const owner = `${ownerOf({ configurable }, "main")}/${name}:${id}`;
+  const owner = `${ownerOf({ configurable }, plan?.setup.owner ?? "main")}/${name}:${id}`;
   const tell = (event: Pick<SubagentEvent, "type" | "ok" | "error">): void =>
     writer?.({
       ...event,

@@ -6,9 +6,11 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { mergeFiles, preview } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
+import { checkOptions } from "../check-options.ts";
 import { callId, checkedTool, type ToolRuntime } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
+import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { operate } from "./operate.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
@@ -26,6 +28,7 @@ export interface FilesOptions extends WorkspaceOptions {
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
 export function filesMiddleware(options: FilesOptions = {}) {
+  checkOptions(options, { name: "filesMiddleware", schema: FILES_OPTIONS });
   return filesMiddlewareOf(new Workspace(options), options);
 }
 

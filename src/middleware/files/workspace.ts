@@ -7,7 +7,10 @@ import {
   type PermissionRule,
   type StateBackend,
 } from "../../files/index.ts";
+import { compileRules } from "../../files/permissions.ts";
+import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { operate } from "./operate.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
 
@@ -50,7 +53,10 @@ export class Workspace {
   /** Whether commands can be run. */
   readonly canExecute: boolean;
 
+  /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
   constructor({ backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions) {
+    checkOptions({ backend, permissions, canExecute }, { name: "Files", schema: WORKSPACE_OPTIONS });
+    compileRules(permissions);
     this.#make = typeof backend === "function" ? backend : () => backend;
     this.#permissions = permissions;
     this.canExecute = typeof backend === "function" ? canExecute : backend.execute !== undefined;

@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { summarizationMiddleware } from "../summarization/index.ts";
 import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
 import { planMiddleware } from "./index.ts";
 import type { PlanOptions } from "./options.ts";
@@ -300,6 +301,82 @@ describe("nothing is completed", () => {
     const result = await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
     expect(result.todos[1]?.status).toBe("in_progress");
     expect(model.requests).toHaveLength(7);
+  });
+});
+
+describe("in a later request of the user", () => {
+  const wait = { messages: [new HumanMessage("wait, not yet")] };
+  const ENDED: Step[] = [...WORKED, callTool("ask_user"), "Shall I?"];
+
+  it("an answer without work completes nothing, whatever was done for the item before", async () => {
+    const { agent, model } = agentWith([...ENDED, "Take your time.", "As you like.", "I wait."]);
+    await agent.invoke(go, config);
+    const { todos } = await agent.invoke(wait, config);
+    expect(todos[1]?.status).toBe("in_progress");
+    expect(model.requests).toHaveLength(7);
+  });
+
+  it("nor does one after a tool whose result was the answer to the request before", async () => {
+    const show = tool(() => "shown", {
+      name: "show",
+      description: "show",
+      schema: z.object({}),
+      returnDirect: true,
+    });
+    const model = new ScriptedModel([TWO, [done("1"), callTool("show")], "1", "2", "3"]);
+    const agent = createAgent({
+      model,
+      tools: [show],
+      middleware: [planMiddleware()],
+      checkpointer: new MemorySaver(),
+    });
+    await agent.invoke(go, config);
+    const { todos } = await agent.invoke(wait, config);
+    expect(todos[1]?.status).toBe("in_progress");
+    expect(model.requests).toHaveLength(5);
+  });
+
+  it("an answer after work completes the item, also when another call failed before it", async () => {
+    const { agent, model } = agentWith([...ENDED, callTool("fail"), callTool("work"), "Built."]);
+    await agent.invoke(go, config);
+    const { todos } = await agent.invoke(wait, config);
+    expect(todos[1]?.status).toBe("completed");
+    expect(model.requests).toHaveLength(7);
+  });
+
+  it("a hidden message that another middleware adds is none", async () => {
+    const hint = new HumanMessage({ content: "mind the tests", additional_kwargs: { hide_from_ui: true } });
+    const hinting = createMiddleware({
+      name: "hinting",
+      beforeModel: ({ messages }) => (messages.length === 7 ? { messages: [hint] } : undefined),
+    });
+    const { model, statuses } = await run([...WORKED, "Built."], {}, [hinting]);
+    expect(model.requests[2]?.messages.at(-1)?.text).toBe("mind the tests");
+    expect(statuses).toBe("completed completed");
+  });
+
+  it("a summary that took the user's message and the work away does not begin another one", async () => {
+    const note = callTool("update_todos", { edit: [{ id: "2", note: "nearly" }] });
+    for (const [turn, status] of [
+      [callTool("work"), "completed"],
+      [note, "in_progress"],
+    ] as const) {
+      const summaries = summarizationMiddleware({
+        model: new ScriptedModel(["They built."], { loop: true }),
+        trigger: { messages: 8 },
+        keep: { messages: 2 },
+      });
+      const first: Step[] = [TWO, [done("1"), callTool("work"), callTool("ask_user")], "Shall I?"];
+      const model = new ScriptedModel([...first, turn, note, note, "1", "2", "3"]);
+      const middleware = [summaries, planMiddleware()] as unknown as [AnyMiddleware];
+      const checkpointer = new MemorySaver();
+      const agent = createAgent({ model, tools: [work, ask], middleware, checkpointer });
+      await agent.invoke(go, config);
+      const { todos } = await agent.invoke({ messages: [new HumanMessage("yes")] }, config);
+      expect(todos[1]?.status).toBe(status);
+      const sent = model.requests[6]!.messages;
+      expect(sent.some(({ text }) => text === "yes" || text === "worked")).toBe(false);
+    }
   });
 });
 

@@ -69,13 +69,15 @@ export async function completeByAnswer(
   return { ok: true, changes: done.changes, todos: charged.todos, update: { todos, _plan: memory } };
 }
 
-/** The item whose work the answer ends: alone, in progress, worked on, and nothing speaks against it. */
+/** The item whose work the answer ends: alone, in progress, worked on in this run, and nothing speaks against it. */
 function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefined {
   if (answer.text.trim() === "" || asksBack(answer.text)) return undefined;
   const [item, ...others] = actionable(plan.todos);
   if (item?.status !== "in_progress" || others.length > 0) return undefined;
-  const mark = plan.memory.marks[item.id];
-  if (!mark || tally.toolCalls <= mark.toolCalls) return undefined;
+  const { marks, callsBefore } = plan.memory;
+  const mark = marks[item.id];
+  // An answer to a later message of the user may be about anything.
+  if (!mark || tally.toolCalls <= Math.max(mark.toolCalls, callsBefore)) return undefined;
   return speaksAgainst(messages) ? undefined : item;
 }
 

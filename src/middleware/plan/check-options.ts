@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { HarnessError } from "../../errors.ts";
 import { PRESET_NAMES, PRESETS, STATUSES } from "../../plan/index.ts";
+import { checkOptions } from "../check-options.ts";
 import type { PlanOptions } from "./options.ts";
 
 const text = z.string().optional();
@@ -11,7 +11,7 @@ const callback = z.custom<unknown>((value) => typeof value === "function", "must
 const named = { name: text, text };
 
 /** What each option may be. Names and types follow `PlanOptions`; this is for those who have no compiler. */
-const OPTIONS = z
+export const PLAN_OPTIONS = z
   .strictObject({
     preset: z.enum(PRESET_NAMES),
     systemPrompt: z.string(),
@@ -75,20 +75,6 @@ const OPTIONS = z
   });
 
 /** Throws `invalid-options` that names every option that is misspelled or has a value that cannot be. */
-export function checkOptions(options: PlanOptions): void {
-  const result = OPTIONS.safeParse(options);
-  if (result.success) return;
-  const reasons = result.error.issues.flatMap((issue) => reasonsOf(issue));
-  throw new HarnessError("invalid-options", `planMiddleware: ${reasons.join("; ")}.`);
-}
-
-function reasonsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string[] {
-  const path = [...above, ...issue.path];
-  // Of "false, or an object" somebody who gave something else meant the object.
-  const meant = issue.code === "invalid_union" ? issue.errors.at(-1) : undefined;
-  if (meant) return meant.flatMap((inner) => reasonsOf(inner, path));
-  if (issue.code !== "unrecognized_keys") return [`${path.join(".") || "the options"}: ${issue.message}`];
-  const names = issue.keys.map((key) => `"${[...path, key].join(".")}"`).join(", ");
-  const known = path.length === 0 ? ` (there are ${Object.keys(OPTIONS.shape).join(", ")})` : "";
-  return [`there is no option ${names}${known}`];
+export function checkPlanOptions(options: PlanOptions): void {
+  checkOptions(options, { name: "planMiddleware", schema: PLAN_OPTIONS });
 }

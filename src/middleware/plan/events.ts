@@ -7,7 +7,7 @@ export interface PlanChangeEvent {
   version: 1;
   /** Whose plan: `main`, or a sub-agent's place such as `main/researcher:call_7`. */
   owner: string;
-  /** Who changed it; `harness` when an item followed its sub-agent, or a final answer completed the last one. */
+  /** Who changed it; `harness` when items followed their sub-agents, or a final answer completed the last one. */
   by: "model" | "person" | "harness";
   /** Epoch milliseconds. */
   at: number;

@@ -6,7 +6,6 @@ import {
   renderStatus,
   type Change,
   type Issue,
-  type Mark,
   type Plan,
   type Tally,
   type Todo,
@@ -82,7 +81,7 @@ export class FollowedTodo {
   /** Ends the item's work. Returns the update and a sentence for the model. */
   async end(ending: Ending): Promise<{ update: FollowUpdate; sentence: string }> {
     const { policy } = this.#setup.preset;
-    // Among several that end together none should start the next: each knows only of its own end.
+    // Among several that end together none can start the next, as each knows only of its own end: `startNext` does.
     const rules = this.#alone ? policy : { ...policy, idle: "allow" as const };
     const failed = (reason: string): { plan: Plan; sentence: string } => {
       const noted = applyUpdate(this.#started, { edit: [{ id: this.#id, note: reason }] }, rules);
@@ -128,17 +127,19 @@ export class FollowedTodo {
       before: started.todos,
       after: plan.todos.map((todo) => ({ ...started.todos.find((other) => other.id === todo.id), ...todo })),
       marks: started.marks,
-      now: sum(mark, spent, this.#setup.now()),
+      // The call itself was work on its item: what starts now starts behind it.
+      now: { ...mark, toolCalls: mark.toolCalls + 1, at: this.#setup.now() },
     });
+    const after = ended.todos.map((todo) => (todo.id === this.#id ? withSpent(todo, spent) : todo));
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
       const { id, state } = this.#context;
-      const todos = this.#turns.advance(id, state, diffTodos(this.#started.todos, ended.todos));
+      const todos = this.#turns.advance(id, state, diffTodos(this.#started.todos, after));
       await announce(this.#setup, this.#context, { by: "harness", changes, todos });
     }
     const { memory } = readPlanState(this.#context.state);
-    const { seen } = rememberSeen(memory.seen, ended.todos);
-    const patch = diffTodos(before.todos, ended.todos);
+    const { seen } = rememberSeen(memory.seen, after);
+    const patch = diffTodos(before.todos, after);
     const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
     const unheard = new Set(isTold ? [] : edits.map(idOf));
     const own = Object.fromEntries(
@@ -149,9 +150,17 @@ export class FollowedTodo {
         return known ? [[id, rememberStatus(known, now)]] : [];
       }),
     );
+    const isOver = after.some((todo) => todo.id === this.#id && isClosed(todo));
     const update: FollowUpdate = {
-      todos: todosUpdate(ended.todos, patch),
-      _plan: { seen: own, marks: changedMarks(marks, ended.marks), exits: 0, rounds: 0, nags: 0 },
+      todos: todosUpdate(after, patch),
+      _plan: {
+        seen: own,
+        marks: changedMarks(marks, ended.marks),
+        exits: 0,
+        rounds: 0,
+        nags: 0,
+        ...(isOver && { startNext: true }),
+      },
     };
     return { update, sentence };
   }
@@ -176,12 +185,18 @@ function idOf(change: Change): string | undefined {
   return "id" in change ? change.id : undefined;
 }
 
-function sum(mark: Mark, spent: Tally, at: number): Mark {
+/** An item charged with what a sub-agent spent on it, which its parent's tally does not hold. */
+function withSpent(todo: Todo, spent: Tally): Todo {
+  const { actuals } = todo;
+  if (!actuals) return todo;
   return {
-    at,
-    modelCalls: mark.modelCalls + spent.modelCalls,
-    toolCalls: mark.toolCalls + spent.toolCalls,
-    inputTokens: mark.inputTokens + spent.inputTokens,
-    outputTokens: mark.outputTokens + spent.outputTokens,
+    ...todo,
+    actuals: {
+      ...actuals,
+      modelCalls: actuals.modelCalls + spent.modelCalls,
+      toolCalls: actuals.toolCalls + spent.toolCalls,
+      inputTokens: actuals.inputTokens + spent.inputTokens,
+      outputTokens: actuals.outputTokens + spent.outputTokens,
+    },
   };
 }

@@ -198,13 +198,13 @@ describe("a report that is refused", () => {
 describe("tools that stay as they are", () => {
   it("are those of the plan, of a provider, and all in strict mode", () => {
     const named = (name: string): object => tool(() => "", { name, description: name, schema: z.object({}) });
-    const [plan, work] = [named("write_todos"), named("work")];
+    const [plan, other] = [named("write_todos"), named("other")];
     const provider = { type: "web_search_20250305", name: "web_search" };
-    const shown = withDoneArgument([plan, work, provider], ["write_todos"]);
-    expect(shown.map((one, at) => one === [plan, work, provider][at])).toEqual([true, false, true]);
+    const shown = withDoneArgument([plan, other, provider], ["write_todos"]);
+    expect(shown.map((one, at) => one === [plan, other, provider][at])).toEqual([true, false, true]);
     // What a model is sent must not change from one request to the next.
-    expect(withDoneArgument([work], [])[0]).toBe(shown[1]);
-    expect(withDoneArgument([work], [], { strict: true })).toEqual([work]);
+    expect(withDoneArgument([other], [])[0]).toBe(shown[1]);
+    expect(withDoneArgument([other], [], { strict: true })).toEqual([other]);
   });
 
   it("have an argument of that name", async () => {

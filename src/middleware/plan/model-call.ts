@@ -7,13 +7,16 @@ import {
 } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import {
+  diffTodos,
   dueReminders,
   isOpen,
+  renderStatus,
   type Change,
   type Mark,
   type Reminder,
   type Situation,
   type Tally,
+  type Todo,
 } from "../../plan/index.ts";
 import { withSection } from "../system-prompt.ts";
 import { completeByAnswer, type Completion } from "./answer-completes.ts";
@@ -28,8 +31,10 @@ import {
   type InlineReport,
 } from "./inline-reports.ts";
 import type { PlanSetup } from "./options.ts";
-import { rememberEdits, unheardEdits } from "./seen.ts";
-import { readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
+import { enterRun, finishedCalls } from "./run.ts";
+import { rememberEdits, rememberSeen, unheardEdits } from "./seen.ts";
+import { startNext, type Started } from "./start-next.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
 import type { PlanParts, Turns } from "./turn.ts";
 import { isPlanVisible } from "./visibility.ts";
 import { watchedModel } from "./watched-model.ts";
@@ -93,6 +98,10 @@ const MAX_UNREAD = 2;
 /** What is known while one model call of the graph is made. */
 class PlanCall {
   readonly state: PlanState;
+  /** The todos in the graph state, where `state` has those of this call. */
+  readonly #found: readonly Todo[];
+  /** The item that this call has started, before anything else. */
+  readonly #started: Started | undefined;
   /** What people changed that the model has not been told. */
   readonly edits: Change[];
   /** The messages that came from the model: another middleware may put a notice in their place. */
@@ -121,12 +130,16 @@ class PlanCall {
     this.#setup = setup;
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
-    this.#memory = enterRun(state.memory, messages, setup);
-    this.state = { todos: state.todos, memory: this.#memory };
-    this.edits = unheardEdits(this.state, request.messages, setup);
-    const { tally } = this.#memory;
+    const { tally } = state.memory;
     this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
     this.#tally = this.#before;
+    const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
+    const found = { todos: state.todos, memory };
+    this.#found = found.todos;
+    this.edits = unheardEdits(found, request.messages, setup);
+    this.#started = startNext(setup, found, { ...this.#before, at: setup.now() });
+    this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
+    this.state = { todos: this.#started?.todos ?? found.todos, memory: this.#memory };
     this.#exits = this.#memory.exits;
   }
 
@@ -134,7 +147,10 @@ class PlanCall {
   remind(messages: BaseMessage[]): BaseMessage[] {
     // After a person's edit what the model sees further up is not the plan any more.
     const visible = !this.#memory.unseen && this.#sees(messages);
-    return this.#append(messages, dueReminders(this.#situation({ visible }), this.#setup.preset.reminders));
+    return this.#append(
+      [...messages, ...this.#status()],
+      dueReminders(this.#situation({ visible }), this.#setup.preset.reminders),
+    );
   }
 
   /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
@@ -179,6 +195,7 @@ class PlanCall {
       // As a plan call would find it in the step after this one.
       state: {
         ...getCurrentTaskInput<Record<string, unknown>>(),
+        todos: this.state.todos,
         messages: [...this.#conversation, answer],
         _plan: { ...this.#memory, tally: this.#tally },
       },
@@ -227,10 +244,14 @@ class PlanCall {
     }
   }
 
-  /** Tells watchers what people changed, and what the answer completed. */
+  /** Tells watchers what people changed, what was started, and what the answer reported or completed. */
   async announceChanges(stage: Stage): Promise<void> {
     if (this.edits.length > 0) {
-      await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.state.todos });
+      await announce(this.#setup, stage, { by: "person", changes: this.edits, todos: this.#found });
+    }
+    if (this.#started) {
+      const { changes, todos } = this.#started;
+      await announce(this.#setup, stage, { by: "harness", changes, todos });
     }
     if (this.#report) {
       const { changes, todos } = this.#report;
@@ -251,7 +272,8 @@ class PlanCall {
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     const limits = this.#limitCounts();
-    if (!planned && !counts && this.edits.length === 0 && !this.state.todos.some(isOpen)) {
+    const { startNext: isDue } = this.#memory;
+    if (!planned && !counts && !isDue && this.edits.length === 0 && !this.state.todos.some(isOpen)) {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
@@ -259,7 +281,14 @@ class PlanCall {
     const seen = { ...memory.seen, ...changed?._plan.seen };
     const marks = { ...memory.marks, ...changed?._plan.marks };
     const update = { ...changed, _plan: { ...memory, ...changed?._plan, seen, marks } };
-    return new Command({ update: { ...update, ...limits } });
+    return new Command({ update: { ...update, ...this.#startedTodos(), ...limits } });
+  }
+
+  /** What a `task` says of the plan when it ends alone: here of several. */
+  #status(): HumanMessage[] {
+    if (!this.#started) return [];
+    const { tag } = this.#setup.preset.reminders;
+    return [toMessage({ name: "todo_status", text: `<${tag}>${renderStatus(this.state.todos)}</${tag}>` })];
   }
 
   /** Whether these messages show the model what is open. */
@@ -272,18 +301,28 @@ class PlanCall {
     return !isAwaitingUser(this.#conversation, this.#setup.askTools);
   }
 
+  /** The list with the item that was started, and what was reported on top of it. No answer completes that item. */
+  #startedTodos(): { todos?: Todo[] } {
+    const after = (this.#report ?? this.#started)?.todos;
+    if (!this.#started || !after) return {};
+    return { todos: todosUpdate(after, diffTodos(this.#found, after)) };
+  }
+
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
-    const { run, rounds, nags, seen, unseen } = this.#memory;
+    const { run, callsBefore, rounds, nags, seen, unseen } = this.#memory;
     const nagged = this.#given.includes("stale") ? 1 : 0;
     return {
       run,
+      callsBefore,
       tally: this.#tally,
       exits: this.#exits,
       rounds: planned ? 0 : rounds + (acted ? 1 : 0),
       nags: planned ? 0 : nags + nagged,
       unseen: unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited"),
+      startNext: false,
+      ...(this.#started && rememberSeen(seen, this.state.todos)),
       ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),
-      marks: this.#missingMarks(),
+      marks: { ...this.#started?.marks, ...this.#missingMarks() },
     };
   }
 
@@ -331,29 +370,6 @@ class PlanCall {
 /** A reminder as a message that user interfaces hide. */
 export function toMessage({ name, text }: Pick<Reminder, "name" | "text">): HumanMessage {
   return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
-}
-
-/** Counters belong to a run, and a run begins with a message of the user. */
-function enterRun(memory: PlanMemory, messages: readonly BaseMessage[], { preset }: PlanSetup): PlanMemory {
-  const { contextLoss } = preset.reminders;
-  const last = messages.findLast(
-    (message) =>
-      message.type === "human" &&
-      message.additional_kwargs["lc_source"] === undefined &&
-      !(contextLoss && message.name === contextLoss.name),
-  );
-  // After a summary there may be none left; then it is still the run that it was.
-  const run = last?.id ?? memory.run;
-  return run === memory.run ? memory : { ...memory, run, rounds: 0, nags: 0, exits: 0 };
-}
-
-/** How many calls to other tools the last turn finished successfully. */
-function finishedCalls(messages: readonly BaseMessage[], { toolNames }: PlanSetup): number {
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  return messages
-    .slice(turn + 1)
-    .filter((message) => ToolMessage.isInstance(message) && message.status !== "error")
-    .filter((message) => !toolNames.includes(message.name ?? "")).length;
 }
 
 /** An answer as it goes back to the model that gave it: nothing empty, and no tool call without a reply. */

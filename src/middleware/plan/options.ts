@@ -9,7 +9,7 @@ import {
 } from "../../plan/index.ts";
 import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/lean.prompt.ts";
 import { REMINDER_TEXTS } from "../../plan/presets.ts";
-import { checkOptions } from "./check-options.ts";
+import { checkPlanOptions } from "./check-options.ts";
 import type { PlanChangeEvent } from "./events.ts";
 import type { Verifier } from "./verify.ts";
 
@@ -88,7 +88,7 @@ const ASK_TOOLS = ["ask_clarification", "ask_user", "ask_user_question", "ask_hu
 
 /** Puts options and preset together. Throws `invalid-options` for what cannot work. */
 export function setupPlan(options: PlanOptions = {}): PlanSetup {
-  checkOptions(options);
+  checkPlanOptions(options);
   const {
     preset: name = "lean",
     systemPrompt,

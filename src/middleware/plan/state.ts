@@ -37,6 +37,8 @@ export interface PlanMemory {
   retired: string[];
   /** The run that the counters below belong to: the id of the user's message that began it. */
   run: string;
+  /** Calls to other tools that had finished when it began. */
+  callsBefore: number;
   /** Rounds of tool calls since the last plan call, and stale reminders given since. */
   rounds: number;
   nags: number;
@@ -44,6 +46,8 @@ export interface PlanMemory {
   exits: number;
   /** The model was called without seeing the plan as it is: the next plan result shows it whole. */
   unseen: boolean;
+  /** An item ended with its sub-agent: the next model call sees to it that another one is in progress. */
+  startNext: boolean;
   /** A digest per item, as the model last knew it. */
   seen: Record<string, string>;
   /** The ids in the order the model last knew, with spaces between. */
@@ -65,10 +69,12 @@ export const NO_MEMORY: PlanMemory = {
   nextId: 1,
   retired: [],
   run: "",
+  callsBefore: 0,
   rounds: 0,
   nags: 0,
   exits: 0,
   unseen: false,
+  startNext: false,
   seen: {},
   order: "",
   tally: ZERO_TALLY,

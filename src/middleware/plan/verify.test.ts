@@ -69,7 +69,7 @@ describe("verified completion", () => {
   });
 
   it("accepts, synchronously or not", async () => {
-    for (const verify of [() => true, () => undefined, async () => Promise.resolve(true)]) {
+    for (const verify of [() => true, () => undefined, () => null, async () => Promise.resolve(true)]) {
       const { statuses } = await run([THREE, done("1"), "ok"], { verify });
       expect(statuses[0]).toBe("completed");
     }

@@ -27,7 +27,7 @@ export interface VerifyContext {
  */
 export type Verifier = (todo: Todo, context: VerifyContext) => Verdict | Promise<Verdict>;
 
-export type Verdict = boolean | string | void;
+export type Verdict = boolean | string | null | void;
 
 /** A verifier that refuses a completion when no tool but the plan's own has finished that could be its work. */
 export function workWasDone(): Verifier {
@@ -119,7 +119,7 @@ async function judge(
   const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
   try {
     const verdict = await Promise.race([verify(todo, { ...context, signal: either }), aborted(either)]);
-    if (verdict === true || verdict === undefined) return undefined;
+    if ((verdict ?? true) === true) return undefined;
     return typeof verdict === "string" ? verdict : "the check did not pass";
   } catch (error) {
     if (signal?.aborted || isGraphBubbleUp(error)) throw error;

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
+import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
+import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
+import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
+
+const isMiddleware = (value: unknown): boolean =>
+  isObject(value) && typeof (value as { name?: unknown }).name === "string";
+
+/** What an agent and a sub-agent are both made of. */
+const PARTS = {
+  model: z.custom<unknown>(
+    (value) => typeof value === "string" || hasMethods(value, ["invoke"]),
+    'must be a chat model or "provider:name"',
+  ),
+  tools: z.array(z.custom<unknown>(isObject, "must be a tool")),
+  systemPrompt: z.string(),
+  plan: z.union([z.literal(false), PLAN_OPTIONS]),
+  middleware: z.array(z.custom<unknown>(isMiddleware, "must be a middleware, such as planMiddleware()")),
+  responseFormat: z.unknown(),
+};
+
+const size = z.strictObject({ fraction: z.number(), tokens: z.number(), messages: z.number() }).partial();
+
+const OPTIONS = z
+  .strictObject({
+    ...PARTS,
+    ...FILES_OPTIONS.shape,
+    instructions: z.string(),
+    subagents: SUBAGENT_LIST,
+    maxConcurrency: CONCURRENCY,
+    maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
+    summarization: z.union([
+      z.literal(false),
+      z
+        .strictObject({
+          model: PARTS.model,
+          trigger: z.union([z.array(size), size]),
+          keep: size,
+          summaryPrompt: z.string(),
+          folder: z.string(),
+        })
+        .partial(),
+    ]),
+    without: z.array(z.string()),
+    interruptOn: z.record(z.string(), z.union([z.boolean(), z.looseObject({})])),
+    stateSchema: z.unknown(),
+    contextSchema: z.unknown(),
+    checkpointer: z.custom<unknown>(
+      (value) => typeof value === "boolean" || isObject(value),
+      "must be a checkpointer or a boolean",
+    ),
+    store: z.custom<unknown>(isObject, "must be a store"),
+    name: z.string(),
+  } satisfies Record<keyof DeepAgentOptions, z.ZodType>)
+  .partial();
+
+const SPEC = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  ...z.object(PARTS).partial().shape,
+  prompt: z.string().optional(),
+  modelSettings: z.record(z.string(), z.unknown()).optional(),
+} satisfies Record<keyof SubagentSpec, z.ZodType>);
+
+/** Throws `invalid-options` for options of `createDeepAgent` that cannot work, those of its sub-agents included. */
+export function checkDeepOptions(options: DeepAgentOptions): void {
+  const name = "createDeepAgent";
+  checkOptions(options, { name, schema: OPTIONS });
+  options.subagents?.forEach((spec, index) => {
+    if ("runnable" in spec) checkCompiled(spec, { name, index });
+    else checkOptions(spec, { name, schema: SPEC, at: ["subagents", index] });
+  });
+}

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
+import { hasMethods } from "../check-options.ts";
+import type { FilesOptions } from "./index.ts";
+import type { WorkspaceOptions } from "./workspace.ts";
+
+const METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
+const isGlob = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+const rule = z.strictObject({
+  effect: z.enum(["allow", "deny"]),
+  operations: z.array(z.enum(FILE_ACTIONS)).min(1, "must name at least one operation").optional(),
+  paths: z.custom<PermissionRule["paths"]>(
+    (value) => (Array.isArray(value) ? value.length > 0 && value.every(isGlob) : isGlob(value)),
+    'must be a glob from the root such as "/src/**", or a list of them',
+  ),
+});
+
+/** What each option of a workspace may be. A rule that is not understood must not be one that does not hold. */
+export const WORKSPACE_OPTIONS = z
+  .strictObject({
+    backend: z.custom<unknown>(
+      (value) => typeof value === "function" || hasMethods(value, METHODS),
+      'must be a file backend, such as diskBackend("."), or a function that makes one',
+    ),
+    permissions: z.array(rule),
+    canExecute: z.boolean(),
+  } satisfies Record<keyof WorkspaceOptions, z.ZodType>)
+  .partial();
+
+/** What each option of `filesMiddleware` may be. */
+export const FILES_OPTIONS = z
+  .strictObject({
+    ...WORKSPACE_OPTIONS.shape,
+    systemPrompt: z.string(),
+    resultLimit: z.union([z.literal(false), z.number().min(1, "must be at least 1")]),
+    resultFolder: z.string(),
+  } satisfies Record<keyof FilesOptions, z.ZodType>)
+  .partial();

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
+import type { PlanParts } from "../middleware/plan/turn.ts";
+import type { SubagentsOptions } from "./index.ts";
+import { checkNames, type CompiledSubagent } from "./spec.ts";
+
+const COMPILED = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  runnable: z.custom<unknown>(
+    (value) => hasMethods(value, ["invoke"]),
+    "must be an agent, a graph or another runnable with `invoke`",
+  ),
+  ownsFiles: z.boolean().optional(),
+} satisfies Record<keyof CompiledSubagent, z.ZodType>);
+
+/** A list of sub-agents. Each is checked on its own, as what it may have depends on its kind. */
+export const SUBAGENT_LIST = z.array(
+  z.custom<object>(isObject, "must be an object that describes a sub-agent"),
+);
+
+/** How many run at once. */
+export const CONCURRENCY = z.union([
+  z.literal(Number.POSITIVE_INFINITY),
+  z.int().min(1, "must be at least 1"),
+]);
+
+const OPTIONS = z.strictObject({
+  subagents: SUBAGENT_LIST,
+  maxConcurrency: CONCURRENCY.optional(),
+  plan: z.custom<PlanParts>(isObject, "must be the parts of a plan").optional(),
+} satisfies Record<keyof SubagentsOptions, z.ZodType>);
+
+/** Throws `invalid-options` for options of `subagentsMiddleware` that cannot work. */
+export function checkSubagentsOptions(options: SubagentsOptions): void {
+  const name = "subagentsMiddleware";
+  checkOptions(options, { name, schema: OPTIONS });
+  options.subagents.forEach((subagent, index) => checkCompiled(subagent, { name, index }));
+  checkNames(options.subagents);
+}
+
+/** Throws `invalid-options` for a compiled sub-agent that cannot work. `name`: whose option it is. */
+export function checkCompiled(subagent: object, { name, index }: { name: string; index: number }): void {
+  checkOptions(subagent, { name, schema: COMPILED, at: ["subagents", index] });
+}
