@@ -8,18 +8,13 @@ import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware, type LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
-import {
-  MOUNT,
-  Sandboxes,
-  sandboxMiddlewareOf,
-  SandboxWorkspace,
-  type SandboxOptions,
-} from "../middleware/sandbox/index.ts";
+import { MOUNT, Sandboxes, sandboxMiddlewareOf, type SandboxOptions } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { summarizationMiddleware, type SummarizationOptions } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
@@ -109,7 +104,7 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
   const concurrency = request.maxConcurrentSubagents;
   const sandboxes = new Sandboxes({ ...options.sandbox, ...folder });
   const history = {
-    workspace: new SandboxWorkspace({ backend: sandboxes.backend }),
+    workspace: new Workspace({ backend: sandboxes.backend }),
     folder: `${MOUNT}/outputs/history`,
   };
   return [

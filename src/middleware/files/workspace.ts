@@ -10,6 +10,7 @@ import {
 import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { threadIdOf } from "../thread-data/thread-id.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { operate } from "./operate.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
@@ -20,6 +21,7 @@ export interface BackendContext {
   state: StateBackend;
   /** The store of the graph, where it has one. */
   store: BaseStore | undefined;
+  /** A run without a thread has an id of its own. */
   threadId: string;
 }
 
@@ -46,6 +48,8 @@ export interface OpenWorkspace {
   changes: () => ReturnType<StateBackend["changes"]>;
 }
 
+type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
+
 /** Makes the backend for a call. */
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
@@ -63,7 +67,7 @@ export class Workspace {
   }
 
   /** Opens the workspace on a state, as a hook sees it. */
-  open(state: unknown, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
+  open(state: unknown, runtime: CallContext): OpenWorkspace {
     const { files = {} } = (state ?? {}) as { files?: Record<string, string> };
     return this.#open(files, runtime);
   }
@@ -84,7 +88,7 @@ export class Workspace {
     return this.#open(state.files(), runtime);
   }
 
-  #open(files: Record<string, string>, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
+  #open(files: Record<string, string>, runtime: CallContext): OpenWorkspace {
     const state = stateFiles(files);
     return { backend: this.#guarded(this.#make(contextOf(state, runtime))), changes: () => state.changes() };
   }
@@ -94,16 +98,8 @@ export class Workspace {
   }
 }
 
-function contextOf(
-  state: StateBackend,
-  { store, configurable }: Pick<ToolRuntime, "store" | "configurable">,
-): BackendContext {
-  const threadId = configurable?.["thread_id"];
-  return {
-    state,
-    store: store as BaseStore | undefined,
-    threadId: typeof threadId === "string" ? threadId : "thread",
-  };
+function contextOf(state: StateBackend, runtime: CallContext): BackendContext {
+  return { state, store: runtime.store as BaseStore | undefined, threadId: threadIdOf(runtime) };
 }
 
 /** The backend that really holds a path. */

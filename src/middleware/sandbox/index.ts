@@ -1,10 +1,11 @@
 import { createMiddleware } from "langchain";
 import { filesMiddlewareOf, type FilesOptions } from "../files/index.ts";
+import { Workspace } from "../files/workspace.ts";
 import { answered } from "../tool-errors/index.ts";
 import { MOUNT } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
 import { sandboxPrompt } from "./sandbox.prompt.ts";
-import { Sandboxes, SandboxWorkspace } from "./sandboxes.ts";
+import { Sandboxes } from "./sandboxes.ts";
 
 /** Options of `sandboxMiddleware`. */
 export interface SandboxOptions extends Pick<FilesOptions, "permissions" | "resultLimit"> {
@@ -28,7 +29,7 @@ export function sandboxMiddlewareOf(
   sandboxes: Sandboxes,
   { permissions, resultLimit }: Pick<SandboxOptions, "permissions" | "resultLimit">,
 ) {
-  const workspace = new SandboxWorkspace({
+  const workspace = new Workspace({
     backend: sandboxes.backend,
     canExecute: true,
     ...(permissions && { permissions }),
@@ -52,4 +53,4 @@ export function sandboxMiddlewareOf(
 
 export { localSandboxProvider, MOUNT, type LocalSandboxOptions } from "./local.ts";
 export type { Sandbox, SandboxProvider } from "./provider.ts";
-export { Sandboxes, SandboxWorkspace } from "./sandboxes.ts";
+export { Sandboxes } from "./sandboxes.ts";

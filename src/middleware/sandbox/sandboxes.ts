@@ -1,8 +1,7 @@
 import type { FileBackend } from "../../files/index.ts";
-import { Workspace, type BackendContext, type OpenWorkspace } from "../files/workspace.ts";
-import type { ToolRuntime } from "../loose-tool.ts";
+import type { BackendContext } from "../files/workspace.ts";
 import { threadFolders } from "../thread-data/index.ts";
-import { inThread, isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
+import { isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
 import { lazily } from "./lazily.ts";
 import { Lease } from "./lease.ts";
 import { localSandboxProvider } from "./local.ts";
@@ -31,7 +30,7 @@ export class Sandboxes {
     leases.set(provider, this.#leases);
   }
 
-  /** A backend in the thread's sandbox, for `SandboxWorkspace`. */
+  /** A backend in the thread's sandbox, for `Workspace`. */
   readonly backend = ({ threadId }: Pick<BackendContext, "threadId">): FileBackend =>
     lazily(() => this.#with(threadId, async (lease) => (await lease.sandbox()).backend));
 
@@ -73,17 +72,6 @@ export class Sandboxes {
     } finally {
       if (lease.isIdle && this.#leases.get(key) === lease) this.#leases.delete(key);
     }
-  }
-}
-
-/** A workspace in sandboxes, also for a run without a thread. */
-export class SandboxWorkspace extends Workspace {
-  override open(state: unknown, runtime: Pick<ToolRuntime, "store" | "configurable">): OpenWorkspace {
-    return super.open(state, inThread(runtime));
-  }
-
-  override openFor(id: string, runtime: ToolRuntime): Promise<OpenWorkspace> {
-    return super.openFor(id, inThread(runtime));
   }
 }
 
