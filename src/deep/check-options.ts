@@ -3,13 +3,14 @@ import { checkOptions, hasMethods, isObject } from "../middleware/check-options.
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
+import type { CompiledSubagent } from "../subagents/index.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 
 const isMiddleware = (value: unknown): boolean =>
   isObject(value) && typeof (value as { name?: unknown }).name === "string";
 
-/** What an agent and a sub-agent are both made of. */
-const PARTS = {
+/** What every agent and sub-agent is made of. */
+export const PARTS = {
   model: z.custom<unknown>(
     (value) => typeof value === "string" || hasMethods(value, ["invoke"]),
     'must be a chat model or "provider:name"',
@@ -21,37 +22,40 @@ const PARTS = {
   responseFormat: z.unknown(),
 };
 
+const CHECKPOINTER = z.custom<unknown>(
+  (value) => typeof value === "boolean" || isObject(value),
+  "must be a checkpointer or a boolean",
+);
+
+/** Where a thread is kept. */
+export const KEEPING = { checkpointer: CHECKPOINTER, store: z.custom<unknown>(isObject, "must be a store") };
+
 const size = z.strictObject({ fraction: z.number(), tokens: z.number(), messages: z.number() }).partial();
+
+export const SUMMARIZATION = z
+  .strictObject({
+    model: PARTS.model,
+    trigger: z.union([z.array(size), size]),
+    keep: size,
+    summaryPrompt: z.string(),
+    folder: z.string(),
+  })
+  .partial();
 
 const OPTIONS = z
   .strictObject({
     ...PARTS,
+    ...KEEPING,
     ...FILES_OPTIONS.shape,
     instructions: z.string(),
     subagents: SUBAGENT_LIST,
     maxConcurrency: CONCURRENCY,
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
-    summarization: z.union([
-      z.literal(false),
-      z
-        .strictObject({
-          model: PARTS.model,
-          trigger: z.union([z.array(size), size]),
-          keep: size,
-          summaryPrompt: z.string(),
-          folder: z.string(),
-        })
-        .partial(),
-    ]),
+    summarization: z.union([z.literal(false), SUMMARIZATION]),
     without: z.array(z.string()),
     interruptOn: z.record(z.string(), z.union([z.boolean(), z.looseObject({})])),
     stateSchema: z.unknown(),
     contextSchema: z.unknown(),
-    checkpointer: z.custom<unknown>(
-      (value) => typeof value === "boolean" || isObject(value),
-      "must be a checkpointer or a boolean",
-    ),
-    store: z.custom<unknown>(isObject, "must be a store"),
     name: z.string(),
   } satisfies Record<keyof DeepAgentOptions, z.ZodType>)
   .partial();
@@ -68,8 +72,13 @@ const SPEC = z.strictObject({
 export function checkDeepOptions(options: DeepAgentOptions): void {
   const name = "createDeepAgent";
   checkOptions(options, { name, schema: OPTIONS });
-  options.subagents?.forEach((spec, index) => {
+  checkSpecs(options.subagents ?? [], name);
+}
+
+/** The same for descriptions of sub-agents alone. `name`: whose option they are. */
+export function checkSpecs(specs: readonly (SubagentSpec | CompiledSubagent)[], name: string): void {
+  for (const [index, spec] of specs.entries()) {
     if ("runnable" in spec) checkCompiled(spec, { name, index });
     else checkOptions(spec, { name, schema: SPEC, at: ["subagents", index] });
-  });
+  }
 }

@@ -24,6 +24,7 @@ import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { DeferredModel } from "../models/deferred.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
 import { withThinking } from "./thinking.ts";
@@ -67,6 +68,7 @@ export function makeLeadAgent(
   config: RunnableConfig & { context?: unknown } = {},
   options: LeadOptions = {},
 ) {
+  checkLeadOptions(options);
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
   const model = modelFor(request, options, warn);

@@ -446,3 +446,13 @@ describe("the chain", () => {
     expect(messages.at(-1)!.text).toBe("ok");
   });
 });
+
+it.each<[options: unknown, message: string]>([
+  [{ sytemPrompt: "x" }, 'makeLeadAgent: there is no option "sytemPrompt" (there are '],
+  [{ sandbox: { permissions: { effect: "deny", paths: "/**" } } }, "makeLeadAgent: sandbox.permissions: "],
+  [{ sandbox: { provider: {} } }, "must be a sandbox provider, such as localSandboxProvider()"],
+  [{ loopGuard: { stopAfter: 0 } }, "makeLeadAgent: loopGuard.stopAfter: must be at least 1"],
+  [{ subagents: [{ description: "d" }] }, "makeLeadAgent: subagents.0.name: "],
+])("refuses options that cannot work: %j", (options, message) => {
+  expect(() => makeLeadAgent({}, options as LeadOptions)).toThrow(message);
+});

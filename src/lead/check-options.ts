@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { checkSpecs, KEEPING, PARTS, SUMMARIZATION } from "../deep/check-options.ts";
+import { checkOptions, hasMethods } from "../middleware/check-options.ts";
+import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
+import { SUBAGENT_LIST } from "../subagents/check-options.ts";
+import type { LeadOptions } from "./index.ts";
+
+const { model, tools, systemPrompt, middleware } = PARTS;
+const { permissions, resultLimit } = FILES_OPTIONS.shape;
+const atLeastOne = z.number().min(1, "must be at least 1");
+
+const OPTIONS = z
+  .strictObject({
+    ...KEEPING,
+    model,
+    models: z.record(z.string(), model),
+    unknownModel: z.enum(["refuse", "default"]),
+    tools,
+    systemPrompt,
+    baseDir: z.string(),
+    sandbox: z
+      .strictObject({
+        permissions,
+        resultLimit,
+        provider: z.custom<unknown>(
+          (value) => hasMethods(value, ["acquire", "release"]),
+          "must be a sandbox provider, such as localSandboxProvider()",
+        ),
+      })
+      .partial(),
+    summarization: z.union([z.boolean(), SUMMARIZATION]),
+    plan: PLAN_OPTIONS,
+    title: z.strictObject({ model, maxLength: atLeastOne, timeout: z.number().min(0) }).partial(),
+    loopGuard: z.strictObject({ warnAfter: atLeastOne, stopAfter: atLeastOne }).partial(),
+    subagents: SUBAGENT_LIST,
+    middleware,
+    onWarning: z.custom<unknown>((value) => typeof value === "function", "must be a function"),
+  } satisfies Record<keyof LeadOptions, z.ZodType>)
+  .partial();
+
+/** Throws `invalid-options` for options of `makeLeadAgent` that cannot work, those of its sub-agents included. */
+export function checkLeadOptions(options: LeadOptions): void {
+  const name = "makeLeadAgent";
+  checkOptions(options, { name, schema: OPTIONS });
+  checkSpecs(options.subagents ?? [], name);
+}
