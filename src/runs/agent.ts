@@ -9,9 +9,10 @@ import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clari
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { OfflineModel } from "../testing/index.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
-import { turnLimitMiddleware } from "./turn-limit.ts";
+import { turnLimit } from "./turn-limit.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
 const OWN_FOLDER = "/.holdfast";
@@ -22,7 +23,7 @@ export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "ta
 /** The agent of a thread. */
 export type RunAgent = ReturnType<typeof createRunAgent>;
 
-/** Builds the agent that the settings of a thread describe. */
+/** Builds the agent that the settings of a thread describe, for one run: its turns are counted from here. */
 export function createRunAgent({
   settings,
   checkpointer,
@@ -33,7 +34,9 @@ export function createRunAgent({
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
 }) {
-  const { plan, preset, approve, ask, maxTurns } = settings;
+  const { plan, preset, approve, maxTurns } = settings;
+  const asked = toolsToAskFor(settings);
+  const limit = maxTurns === undefined ? undefined : turnLimit(maxTurns);
   return createDeepAgent({
     model,
     checkpointer,
@@ -41,15 +44,27 @@ export function createRunAgent({
     middleware: [
       clarificationMiddleware(),
       loopGuardMiddleware(),
-      ...(maxTurns === undefined ? [] : [turnLimitMiddleware(maxTurns)]),
+      ...(limit ? [limit.main] : []),
     ] as AnyAgentMiddleware[],
+    subagents: [
+      {
+        name: "general-purpose",
+        description: GENERAL_PURPOSE_DESCRIPTION,
+        middleware: [loopGuardMiddleware(), ...(limit ? [limit.subagent] : [])] as AnyAgentMiddleware[],
+      },
+    ],
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
     }),
-    ...(ask.length > 0 && { interruptOn: Object.fromEntries(ask.map((tool) => [tool, CONSENT])) }),
+    ...(asked.length > 0 && { interruptOn: Object.fromEntries(asked.map((tool) => [tool, CONSENT])) }),
     ...directory(settings),
   });
+}
+
+/** Where anything is asked for, commands are, whatever the settings were put together from. */
+function toolsToAskFor({ ask, shell }: RunSettings): readonly string[] {
+  return shell && ask.length > 0 ? [...new Set(["execute", ...ask])] : ask;
 }
 
 const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
@@ -98,6 +99,14 @@ describe("the events of a run", () => {
 });
 
 describe("a run", () => {
+  it("waits for consent to a command, whatever else it was told to ask for", async () => {
+    const { end, events } = await driven([callTool("execute", { command: "false" })], {
+      settings: { dir: tmpdir(), shell: true, ask: ["write_file"] },
+    });
+    expect(end.outcome).toBe("waiting");
+    expect(events.at(-1)).toMatchObject({ type: "question", kind: "permission" });
+  });
+
   it("that ends with open items is open", async () => {
     const stop = "I stop here.";
     const { end } = await driven([callTool("write_todos", { todos: ["a", "b"] }), stop, stop, stop]);
@@ -159,31 +168,38 @@ describe("a run", () => {
 
 describe("a plan that a person edits while a run is stopped", () => {
   it("in the middle of a turn is told to the model, and what had finished is not done again", async () => {
+    const controller = new AbortController();
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["Dig", "Plant"] }),
-      [
-        callTool("write_file", { file_path: "/a", content: "1" }),
-        callTool("ask_clarification", { question: "?" }),
-      ],
+      [callTool("write_file", { file_path: "/a", content: "1" }), delegate()],
+      () => {
+        controller.abort();
+        return callTool("ls", {});
+      },
       callTool("update_todos", { done: "1,2" }),
       "Done.",
     ]);
     const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: new MemorySaver() });
-    const run = (input: object | null): Promise<Ending> =>
+    const events: RunEventBody[] = [];
+    const run = (input: object | null, signal: AbortSignal): Promise<Ending> =>
       drive(input, {
         agent,
         thread: "t",
         model: { model, name: "scripted", source: "option" },
-        emit: () => {},
-        signal: new AbortController().signal,
+        emit: (event) => void events.push(event),
+        signal,
         answer: () => Promise.resolve(undefined),
       });
-    expect(await run(taskInput("Go", {}))).toMatchObject({ outcome: "waiting" });
+    expect(await run(taskInput("Go", {}), controller.signal)).toMatchObject({ outcome: "interrupted" });
     const plan = await readPlan(agent, "t");
     await writePlan(agent, "t", [plan[0], { ...plan[1], content: "Plant kelp" }]);
-    expect(await run(null)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
-    const told = JSON.stringify(model.requests[2]?.messages);
+    const { signal } = new AbortController();
+    expect(await run(null, signal)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
+    const told = JSON.stringify(model.requests[3]?.messages);
     expect(told).toContain("Plant kelp");
+    expect(told).toContain("Not finished: the run was interrupted");
     expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant kelp"]);
+    const written = events.filter((event) => event.type === "tool-end" && event.name === "write_file");
+    expect(written).toHaveLength(1);
   });
 });

@@ -68,7 +68,7 @@ async function stream(input: object | null, { agent, thread, emit, signal }: Dri
     streamMode: "custom",
     // Saved before the next step begins: a kill repeats at most the step in flight.
     durability: "sync",
-    callbacks: [new Recorder(emit)],
+    callbacks: [new Recorder(emit, signal)],
     signal,
   });
   for await (const chunk of chunks as AsyncIterable<unknown>) {

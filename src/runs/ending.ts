@@ -4,6 +4,7 @@ import { TURN_LIMIT_REASON } from "../middleware/plan/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
+import { turnLimitText } from "./turn-limit.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
@@ -31,7 +32,8 @@ export function isUnfinished(state: StateSnapshot): boolean {
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
-  const answer = last?.getType() === "ai" ? last.text : "";
+  const said = last?.getType() === "ai" ? last.text : "";
+  const answer = (outcome === "open" && state && turnLimitText(state)) || said;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }
 

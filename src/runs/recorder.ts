@@ -4,6 +4,7 @@ import { AIMessage, ToolMessage, type UsageMetadata } from "@langchain/core/mess
 import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
+import { shortened } from "../middleware/title/shortened.ts";
 import type { RunEventBody, Usage } from "./events.ts";
 import { MAIN } from "./view.ts";
 
@@ -17,18 +18,20 @@ interface Started {
 
 type Metadata = Record<string, unknown> | undefined;
 
-/** Turns LangChain's callbacks of a run, also those of sub-agents, into events. */
+/** Turns LangChain's callbacks of a run, also those of sub-agents, into events. `signal` is what aborts the run. */
 export class Recorder extends BaseCallbackHandler {
   name = "holdfast-recorder";
   /** Asks models to stream, as LangGraph's own handlers do. */
   readonly lc_prefer_streaming = true;
   override awaitHandlers = true;
   readonly #emit: (event: RunEventBody) => void;
+  readonly #signal: AbortSignal;
   readonly #runs = new Map<string, Started>();
 
-  constructor(emit: (event: RunEventBody) => void) {
+  constructor(emit: (event: RunEventBody) => void, signal: AbortSignal) {
     super();
     this.#emit = emit;
+    this.#signal = signal;
   }
 
   override handleChatModelStart(
@@ -73,7 +76,7 @@ export class Recorder extends BaseCallbackHandler {
 
   override handleToolError(error: unknown, runId: string): void {
     // An interrupt or Ctrl-C stops a tool half way: it has not failed, and it has not ended.
-    if (isGraphBubbleUp(error) || isAbort(error)) this.#take(runId);
+    if (isGraphBubbleUp(error) || this.#signal.aborted) this.#take(runId);
     else this.#endTool(runId, { ok: false, result: error instanceof Error ? error.message : String(error) });
   }
 
@@ -88,10 +91,6 @@ export class Recorder extends BaseCallbackHandler {
     this.#runs.delete(runId);
     return run;
   }
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
 }
 
 function started(tags: string[] | undefined, metadata: Metadata): Started {
@@ -155,6 +154,5 @@ function firstLine(text: string): string {
 }
 
 function cut(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= MOST ? line : `${line.slice(0, MOST - 1)}…`;
+  return shortened(text, MOST);
 }

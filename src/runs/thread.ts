@@ -1,8 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import type { StateSnapshot } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { Todo } from "../plan/index.ts";
 import type { RunAgent } from "./agent.ts";
-import { readQuestion, type Question } from "./questions.ts";
+import { isTurnLimit, readQuestion, type Question } from "./questions.ts";
+import { editWaitingPlan } from "./waiting-edit.ts";
 
 /** What a thread has come to. */
 export interface ThreadContent {
@@ -30,14 +32,18 @@ export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]>
   return (await readThread(agent, thread)).todos;
 }
 
-/** Puts a person's list in the place of a thread's plan. Throws `invalid-plan`, and changes nothing then. */
-export async function writePlan(
-  { graph }: RunAgent,
-  thread: string,
-  todos: readonly unknown[],
-): Promise<void> {
+/**
+ * Puts a person's list in the place of a thread's plan; what the thread waits for stays. Throws `invalid-plan`, and
+ * `invalid-options` when the thread has to go on first; changes nothing then.
+ */
+export async function writePlan(agent: RunAgent, thread: string, todos: readonly unknown[]): Promise<void> {
+  const { graph } = agent;
   const config = { configurable: { thread_id: thread } };
-  const { next, values } = await graph.getState(config);
+  const state = await graph.getState(config);
+  if (state.tasks.some(({ interrupts }) => interrupts.length > 0)) {
+    return editWaitingPlan(agent, state, todos);
+  }
+  const { next, values } = state;
   const { messages = [] } = values as { messages?: BaseMessage[] };
   // In a turn that was cut short LangChain would take the answered calls for all of them, and end the run.
   const isHalfDone = next.includes("tools") && messages.at(-1)?.getType() === "tool";
@@ -49,6 +55,15 @@ export async function openQuestions({ graph }: RunAgent, thread: string): Promis
   return questionsOf(await graph.getState({ configurable: { thread_id: thread } }));
 }
 
+/** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
+export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {
+  const { pendingWrites = [] } = (await saver.getTuple({ configurable: { thread_id: thread } })) ?? {};
+  return pendingWrites.some(
+    ([, channel, value]) => channel === INTERRUPT && !isTurnLimit((value as Interrupt).value),
+  );
+}
+
 export function questionsOf({ tasks }: StateSnapshot): Question[] {
-  return tasks.flatMap(({ interrupts }) => interrupts.map(readQuestion));
+  const interrupts = tasks.flatMap((task) => task.interrupts);
+  return interrupts.filter(({ value }) => !isTurnLimit(value)).map(readQuestion);
 }

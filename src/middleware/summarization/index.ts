@@ -53,13 +53,15 @@ export function summarizationMiddleware(options: SummarizationOptions) {
       const { state, runtime } = request;
       const found = await inner.beforeModel(state, { ...runtime, context: runtime.context ?? {} });
       if (!found || isFailure(found.messages)) return handler(request);
-      const update = workspace
-        ? await withHistory(found, state.messages, { workspace, folder, runtime })
-        : found;
-      const [remove, ...messages] = update.messages;
-      const answer = await handler({ ...request, messages });
+      const history = workspace && historyOf(found.messages, state.messages, { workspace, folder, runtime });
+      const [remove, summary, ...kept] = found.messages;
+      const told = history?.toldIn(summary!) ?? summary!;
+      const answer = await handler({ ...request, messages: [told, ...kept] });
       if (!AIMessage.isInstance(answer)) return answer;
-      return new Command({ update: { ...update, messages: [remove, ...messages, answer] } });
+      // Not before the model has answered: a call that fails is made again, and would be written down each time.
+      const saved = await history?.save();
+      const messages = [remove!, saved ? told : summary!, ...kept, answer];
+      return new Command({ update: { ...found, ...saved, messages } });
     },
   });
 }
@@ -80,32 +82,44 @@ interface Inner {
   beforeModel: (state: unknown, runtime: unknown) => Promise<{ messages: BaseMessage[] } | undefined>;
 }
 
-/** Adds what the summary replaces to the thread's history file, and the file's name to the summary. */
-async function withHistory(
-  update: { messages: BaseMessage[] },
-  before: BaseMessage[],
+interface History {
+  /** The summary, with the name of the history file. */
+  toldIn: (summary: BaseMessage) => HumanMessage;
+  /** Adds what the summary replaces to the file. Returns the update of the state, or nothing when it cannot. */
+  save: () => Promise<{ files?: object } | undefined>;
+}
+
+/** The history file of a thread; undefined when there is nothing to add to it. */
+function historyOf(
+  [, , ...kept]: readonly BaseMessage[],
+  before: readonly BaseMessage[],
   { workspace, folder, runtime }: { workspace: Workspace; folder: string; runtime: ToolRuntime },
-): Promise<{ messages: BaseMessage[]; files?: object }> {
-  const [remove, summary, ...kept] = update.messages;
+): History | undefined {
   const keptIds = new Set(kept.map((message) => message.id));
   const gone = before.filter((message) => !keptIds.has(message.id) && !isSummary(message));
-  if (!remove || !summary || gone.length === 0) return update;
-  // The middleware's own view of the state has no files in it.
-  const { backend, changes } = workspace.open(getCurrentTaskInput(), runtime);
+  if (gone.length === 0) return undefined;
   const path = `${folder}/${historyName(runtime)}.md`;
-  const earlier = await backend.read(path);
-  const saved = await backend.write(
-    path,
-    `${earlier.ok ? `${earlier.content}\n` : ""}${getBufferString(gone)}\n`,
-  );
-  if (!saved.ok) return update;
-  const said = new HumanMessage({
-    content: `${summary.text}\n\nThe full conversation up to here is in ${path}.`,
-    additional_kwargs: summary.additional_kwargs,
-    ...(summary.id !== undefined && { id: summary.id }),
-  });
-  const files = changes();
-  return { messages: [remove, said, ...kept], ...(Object.keys(files).length > 0 && { files }) };
+  return {
+    toldIn: ({ text, additional_kwargs, id }) =>
+      new HumanMessage({
+        content: `${text}\n\nThe full conversation up to here is in ${path}.`,
+        additional_kwargs,
+        ...(id !== undefined && { id }),
+      }),
+    save: async () => {
+      // The middleware's own view of the state has no files in it.
+      const { backend, changes } = workspace.open(getCurrentTaskInput(), runtime);
+      const earlier = await backend.read(path);
+      const content = earlier.ok ? `${earlier.content}\n` : "";
+      const added = `${getBufferString(gone)}\n`;
+      // A process that ended before its state was saved has written it down already.
+      const isThere = earlier.ok && earlier.content.endsWith(added);
+      const saved = isThere || (await backend.write(path, content + added)).ok;
+      if (!saved) return undefined;
+      const files = changes();
+      return Object.keys(files).length > 0 ? { files } : {};
+    },
+  };
 }
 
 /** A name for each thread and each sub-agent in it; encoded, so that no two share a file and none leads elsewhere. */

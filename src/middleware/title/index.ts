@@ -4,9 +4,8 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { isFromUser } from "../from-user.ts";
 import { lastValue } from "../last-value.ts";
+import { shortened } from "./shortened.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
-
-const DEFAULT_LENGTH = 60;
 
 /** Options of `titleMiddleware`. */
 export interface TitleOptions {
@@ -19,7 +18,7 @@ export interface TitleOptions {
 }
 
 /** Gives a thread its `title`, once, with the first answer. Adds no graph step and never fails a run. */
-export function titleMiddleware({ model, maxLength = DEFAULT_LENGTH, timeout = 2000 }: TitleOptions = {}) {
+export function titleMiddleware({ model, maxLength, timeout = 2000 }: TitleOptions = {}) {
   return createMiddleware({
     name: "TitleMiddleware",
     stateSchema: new StateSchema({ title: lastValue(z.string().optional()) }),
@@ -45,20 +44,11 @@ async function ask(
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const { text: title } = await model.invoke(`${TITLE_PROMPT}\n\n${text.slice(0, 2000)}`, {
+  const { text: title } = await model.invoke(`${TITLE_PROMPT}\n\n${shortened(text, 2000)}`, {
     signal,
     tags: ["nostream"],
   });
   return title.trim().replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
-}
-
-/** One line, cut between words. */
-export function shortened(text: string, max = DEFAULT_LENGTH): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  if (line.length <= max) return line;
-  const cut = line.slice(0, max - 1);
-  const space = cut.lastIndexOf(" ");
-  return `${space > max / 2 ? cut.slice(0, space) : cut}…`;
 }
 
 async function within<T>(milliseconds: number, promise: Promise<T> | undefined): Promise<T | undefined> {

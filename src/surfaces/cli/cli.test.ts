@@ -180,6 +180,28 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume", "t"])).toMatchObject({ code: 0 });
   });
 
+  it("stops after --max-turns also in a sub-agent, which goes on where it was", async () => {
+    script = [
+      call("task", { description: "Look around", subagent_type: "general-purpose" }),
+      call("ls", { path: "/beds" }),
+    ];
+    const stopped = await holdfast(["run", "--max-turns", "2", "--thread", "t", "--json", "A garden"]);
+    expect(stopped.code).toBe(3);
+    expect(eventsOf(stopped.out).at(-1)).toMatchObject({
+      outcome: "open",
+      answer: "Stopped after 2 turns, as asked.",
+      resume: "holdfast resume t",
+    });
+    expect((await holdfast(["threads"])).out).toMatch(/^t +stopped /m);
+    expect(requests()).toHaveLength(2);
+
+    script = [say("Three beds."), say("Done.")];
+    const resumed = await holdfast(["resume", "--quiet"]);
+    expect(resumed).toMatchObject({ code: 0, out: "Done.\n" });
+    expect(JSON.stringify(requests()[2]!.messages)).toContain("/beds");
+    expect(JSON.stringify(requests()[3]!.messages)).toContain("Three beds.");
+  });
+
   it("says how to go on in words that a shell understands", async () => {
     script = [call("ls", {})];
     const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "my thread; rm x", "Go"]);
@@ -288,6 +310,32 @@ describe("a question to the user, with nobody to ask", () => {
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
   });
 
+  it("about a command is asked also where --ask names other tools", async () => {
+    const waits = async (args: string[]): Promise<void> => {
+      script = [call("execute", { command: "echo ran > proof" })];
+      const { code, out } = await holdfast(["run", ...args, "Go"]);
+      expect(out).toContain('execute {"command":"echo ran > proof"}');
+      expect(code).toBe(3);
+      expect(() => readFileSync(join(home, "proof"))).toThrow("ENOENT");
+    };
+    await waits(["--dir", ".", "--shell", "--ask", "write_file"]);
+
+    script = [say("Hello.")];
+    await holdfast(["run", "--dir", ".", "--shell", "--thread", "asked", "Hello"]);
+    await waits(["--thread", "asked", "--ask", "write_file"]);
+
+    script = [say("Hello.")];
+    await holdfast(["run", "--dir", ".", "--shell", "--yes", "--thread", "trusted", "Hello"]);
+    await waits(["--thread", "trusted", "--ask", "write_file"]);
+  });
+
+  it("is asked for every tool that a thread was ever told to ask for", async () => {
+    script = [say("Hello.")];
+    await holdfast(["run", "--ask", "ls", "--ask", "write_file", "--thread", "t", "Hello"]);
+    script = [call("write_file", { file_path: "/a", content: "" })];
+    expect(await holdfast(["run", "--thread", "t", "--ask", "edit_file", "Go"])).toMatchObject({ code: 3 });
+  });
+
   it("is not answered by words that were meant for another one", async () => {
     script = [call("write_file", { file_path: "/a", content: "" })];
     await holdfast(["run", "--ask", "write_file", "--thread", "t", "Go"]);
@@ -322,6 +370,43 @@ describe("a question to the user, with nobody to ask", () => {
     const { code, err } = await holdfast(["plan", "edit", "t"], { env: { EDITOR: "true" } });
     expect(code).toBe(2);
     expect(err).toContain("A plan waits for your approval in t");
+  });
+
+  it("stays open while the plan is edited, and its answer arrives", async () => {
+    const ask = { name: "ask_clarification", arguments: JSON.stringify({ question: "Which bed?" }) };
+    script = [PLAN, { toolCalls: [{ name: "ls", arguments: '{"path":"/"}' }, ask] }];
+    expect(await holdfast(["run", "--thread", "t", "A garden"])).toMatchObject({ code: 3 });
+    const editor = join(home, "editor.sh");
+    writeFileSync(editor, `#!/bin/sh\nsed -i 's/#2: Plant/#2: Plant kelp/' "$1"\n`, { mode: 0o755 });
+    expect(await holdfast(["plan", "edit", "t"], { env: { EDITOR: editor } })).toMatchObject({ code: 0 });
+    expect((await holdfast(["show", "t"])).out).toContain("#2: Plant kelp");
+    expect((await holdfast(["threads"])).out).toMatch(/^t +waiting /m);
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect(await holdfast(["resume", "t", "--answer", "left"])).toMatchObject({ code: 0 });
+    const told = JSON.stringify(requests().at(-2)!.messages);
+    expect(told).toContain("The user answers: left");
+    expect(told).toContain("Plant kelp");
+  });
+
+  it("keeps an edit out that the turn would undo, with what was typed", async () => {
+    const task = { description: "Dig", subagent_type: "general-purpose", todo_id: "1" };
+    script = [
+      {
+        toolCalls: [
+          { name: "write_todos", arguments: JSON.stringify({ todos: ["Dig", "Plant"] }) },
+          { name: "task", arguments: JSON.stringify(task) },
+        ],
+      },
+      call("write_file", { file_path: "/a", content: "" }),
+    ];
+    await holdfast(["run", "--ask", "write_file", "--thread", "t", "A garden"]);
+    const refused = await holdfast(["plan", "edit", "t"], { env: { EDITOR: "sed -i /Plant/d" } });
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("go on with holdfast resume t first. Your text is in ");
+    rmSync(join(/in (\S+)\.\n$/.exec(refused.err)![1]!, ".."), { recursive: true });
+    script = [say("Dug."), call("update_todos", { done: "1,2" }), say("Done.")];
+    expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
+    expect((await holdfast(["show", "t"])).out).toContain("#2: Plant");
   });
 
   it("about a tool that is refused goes back to the model", async () => {
@@ -441,6 +526,14 @@ describe("threads", () => {
     expect((await holdfast(["show", "garden-1"])).out).toContain("#1: Dig");
   });
 
+  it("without a plan have none to edit", async () => {
+    script = [say("Hello.")];
+    await holdfast(["run", "--no-plan", "--thread", "bare", "Say hello"]);
+    const { code, err } = await holdfast(["plan", "edit", "bare"], { env: { EDITOR: "true" } });
+    expect(code).toBe(2);
+    expect(err).toContain("--no-plan");
+  });
+
   it("in the hands of another process are left alone", async () => {
     const other = await sqliteSaver(join(home, "threads.db"));
     const release = await other.acquireThread("garden-1");
@@ -477,6 +570,7 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["run", "--dir=", "x"], "--dir is empty"],
     [["run", "--thread=", "x"], "--thread is empty"],
     [["run", "--ask", "exekute", "x"], 'no tool "exekute"'],
+    [["run", "--yes", "--ask", "write_file", "x"], "leave out one"],
     [["threads", "--limit", "0"], "--limit is a whole number"],
     [["frobnicate"], "Unknown"],
     [[], "holdfast --help"],

@@ -52,12 +52,15 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           .option("ask", {
             type: "string",
             requiresArg: true,
-            describe: "Tools that need your consent, separated by commas (with --shell: execute)",
-            coerce: (names: string | undefined) =>
-              names
-                ?.split(",")
-                .map((name) => name.trim())
-                .filter(Boolean),
+            describe: "Tools that need your consent, separated by commas (with --shell also: execute)",
+            coerce: (names: string | string[] | undefined) =>
+              names === undefined
+                ? undefined
+                : [names]
+                    .flat()
+                    .flatMap((list) => list.split(","))
+                    .map((name) => name.trim())
+                    .filter(Boolean),
           })
           .option("yes", {
             type: "boolean",
@@ -186,7 +189,7 @@ function modelOptions<T>(args: Argv<T>) {
     })
     .option("max-turns", {
       type: "number",
-      describe: "Stop after so many model calls; resume goes on",
+      describe: "Stop after so many turns, sub-agents' included; resume goes on",
       coerce: wholeNumber("max-turns")<number | undefined>,
     });
 }

@@ -10,7 +10,7 @@ import type { SqliteSaver } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
-import { agentOf } from "../thread-agent.ts";
+import { agentOf, settingsOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
 
 export interface PlanEditFlags {
@@ -38,6 +38,9 @@ export async function planEdit({ thread, state }: PlanEditFlags, terminal: Termi
 async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
   const agent = await agentOf(saver, thread);
+  if (!(await settingsOf(saver, thread)).plan) {
+    throw new HarnessError("invalid-options", `Thread ${thread} has no plan: it was run with --no-plan.`);
+  }
   const waiting = await openQuestions(agent, thread);
   if (waiting.some(({ kind }) => kind === "plan-approval")) {
     throw new HarnessError(
@@ -59,7 +62,7 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       break;
     } catch (error) {
       const known = HarnessError.from(error);
-      if (known?.code !== "invalid-plan") throw error;
+      if (known?.code !== "invalid-plan" && known?.code !== "invalid-options") throw error;
       if (!canAsk(terminal, {})) throw await withText(known, markdown);
       stdout.write(`${known.message}\n`);
       const again = await confirm({ message: "Edit it again? (No discards your changes)" });
@@ -84,10 +87,10 @@ function itemsOf(markdown: string, before: readonly Todo[]): unknown[] {
 }
 
 /** The same error, with where the text is that would be lost otherwise. */
-async function withText({ message }: HarnessError, markdown: string): Promise<HarnessError> {
+async function withText({ code, message }: HarnessError, markdown: string): Promise<HarnessError> {
   const file = join(await mkdtemp(join(tmpdir(), "holdfast-")), "plan.md");
   await writeFile(file, markdown);
-  return new HarnessError("invalid-plan", `${message} Your text is in ${file}.`);
+  return new HarnessError(code, `${message} Your text is in ${file}.`);
 }
 
 function withoutActuals({ actuals: _actuals, ...todo }: Todo): Todo {

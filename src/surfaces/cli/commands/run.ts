@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
-import { shortened } from "../../../middleware/title/index.ts";
+import { shortened } from "../../../middleware/title/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
@@ -74,7 +74,10 @@ const DEFAULTS: Omit<RunSettings, "model"> = {
   ask: [],
 };
 
-/** What the flags say; for the rest what the thread was run with before, or the defaults. */
+/**
+ * What the flags say; for the rest what the thread was run with before, or the defaults. Tools that wait for consent
+ * are only ever added to, commands always among them: `--yes` alone takes them away.
+ */
 async function settingsFrom(
   { model, plan, preset, approve, dir, shell, ask, yes, maxTurns }: RunFlags,
   { cwd }: Terminal,
@@ -84,6 +87,7 @@ async function settingsFrom(
   if (unknown !== undefined) {
     fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
   }
+  if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
   const { maxTurns: _, ...before } = kept ?? DEFAULTS;
   const settings = {
     ...before,
@@ -99,8 +103,9 @@ async function settingsFrom(
     fail("--shell runs commands in a directory: add --dir, such as --dir .");
   }
   if (yes) settings.ask = [];
-  else if (ask) settings.ask = [...ask];
-  else if (shell) settings.ask = ["execute"];
+  else if (ask || shell) {
+    settings.ask = [...new Set([...before.ask, ...(settings.shell ? ["execute"] : []), ...(ask ?? [])])];
+  }
   return settings;
 }
 

@@ -1,5 +1,6 @@
 import stringWidth from "string-width";
-import type { ThreadSummary } from "../../../storage/index.ts";
+import { isAsking } from "../../../runs/thread.ts";
+import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
 import { fit } from "../output/frame.ts";
@@ -15,7 +16,10 @@ export interface ThreadsFlags {
 
 /** `holdfast threads`: lists threads, the last used first. */
 export async function threads({ state, limit, json }: ThreadsFlags, terminal: Terminal): Promise<number> {
-  const list = await withSaver(statePath(state, terminal), (saver) => saver.listThreads({ limit }));
+  const list = await withSaver(statePath(state, terminal), async (saver) => {
+    const found = await saver.listThreads({ limit });
+    return Promise.all(found.map((thread) => withoutTurnLimit(saver, thread)));
+  });
   const { stdout } = terminal;
   if (json) {
     for (const thread of list) stdout.write(`${JSON.stringify(thread)}\n`);
@@ -28,6 +32,12 @@ export async function threads({ state, limit, json }: ThreadsFlags, terminal: Te
     stdout.write(`${[paint("dim", head!), ...rows].map((line) => fit(line, columns)).join("\n")}\n`);
   }
   return EXIT.done;
+}
+
+/** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
+async function withoutTurnLimit(saver: SqliteSaver, thread: ThreadSummary): Promise<ThreadSummary> {
+  const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
+  return isStopped ? { ...thread, state: "idle" } : thread;
 }
 
 /** What a person calls the states of a thread; one that has ended with open items is `open`. */

@@ -1,5 +1,6 @@
 import sliceAnsi from "slice-ansi";
 import stringWidth from "string-width";
+import { shortened } from "../../../middleware/title/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { costOf, type Prices } from "../../../runs/prices.ts";
 import { timeLeft } from "../../../runs/time-left.ts";
@@ -101,7 +102,7 @@ function doing({ tools }: AgentView): string | undefined {
   const [first] = calls;
   if (!first) return undefined;
   const more = calls.length > 1 ? ` +${calls.length - 1}` : "";
-  return `${oneLine(`${first.name} ${first.about}`).slice(0, 60)}${more}`;
+  return `${shortened(oneLine(`${first.name} ${first.about}`))}${more}`;
 }
 
 function tokens(count: number): string | undefined {

@@ -1,3 +1,4 @@
+import { shortened } from "../../../middleware/title/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
@@ -32,7 +33,9 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
       return [`${prefix(event.owner)}${sign} ${paint("dim", oneLine(`${event.name} ${about}`))}`];
     }
     case "subagent-start":
-      return [`${prefix(event.owner)}${paint("magenta", "started")} ${cut(oneLine(event.description))}`];
+      return [
+        `${prefix(event.owner)}${paint("magenta", "started")} ${shortened(oneLine(event.description), MOST)}`,
+      ];
     case "subagent-end":
       return [`${prefix(event.owner)}${event.ok ? "finished" : `failed: ${oneLine(event.error ?? "")}`}`];
     case "question":
@@ -47,6 +50,9 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
       return [];
   }
 }
+
+/** How much is shown of what a sub-agent was asked to do. */
+const MOST = 100;
 
 const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);
 
@@ -133,10 +139,4 @@ function prefix(owner: string): string {
   if (owner === MAIN) return "";
   const names = owner.split("/").slice(1);
   return `${names.map((name) => name.replace(/:.*$/, "")).join(" / ")}: `;
-}
-
-const MOST = 100;
-
-function cut(text: string): string {
-  return text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`;
 }

@@ -1,0 +1,56 @@
+import { ToolMessage } from "@langchain/core/messages";
+import { GraphInterrupt } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import type { RunEventBody } from "./events.ts";
+import { Recorder } from "./recorder.ts";
+
+/** A recorder with a tool that has just started, and what it has said since. */
+function started(args: object = {}) {
+  const controller = new AbortController();
+  const events: RunEventBody[] = [];
+  const recorder = new Recorder((event) => void events.push(event), controller.signal);
+  const tool = { lc: 1, type: "not_implemented" as const, id: ["fetch"] };
+  recorder.handleToolStart(tool, JSON.stringify(args), "run-1");
+  return { controller, recorder, events };
+}
+
+const aborted = (): Error => new DOMException("This operation was aborted", "AbortError");
+
+describe("a tool that throws", () => {
+  it("an AbortError of its own, while nobody aborts the run, has failed", () => {
+    const { recorder, events } = started();
+    recorder.handleToolError(aborted(), "run-1");
+    expect(events.at(-1)).toMatchObject({
+      type: "tool-end",
+      ok: false,
+      result: "This operation was aborted",
+    });
+  });
+
+  it("while the run is aborted has not ended", () => {
+    for (const error of [aborted(), new Error("The socket is closed")]) {
+      const { controller, recorder, events } = started();
+      controller.abort();
+      recorder.handleToolError(error, "run-1");
+      expect(events.map(({ type }) => type)).toEqual(["tool-start"]);
+    }
+  });
+
+  it("an interrupt has not ended", () => {
+    const { recorder, events } = started();
+    recorder.handleToolError(new GraphInterrupt([]), "run-1");
+    expect(events.map(({ type }) => type)).toEqual(["tool-start"]);
+  });
+});
+
+it("what a tool was called with and what it returned is cut between characters", () => {
+  const { recorder, events } = started({ path: `/${"a".repeat(117)}😀😀` });
+  recorder.handleToolEnd(
+    new ToolMessage({ content: `${"b".repeat(118)}😀😀`, tool_call_id: "c", name: "fetch" }),
+    "run-1",
+  );
+  expect(events).toMatchObject([
+    { type: "tool-start", about: `/${"a".repeat(117)}…` },
+    { type: "tool-end", result: `${"b".repeat(118)}…` },
+  ]);
+});
