@@ -113,9 +113,19 @@ async function runJob(
     );
     return ended ? new Command({ update: { ...ended.update, messages: [message] } }) : message;
   }
-  tell({ type: "subagent-end", ok: true });
-  const ended = await followed?.end({ ok: true, spent: report.spent });
-  const content = ended ? `${report.text}\n\n[${ended.sentence}]` : report.text;
+  const { text, spent, unfinished } = report;
+  tell({
+    type: "subagent-end",
+    ...(unfinished === undefined ? { ok: true } : { ok: false, error: unfinished }),
+  });
+  const ended = await followed?.end(
+    unfinished === undefined ? { ok: true, spent } : { ok: false, reason: unfinished, spent },
+  );
+  const remarks = [
+    ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
+    ...(ended ? [ended.sentence] : []),
+  ];
+  const content = remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text;
   const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
     ...ended?.update,
     messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],

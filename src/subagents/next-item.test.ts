@@ -26,6 +26,16 @@ const costly = (calls: ReturnType<typeof callTool>[], text = "") =>
 const DUG = { messages: [...Array.from({ length: 4 }, () => costly([callTool("dig")])), costly([], "dug")] };
 const SUBAGENTS = [
   { name: "digger", description: "digs", runnable: { invoke: async () => DUG } },
+  {
+    name: "cut",
+    description: "is cut off",
+    runnable: {
+      invoke: async () => ({
+        messages: [new AIMessage({ content: "half a hole", response_metadata: { finish_reason: "length" } })],
+        files: { "/hole.txt": "half" },
+      }),
+    },
+  },
   { name: "broken", description: "x", runnable: { invoke: () => Promise.reject(new Error("no spade")) } },
   {
     name: "asking",
@@ -172,3 +182,14 @@ describe("after several sub-agents in one turn", () => {
 function isStart(change: PlanChangeEvent["changes"][number], id: string): boolean {
   return change.type === "todo-status" && change.id === id && change.to === "in_progress";
 }
+
+it("an item stays in progress when its sub-agent was stopped, and what it did is kept", async () => {
+  const { agent } = threadWith([write("Dig", "Fill"), task("1", "cut"), "Ok.", "Ok.", "Ok."]);
+  const { todos, messages } = await agent().invoke(go, config);
+  expect(todos.map(({ status }) => status)).toEqual(["in_progress", "pending"]);
+  expect(todos[0]?.note).toBe("it was stopped before it had finished");
+  const [, result] = messages.filter((message) => ToolMessage.isInstance(message));
+  expect(result?.text).toBe(
+    "half a hole\n\n[The sub-agent did not finish: it was stopped before it had finished. Todo 1 is still in progress.]",
+  );
+});

@@ -1,4 +1,5 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { isFinalAnswer } from "../middleware/plan/final-answer.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 
 /** What a sub-agent brings back. */
@@ -6,6 +7,8 @@ export interface Report {
   text: string;
   /** Its files at the end, when it has some. */
   files: Record<string, string> | undefined;
+  /** Why its last words are no final answer, where they are not: it was cut off, filtered or stopped. */
+  unfinished?: string;
   spent: Tally;
 }
 
@@ -21,10 +24,13 @@ export function readReport(state: object): Report {
     files?: Record<string, string>;
   };
   const last = messages.findLast((message) => AIMessage.isInstance(message));
+  const end = messages.at(-1);
+  const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
   const said = last?.text.trim() || "(The sub-agent finished without a report.)";
   return {
     text: structuredResponse === undefined ? said : JSON.stringify(structuredResponse),
     files,
+    ...(isCut && { unfinished: "it was stopped before it had finished" }),
     spent: messages.reduce(add, ZERO_TALLY),
   };
 }
