@@ -8,6 +8,7 @@ import {
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { ownerOf } from "../plan/events.ts";
+import { threadIdOf } from "../thread-data/thread-id.ts";
 
 /** How much conversation there may be: `fraction` of the model's input, tokens, or messages. */
 export interface ContextSize {
@@ -123,10 +124,9 @@ function historyOf(
 }
 
 /** A name for each thread and each sub-agent in it; encoded, so that no two share a file and none leads elsewhere. */
-function historyName({ configurable }: ToolRuntime): string {
-  const thread = configurable?.["thread_id"];
-  const owner = ownerOf(configurable ? { configurable } : {}, "");
-  const name = `${typeof thread === "string" ? thread : "thread"}${owner && ` ${owner}`}`;
+function historyName(runtime: ToolRuntime): string {
+  const owner = ownerOf(runtime, "");
+  const name = `${threadIdOf(runtime)}${owner && ` ${owner}`}`;
   return encodeURIComponent(name).replaceAll("%", "=");
 }
 
