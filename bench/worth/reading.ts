@@ -144,7 +144,7 @@ class Reader {
       this.#learn({ name: work.name, after: this.#steps.get(work.name)?.after ?? [] });
       this.#begun = work.isOver ? undefined : work.name;
       if (work.isOver) this.#finish((this.#lastWork = work.name));
-      if (text.includes("<system_reminder>")) this.#takeBack(text, turnOf(message.tool_call_id));
+      this.#readReply(text, turnOf(message.tool_call_id));
       return;
     }
     const items = itemsInResult(text);
@@ -172,10 +172,13 @@ class Reader {
     this.#readRefusal(text, turnOf(message.tool_call_id));
   }
 
-  /** A refusal of what the turn's work calls reported: the plan is what it was, but for what was accepted. */
-  #takeBack(text: string, turn: number): void {
+  /** The reply to what a work call reported: the whole plan, or a refusal, after which the plan is what it was. */
+  #readReply(text: string, turn: number): void {
+    const items = itemsInLines(text);
+    if (items.length > 0) this.#see(items);
+    if (!/Item \w+ (?:cannot|is not)|todo_done/.test(text)) return;
     this.#wasRefused = true;
-    if (this.#report) {
+    if (this.#report && items.length === 0) {
       const { done, before } = this.#report;
       const refused = [...text.matchAll(/Item (\w+) (?:cannot|is not)/g)].map(([, id]) => id!);
       const accepted = refused.length > 0 ? done.filter((id) => !refused.includes(id)) : [];

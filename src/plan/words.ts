@@ -80,6 +80,7 @@ export const OPERATION_WORDS: Readonly<Record<string, string>> = {
   done: "done",
   complete: "done",
   completed: "done",
+  todo_done: "done",
   block: "block",
   blocked: "block",
   cancel: "cancel",

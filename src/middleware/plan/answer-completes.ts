@@ -10,6 +10,7 @@ import {
   type Todo,
 } from "../../plan/index.ts";
 import { asksBack } from "./final-answer.ts";
+import { reportsIn } from "./inline-argument.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberSeen } from "./seen.ts";
 import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "./state.ts";
@@ -87,6 +88,7 @@ function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefin
  */
 function speaksAgainst(messages: readonly BaseMessage[]): boolean {
   const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  if (turn >= 0 && reportsIn(messages[turn]!).some(({ isRefused }) => isRefused)) return true;
   return messages
     .slice(turn + 1)
     .filter((message) => ToolMessage.isInstance(message))

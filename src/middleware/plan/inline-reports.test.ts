@@ -1,13 +1,20 @@
 import type { ToolDefinition } from "@langchain/core/language_models/base";
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  HumanMessage,
+  RemoveMessage,
+  ToolMessage,
+  type BaseMessage,
+} from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { createAgent, tool } from "langchain";
+import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { isPlanChangeEvent } from "./events.ts";
 import { planMiddleware } from "./index.ts";
-import { withDoneArgument } from "./inline-reports.ts";
+import { keepReports, takeReports, withDoneArgument, withReports } from "./inline-argument.ts";
 import type { PlanOptions } from "./options.ts";
 
 const go = { messages: [new HumanMessage("go")] };
@@ -196,7 +203,7 @@ describe("a report that is refused", () => {
 });
 
 describe("tools that stay as they are", () => {
-  it("are those of the plan, of a provider, and all in strict mode", () => {
+  it("are those of the plan and of a provider", () => {
     const named = (name: string): object => tool(() => "", { name, description: name, schema: z.object({}) });
     const [plan, other] = [named("write_todos"), named("other")];
     const provider = { type: "web_search_20250305", name: "web_search" };
@@ -204,7 +211,6 @@ describe("tools that stay as they are", () => {
     expect(shown.map((one, at) => one === [plan, other, provider][at])).toEqual([true, false, true]);
     // What a model is sent must not change from one request to the next.
     expect(withDoneArgument([other], [])[0]).toBe(shown[1]);
-    expect(withDoneArgument([other], [], { strict: true })).toEqual([other]);
   });
 
   it("have an argument of that name", async () => {
@@ -223,5 +229,160 @@ describe("tools that stay as they are", () => {
     expect(() => planMiddleware({ preset: "classic", reports: "inline" })).toThrow(
       'planMiddleware: reports: must be "call" where the preset has no tool for updates.',
     );
+  });
+});
+
+describe("reports and everything else that happens to a plan", () => {
+  const todosOf = (list: readonly { id: string; status: string }[]): string[] =>
+    list.map(({ id, status }) => `${id} ${status}`);
+
+  it("leave a person's cancellation what it is", async () => {
+    const { agent, config } = agentWith([
+      [callTool("write_todos", { todos: ["a", "b", "c"] }), work(1)],
+      "So far.",
+      "So far.",
+      "So far.",
+      work(2, "1"),
+      "Stopped.",
+      "Stopped.",
+      "Stopped.",
+    ]);
+    const { todos } = await agent.invoke(go, config);
+    const cancelled = todos.map((todo) => (todo.id === "3" ? { ...todo, status: "cancelled" } : todo));
+    await agent.graph.updateState(config, { todos: cancelled });
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    const { values } = await agent.graph.getState(config);
+    const { _plan } = values as unknown as { _plan: { seen: Record<string, string> } };
+    expect(_plan.seen["3"]).toMatch(/^cancelled \w+ person$/);
+  });
+
+  it("that were refused keep the next answer from completing the item", async () => {
+    const one = callTool("write_todos", { todos: ["a"] });
+    const answers = ["Could not do it.", "Could not do it.", "Could not do it."];
+    const { statuses, model } = await run([[one, work(1)], work(2, "9"), ...answers]);
+    expect(statuses).toEqual(["in_progress"]);
+    expect(model.requests).toHaveLength(5);
+  });
+
+  it("show a plan that left the window once, with the result of the call", async () => {
+    const items = Array.from({ length: 6 }, (_, at) => `item ${at + 1}`);
+    const { model, agent, config } = agentWith([
+      [callTool("write_todos", { todos: items }), work(1)],
+      "So far.",
+      "So far.",
+      "So far.",
+      work(2, "1"),
+      work(3, "2"),
+      work(4, "3"),
+      "So far.",
+      "So far.",
+      "So far.",
+    ]);
+    const { messages } = await agent.invoke(go, config);
+    const gone = messages.map(({ id }) => new RemoveMessage({ id: id! }));
+    await agent.graph.updateState(config, { messages: gone });
+    const before = model.requests.length;
+    await agent.invoke({ messages: [new HumanMessage("go on")] }, config);
+    const requests = model.requests.slice(before);
+    const reminded = requests.map(
+      (request) => request.messages.filter(({ name }) => name === "todo_reminder").length,
+    );
+    expect(reminded.slice(0, 4)).toEqual([1, 0, 0, 0]);
+    expect(requests[1]!.messages.at(-1)!.text).toMatch(
+      /^worked 2\n\n<system_reminder><plan>\n\[x\] 1: item 1\n/,
+    );
+  });
+
+  it("stay with the call that made them when another middleware changes the order", () => {
+    const message = new AIMessage({
+      content: "",
+      tool_calls: [
+        { type: "tool_call", id: "a", name: "work", args: { n: 1, todo_done: "1" } },
+        { type: "tool_call", id: "b", name: "other", args: { n: 2 } },
+      ],
+    });
+    const reports = takeReports(message, { tools: [], planTools: [] });
+    keepReports(message, [{ ...reports[0]!, reply: "no" }]);
+    message.tool_calls = message.tool_calls!.toReversed();
+    const results = ["b", "a"].map((tool_call_id) => new ToolMessage({ content: "ok", tool_call_id }));
+    const [shown, ...replies] = withReports([message, ...results], "note");
+    expect(callsOf(shown!)).toEqual([{ n: 2 }, { n: 1, todo_done: "1" }]);
+    expect(replies.map(({ text }) => text)).toEqual(["ok", "ok\n\n<note>no</note>"]);
+  });
+
+  it("are judged call by call", async () => {
+    const { statuses, model } = await run([
+      [THREE, work(1)],
+      [work(2, "1"), work(3, "99")],
+      ...Array<Step>(3).fill("So far."),
+    ]);
+    expect(statuses).toEqual(["completed", "in_progress", "pending"]);
+    const [first, second] = model.requests[2]!.messages.slice(-2);
+    expect([first!.text, second!.text]).toEqual([
+      "worked 2",
+      "worked 3\n\n<system_reminder>todo_done: there is no item 99; known ids: 1-3.</system_reminder>",
+    ]);
+  });
+
+  it("that say again what is known are answered with a note, and do not hold back the stale reminder", async () => {
+    const again = Array.from({ length: 4 }, (_, at) => work(at + 3, "1"));
+    const { model } = await run([
+      [THREE, work(1)],
+      work(2, "1"),
+      ...again,
+      ...Array<Step>(3).fill("So far."),
+    ]);
+    expect(told(model.requests[3]!.messages)).toEqual([expect.stringContaining("Note: 1 ")]);
+    const names = model.requests.flatMap(({ messages }) => messages.map(({ name }) => name));
+    expect(names).toContain("todo_stale_reminder");
+  });
+
+  it("beside the call that makes the plan are refused, as nothing was finished before it", async () => {
+    const { statuses, model } = await run([[THREE, work(1, "1")], ...Array<Step>(3).fill("So far.")]);
+    expect(statuses[0]).toBe("in_progress");
+    expect(told(model.requests[1]!.messages)).toEqual([expect.stringContaining("finished before the call")]);
+  });
+
+  it("of the item that the same call is for are refused", async () => {
+    const subagent = { name: "helper", description: "helps", model: new ScriptedModel(["Helped."]) };
+    const model = new ScriptedModel([
+      callTool("write_todos", { todos: ["a", "b"] }),
+      callTool("task", { description: "do a", subagent_type: "helper", todo_id: "1", todo_done: "1" }),
+      callTool("update_todos", { cancel: "2" }),
+      "Done.",
+    ]);
+    const agent = createDeepAgent({ model, subagents: [subagent], plan: { reports: "inline" } });
+    const { todos } = await agent.invoke(go);
+    expect(todosOf(todos)).toEqual(["1 completed", "2 cancelled"]);
+    expect(told(model.requests[2]!.messages)).toEqual([
+      expect.stringContaining("item 1 is what this call was for"),
+    ]);
+  });
+
+  it("in JSON, and in update_todos by the same name, are read too", async () => {
+    const { statuses } = await run([
+      [THREE, work(1)],
+      work(2, '["1"]'),
+      [callTool("update_todos", { todo_done: "2" }), work(3, "[]")],
+      "Done.",
+    ]);
+    expect(statuses).toEqual(["completed", "completed", "completed"]);
+  });
+
+  it("are taken from tools that could not be shown with the argument, and none is asked for in strict mode", async () => {
+    const { model, statuses, got } = await run([
+      [THREE, work(1)],
+      work(2),
+      ...Array<Step>(3).fill("So far."),
+    ]);
+    expect([statuses[0], got.length, model.requests.length]).toEqual(["in_progress", 2, 5]);
+    const strict = new ScriptedModel(["Hello."]);
+    const settings = createMiddleware({
+      name: "Strict",
+      wrapModelCall: (request, handler) => handler({ ...request, modelSettings: { strict: true } }),
+    });
+    const middleware = [settings, planMiddleware({ reports: "inline" })] as const;
+    await createAgent({ model: strict, tools: [], middleware }).invoke(go);
+    expect(strict.requests[0]!.messages[0]!.text).toContain("call update_todos in the same turn");
   });
 });

@@ -1,165 +1,99 @@
-import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { isLangChainTool } from "@langchain/core/utils/function_calling";
-import { toJsonSchema, type JSONSchema } from "@langchain/core/utils/json_schema";
 import type { Change, Todo } from "../../plan/index.ts";
-import { setCalls } from "./broken-calls.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate } from "./state.ts";
-import { rememberOutcome, type Turns } from "./turn.ts";
+import { diffTodos } from "../../plan/index.ts";
+import { DONE_ARGUMENT, type Report } from "./inline-argument.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
+import { planText } from "./tools.ts";
+import { changedMarks, rememberChange, type Outcome, type Turns } from "./turn.ts";
 
-/** The argument of work tools in which a model says what it has finished. */
-export const DONE_ARGUMENT = "todo_done";
-
-interface NamedTool {
-  name: string;
-  schema: Parameters<typeof toJsonSchema>[0];
+/** What the reports of a message come to. */
+export interface Reported {
+  /** The reports, with what the model is to be told of them. */
+  reports: Report[];
+  /** Absent where nothing changed. */
+  change?: { changes: Change[]; todos: readonly Todo[]; update: { todos: Todo[]; _plan: MemoryUpdate } };
 }
 
-/** Made once per tool: what a model is sent must be the same in every request. */
-const extended = new WeakMap<object, object>();
+/** What is at hand when a message with reports has come. */
+export interface Reporting {
+  /** The graph state as a plan call of the message would find it. */
+  state: object;
+  /** What the model knows of the plan, edits it was just told of included. */
+  seen: PlanMemory["seen"];
+  /** The model has not seen the plan as it is: it is shown with the reply. */
+  isUnseen: boolean;
+  /** The message has a call that writes a plan. */
+  isWriting: boolean;
+  signal: AbortSignal | undefined;
+}
+
+const TOO_EARLY = `${DONE_ARGUMENT} is for what was finished before the call; the plan was only being made.`;
 
 /**
- * Tools as the model sees them, with the argument for what is done. A tool that has one of that name, the plan's own
- * tools and those that a provider runs itself stay as they are. The tools that are run are not touched.
- */
-export function withDoneArgument(
-  tools: readonly unknown[],
-  planTools: readonly string[],
-  settings: { strict?: boolean } = {},
-): readonly unknown[] {
-  // In strict mode every argument of a tool must be given.
-  if (settings.strict) return tools;
-  return tools.map((tool) => {
-    if (typeof tool !== "object" || !isLangChainTool(tool)) return tool;
-    const { name, schema } = tool as NamedTool;
-    if (planTools.includes(name)) return tool;
-    const known = extended.get(tool) ?? extend(tool, toJsonSchema(schema));
-    extended.set(tool, known);
-    return known;
-  });
-}
-
-function extend(tool: object, schema: JSONSchema): object {
-  const { type, properties = {} } = schema as { type?: unknown; properties?: Record<string, unknown> };
-  if (type !== "object" || DONE_ARGUMENT in properties) return tool;
-  const shown = { ...schema, properties: { ...properties, [DONE_ARGUMENT]: { type: "string" } } };
-  return Object.create(tool, { schema: { value: shown, enumerable: true } }) as object;
-}
-
-/** What a message keeps of the reports in its calls. */
-interface Kept {
-  /** What the calls said is done, by their places in the message: they themselves no longer say it. */
-  said: Record<number, unknown>;
-  /** Why something of it was refused. */
-  refused?: string;
-}
-
-const keptBy = (message: BaseMessage): Kept | undefined =>
-  message.type === "ai" ? (message.response_metadata[DONE_ARGUMENT] as Kept | undefined) : undefined;
-
-function keep(message: AIMessage, kept: Kept): void {
-  message.response_metadata = { ...message.response_metadata, [DONE_ARGUMENT]: kept };
-}
-
-/**
- * Takes the reports out of a message's calls to these tools, so that tools, approvals and views get the calls they
- * know. The message keeps them for `withReports`. In place, as LangChain keeps the message that the model gave.
- */
-export function takeReports(message: AIMessage, tools: ReadonlySet<string>): unknown[] {
-  const { tool_calls = [], invalid_tool_calls = [] } = message;
-  const said: Kept["said"] = {};
-  const calls = tool_calls.map((call, at) => {
-    if (!tools.has(call.name) || !(DONE_ARGUMENT in call.args)) return call;
-    const { [DONE_ARGUMENT]: done, ...args } = call.args;
-    said[at] = done;
-    return { ...call, args };
-  });
-  if (Object.keys(said).length === 0) return [];
-  setCalls(message, { tool_calls: calls, invalid_tool_calls });
-  keep(message, { said });
-  return Object.values(said).flatMap((done) => (isNothing(done) ? [] : done));
-}
-
-/** What models send that have nothing to report and believe that they must send something. */
-function isNothing(done: unknown): boolean {
-  return done === null || (typeof done === "string" && /^(?:none|null|n\/a|-)?$/i.test(done.trim()));
-}
-
-/** What the reports of a message change. */
-export interface InlineReport {
-  changes: Change[];
-  todos: readonly Todo[];
-  update: { todos: Todo[]; _plan: MemoryUpdate };
-}
-
-/**
- * Evaluates the reports of a message by the rules for a plan call, before its calls are run. Undefined where nothing
- * changes; what is refused, the message keeps for `withReports`.
+ * Evaluates reports by the rules for a plan call, one after the other, on the plan as it was before the message: what
+ * is reported was done before. Plan calls of the same message come after it.
  */
 export async function applyReports(
   turns: Turns,
-  message: AIMessage,
-  {
-    done,
-    tool,
+  reports: readonly Report[],
+  { state, seen, isUnseen, isWriting, signal }: Reporting,
+): Promise<Reported> {
+  const { todos: before, memory } = readPlanState(state);
+  const said = reports.filter((report) => !isNothing(report.said));
+  if (before.length === 0) {
+    const refused = isWriting ? { isRefused: true, reply: TOO_EARLY } : {};
+    return { reports: reports.map((report) => (said.includes(report) ? { ...report, ...refused } : report)) };
+  }
+  const judged = said.filter((report) => !isAboutItself(report));
+  const outcomes = await turns.report(
+    judged.map((report) => report.said),
     state,
     signal,
-  }: { done: unknown[]; tool: string; state: object; signal: AbortSignal | undefined },
-): Promise<InlineReport | undefined> {
-  // It is in no message, and so a turn of its own.
-  const call = { id: DONE_ARGUMENT, name: tool, args: { done } };
-  const outcome = await turns.evaluate(call, state, signal);
-  const { accepted, issues, plan } = outcome;
-  // The engine speaks of the field that a plan call would have.
-  const refused = issues.map((issue) => issue.message.replace(/^done:/, `${DONE_ARGUMENT}:`)).join("\n");
-  if (refused !== "") keep(message, { ...keptBy(message)!, refused });
-  if (!accepted || accepted.changes.length === 0) return undefined;
-  const todos = todosUpdate(plan.todos, accepted.patch);
-  const _plan = rememberOutcome(outcome, readPlanState(state).memory.seen);
-  return { changes: accepted.changes, todos: plan.todos, update: { todos, _plan } };
+  );
+  const answered = reports.map((report): Report => {
+    if (judged.includes(report)) return withReply(report, outcomes[judged.indexOf(report)]!);
+    if (!said.includes(report)) return report;
+    const reply = `${DONE_ARGUMENT}: item ${report.worksOn} is what this call was for; it is done when the call is.`;
+    return { ...report, isRefused: true, reply };
+  });
+  const last = outcomes.at(-1);
+  const changes = outcomes.flatMap(({ accepted }) => accepted?.changes ?? []);
+  if (!last || changes.length === 0) return { reports: answered };
+  const { plan } = last;
+  const { todos } = plan;
+  const marks = changedMarks(memory.marks, last.marks);
+  const _plan = rememberChange({ plan, changes, marks }, seen);
+  const update = { todos: todosUpdate(todos, diffTodos(before, todos)), _plan };
+  return {
+    reports: isUnseen ? showing(answered, judged.at(-1)!, todos) : answered,
+    change: { changes, todos, update },
+  };
 }
 
-/**
- * Messages as the model is to see them: its calls as it made them, and behind the result of the first one that
- * reported, what was refused.
- */
-export function withReports(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
-  const refused = new Map<string, string>();
-  return messages.map((message) => {
-    const kept = keptBy(message);
-    if (kept) {
-      const { tool_calls = [] } = message as AIMessage;
-      const [first] = Object.keys(kept.said);
-      refused.clear();
-      if (kept.refused !== undefined) refused.set(tool_calls[Number(first)]?.id ?? "", kept.refused);
-      return changed(message, () => ({
-        tool_calls: tool_calls.map((call, at) => withReport(call, at, kept)),
-      }));
-    }
-    const text = message.type === "tool" ? refused.get((message as ToolMessage).tool_call_id) : undefined;
-    if (text === undefined) return message;
-    return changed(message, () => withSaid(message.content, `<${tag}>${text}</${tag}>`));
+/** A call that reports the item it is for: no work on it has been done yet. */
+function isAboutItself({ said, worksOn }: Report): boolean {
+  return worksOn !== undefined && String(said).trim() === worksOn.trim();
+}
+
+function withReply(report: Report, { issues, accepted }: Outcome): Report {
+  const notes = accepted?.notes ?? [];
+  // The engine speaks of the field that a plan call would have.
+  const lines = issues.map(({ message }) => message.replace(/^done\b/, DONE_ARGUMENT));
+  const reply = [...lines, ...(notes.length > 0 ? [`Note: ${notes.join(" ")}`] : [])].join("\n");
+  return { ...report, ...(issues.length > 0 && { isRefused: true }), ...(reply && { reply }) };
+}
+
+/** The reply to one report with the whole plan in it. */
+function showing(reports: Report[], to: Report, todos: readonly Todo[]): Report[] {
+  return reports.map((report) => {
+    if (report.id !== to.id || report.said !== to.said) return report;
+    const reply = [report.reply, planText(todos)].filter(Boolean).join("\n");
+    return { ...report, reply, showsPlan: true };
   });
 }
 
-function withSaid(content: BaseMessage["content"], text: string): Pick<BaseMessage, "content"> {
-  if (typeof content === "string") return { content: `${content}\n\n${text}` };
-  return { content: [...content, { type: "text", text }] };
-}
-
-type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
-
-function withReport(call: ToolCall, at: number, { said }: Kept): ToolCall {
-  return at in said ? { ...call, args: { ...call.args, [DONE_ARGUMENT]: said[at] } } : call;
-}
-
-/** Made once: a long thread has many such messages, in every request. */
-const copies = new WeakMap<BaseMessage, BaseMessage>();
-
-/** A copy with other fields: the message itself belongs to the state. */
-function changed(message: BaseMessage, fields: () => object): BaseMessage {
-  const known = copies.get(message);
-  if (known) return known;
-  const copy = Object.create(Object.getPrototypeOf(message) as object) as BaseMessage;
-  copies.set(message, Object.assign(copy, message, fields()));
-  return copy;
+/** What models send that have nothing to report and believe that they must send something. */
+function isNothing(said: unknown): boolean {
+  if (Array.isArray(said)) return said.every(isNothing);
+  if (typeof said === "string") return /^(?:none|null|no|false|n\/a|-|\[\])?$/i.test(said.trim());
+  return said === null || said === undefined || said === false;
 }

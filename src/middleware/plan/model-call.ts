@@ -18,23 +18,26 @@ import {
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
+import { LEAN_REPORTS } from "../../plan/lean.prompt.ts";
 import { withSection } from "../system-prompt.ts";
 import { completeByAnswer, type Completion } from "./answer-completes.ts";
 import { askForCalls, repairCalls } from "./broken-calls.ts";
 import { announce, type Stage } from "./events.ts";
 import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
-import {
-  applyReports,
-  takeReports,
-  withDoneArgument,
-  withReports,
-  type InlineReport,
-} from "./inline-reports.ts";
+import { keepReports, takeReports, withDoneArgument, withReports } from "./inline-argument.ts";
+import { applyReports, type Reported } from "./inline-reports.ts";
 import type { PlanSetup } from "./options.ts";
 import { enterRun, finishedCalls } from "./run.ts";
 import { rememberEdits, rememberSeen, unheardEdits } from "./seen.ts";
 import { startNext, type Started } from "./start-next.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
+import {
+  mergeMemory,
+  readPlanState,
+  todosUpdate,
+  type MemoryUpdate,
+  type PlanMemory,
+  type PlanState,
+} from "./state.ts";
 import type { PlanParts, Turns } from "./turn.ts";
 import { isPlanVisible } from "./visibility.ts";
 import { watchedModel } from "./watched-model.ts";
@@ -44,6 +47,8 @@ export interface ModelRequest {
   model: object;
   messages: BaseMessage[];
   systemMessage: SystemMessage;
+  tools: readonly unknown[];
+  modelSettings?: Record<string, unknown> | undefined;
   state: unknown;
   runtime: Stage & { signal?: AbortSignal | undefined };
 }
@@ -63,16 +68,18 @@ export async function callModel<Request extends ModelRequest>(
 ): Promise<AIMessage | Command> {
   const call = new PlanCall(setup, request);
   const messages = call.remind(request.messages);
-  const isInline = setup.reports === "inline";
+  const { reminders, systemPrompt } = setup.preset;
+  // In strict mode a model must give every argument of a tool.
+  const isInline = setup.reports === "inline" && request.modelSettings?.["strict"] !== true;
   const model = watchedModel(request.model, {
-    onRequest: (outgoing) => {
-      const sent = call.remindIfTrimmed(outgoing);
-      return isInline ? withReports(sent, setup.preset.reminders.tag) : sent;
-    },
+    onRequest: (outgoing) => withReports(call.remindIfTrimmed(outgoing), reminders.tag),
     onAnswer: (answer) => call.said.add(answer),
-    onTools: isInline ? (tools, settings) => call.showTools(tools, settings) : undefined,
+    ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
   });
-  const systemMessage = withSection(request.systemMessage, setup.preset.systemPrompt);
+  const systemMessage = withSection(
+    request.systemMessage,
+    isInline ? systemPrompt : systemPrompt.replace(LEAN_REPORTS.inline, LEAN_REPORTS.call),
+  );
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
     call.count(answer);
@@ -81,7 +88,7 @@ export async function callModel<Request extends ModelRequest>(
       messages.push(unread);
       continue;
     }
-    if (isInline) await call.takeReports(turns, answer, request.runtime.signal);
+    if (isInline) await call.applyReports(answer, { turns, request });
     await call.completeLastItem(answer, request.runtime.signal);
     const reminder = call.remindOfOpenItems(answer);
     if (!reminder) {
@@ -119,11 +126,8 @@ class PlanCall {
   #given: Reminder["kind"][] = [];
   /** What the answer came to for the last item. */
   #completion: Completion | undefined;
-  /** The tools in whose calls the model can report. */
-  #reporting: ReadonlySet<string> = new Set();
-  /** Its work calls reported something, and what it came to. */
-  #reported = false;
-  #report: InlineReport | undefined;
+  /** What the reports in its work calls came to. */
+  #reported: Reported | undefined;
 
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
@@ -175,23 +179,18 @@ class PlanCall {
     return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
   }
 
-  /** The tools with an argument for what is done. */
-  showTools(tools: readonly unknown[], settings: object | undefined): readonly unknown[] {
-    const shown = withDoneArgument(tools, this.#setup.toolNames, settings);
-    const changed = shown.filter((tool, at) => tool !== tools[at]) as { name: string }[];
-    this.#reporting = new Set(changed.map(({ name }) => name));
-    return shown;
-  }
-
   /** Applies what the answer's work calls say is done. They go on without saying it. */
-  async takeReports(turns: Turns, answer: Answer, signal: AbortSignal | undefined): Promise<void> {
+  async applyReports(
+    answer: Answer,
+    { turns, request }: { turns: Turns; request: ModelRequest },
+  ): Promise<void> {
     if (!AIMessage.isInstance(answer)) return;
-    const done = takeReports(answer, this.#reporting);
-    if (done.length === 0 || this.state.todos.length === 0) return;
-    this.#reported = true;
-    this.#report = await applyReports(turns, answer, {
-      done,
-      tool: this.#setup.preset.tools.update!.name,
+    const { toolNames: planTools, preset } = this.#setup;
+    const reports = takeReports(answer, { tools: request.tools, planTools });
+    if (reports.length === 0) return;
+    const { seen } = this.#memory;
+    const heard = this.edits.length > 0 ? rememberEdits(seen, this.state.todos) : undefined;
+    this.#reported = await applyReports(turns, reports, {
       // As a plan call would find it in the step after this one.
       state: {
         ...getCurrentTaskInput<Record<string, unknown>>(),
@@ -199,8 +198,12 @@ class PlanCall {
         messages: [...this.#conversation, answer],
         _plan: { ...this.#memory, tally: this.#tally },
       },
-      signal,
+      seen: mergeMemory(this.#memory, heard).seen,
+      isUnseen: this.#isUnseen,
+      isWriting: (answer.tool_calls ?? []).some(({ name }) => name === preset.tools.write.name),
+      signal: request.runtime.signal,
     });
+    keepReports(answer, this.#reported.reports);
   }
 
   /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
@@ -253,8 +256,8 @@ class PlanCall {
       const { changes, todos } = this.#started;
       await announce(this.#setup, stage, { by: "harness", changes, todos });
     }
-    if (this.#report) {
-      const { changes, todos } = this.#report;
+    if (this.#reported?.change) {
+      const { changes, todos } = this.#reported.change;
       await announce(this.#setup, stage, { by: "model", changes, todos });
     }
     if (this.#completion?.ok) {
@@ -268,7 +271,8 @@ class PlanCall {
     // A structured response ends the run, and LangChain takes it only as it is.
     if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
     const calls = answer.tool_calls ?? [];
-    const planned = this.#reported || calls.some((call) => this.#setup.toolNames.includes(call.name));
+    const planned =
+      this.#reported?.change !== undefined || calls.some((call) => this.#setup.toolNames.includes(call.name));
     const { stale } = this.#setup.preset.reminders;
     const counts = stale !== false && stale.withoutPlan && calls.length > 0;
     const limits = this.#limitCounts();
@@ -277,7 +281,7 @@ class PlanCall {
       return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
     }
     const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
-    const changed = this.#completion?.ok ? this.#completion.update : this.#report?.update;
+    const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
     const seen = { ...memory.seen, ...changed?._plan.seen };
     const marks = { ...memory.marks, ...changed?._plan.marks };
     const update = { ...changed, _plan: { ...memory, ...changed?._plan, seen, marks } };
@@ -289,6 +293,12 @@ class PlanCall {
     if (!this.#started) return [];
     const { tag } = this.#setup.preset.reminders;
     return [toMessage({ name: "todo_status", text: `<${tag}>${renderStatus(this.state.todos)}</${tag}>` })];
+  }
+
+  /** The model has not seen the plan as it is in anything that stays. */
+  get #isUnseen(): boolean {
+    const { unseen } = this.#memory;
+    return unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited");
   }
 
   /** Whether these messages show the model what is open. */
@@ -303,13 +313,14 @@ class PlanCall {
 
   /** The list with the item that was started, and what was reported on top of it. No answer completes that item. */
   #startedTodos(): { todos?: Todo[] } {
-    const after = (this.#report ?? this.#started)?.todos;
+    const after = (this.#reported?.change ?? this.#started)?.todos;
     if (!this.#started || !after) return {};
     return { todos: todosUpdate(after, diffTodos(this.#found, after)) };
   }
 
   #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
-    const { run, callsBefore, rounds, nags, seen, unseen } = this.#memory;
+    const { run, callsBefore, rounds, nags, seen } = this.#memory;
+    const isShown = this.#reported?.reports.some(({ showsPlan }) => showsPlan) ?? false;
     const nagged = this.#given.includes("stale") ? 1 : 0;
     return {
       run,
@@ -318,7 +329,7 @@ class PlanCall {
       exits: this.#exits,
       rounds: planned ? 0 : rounds + (acted ? 1 : 0),
       nags: planned ? 0 : nags + nagged,
-      unseen: unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited"),
+      unseen: this.#isUnseen && !isShown,
       startNext: false,
       ...(this.#started && rememberSeen(seen, this.state.todos)),
       ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),

@@ -14,7 +14,7 @@ import { announce } from "./events.ts";
 import type { PlanSetup } from "./options.ts";
 import { rememberEdits } from "./seen.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
-import { rememberOutcome, type Outcome, type PlanParts, type Turns } from "./turn.ts";
+import { rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
 /** Marks the result that tells of a person's edit: an answer right after it completes nothing. */
 export const PLAN_EDITED = "plan_edited";
@@ -60,7 +60,7 @@ async function runCall(
   if (changes.length > 0) {
     await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
   }
-  const own = rememberOutcome(outcome, memory.seen);
+  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(outcome.plan.todos, patch),
     _plan: { ...own, ...(told && { seen: { ...told.seen, ...own.seen } }), unseen: false },
@@ -79,7 +79,7 @@ function refusal(
   { memory, news }: { memory: PlanMemory; news: string },
 ): string {
   const reasons = issues.map((issue) => issue.message).join("\n");
-  const plan = (memory.unseen || news !== "") && before.length > 0 ? snapshot(before) : "";
+  const plan = (memory.unseen || news !== "") && before.length > 0 ? planText(before) : "";
   return `Error: ${reasons}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
 }
 
@@ -108,10 +108,10 @@ function acceptance(
   const isNew = before.length === 0 || isFinished(before);
   const whole = memory.unseen || edited !== "" || (isWrite && !isNew);
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${snapshot(todos)}` : ""}`;
+  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${planText(todos)}` : ""}`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */
-function snapshot(todos: Outcome["before"]): string {
+export function planText(todos: Outcome["before"]): string {
   return `<plan>\n${renderSnapshot(todos)}\n</plan>`;
 }

@@ -80,6 +80,17 @@ export class Turns {
     return this.#start({ ...run, calls: calls.with(at, call) })[at]!;
   }
 
+  /** Evaluates reports that are in no plan call, one after the other. */
+  report(
+    reported: readonly unknown[],
+    rawState: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome[]> {
+    const { name } = this.#setup.preset.tools.update!;
+    const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
+    return Promise.all(this.#start({ ...this.#run(undefined, rawState, signal), message: undefined, calls }));
+  }
+
   /** The plan that watchers should see after these changes, when calls of one turn report side by side. */
   advance(id: string, rawState: unknown, changes: readonly Change[]): Todo[] {
     const { message, state } = this.#run(id, rawState, undefined);
@@ -276,10 +287,12 @@ function callingMessage(messages: readonly BaseMessage[], id: string | undefined
   );
 }
 
-/** What to remember of a call that was accepted, where the model knew `seen` before. */
-export function rememberOutcome({ plan, accepted }: Outcome, seen: PlanMemory["seen"]): MemoryUpdate {
+/** What to remember of a change that was accepted, where the model knew `seen` before. */
+export function rememberChange(
+  { plan, changes, marks }: { plan: Plan } & Pick<NonNullable<Outcome["accepted"]>, "changes" | "marks">,
+  seen: PlanMemory["seen"],
+): MemoryUpdate {
   const { nextId, retired, todos } = plan;
-  const { changes, marks } = accepted!;
   return {
     ...rememberSeen(seen, todos),
     nextId,

@@ -1,4 +1,5 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { reportsIn } from "./inline-argument.ts";
 import type { PlanSetup } from "./options.ts";
 
 /** Accepted writes and other messages that were found to show a plan: most stand near the beginning of a long thread. */
@@ -39,6 +40,7 @@ function shows(
   // `isInstance` asks much of every message of a long thread.
   switch (message.type) {
     case "ai":
+      if (reportsIn(message).some(({ showsPlan }) => showsPlan)) return true;
       return Boolean(
         (message as AIMessage).tool_calls?.some(
           ({ name, id = "", args }) => name === tools.write.name && !refused?.has(id) && hasItems(args),

@@ -6,8 +6,8 @@ export interface Watch {
   onRequest: (messages: BaseMessage[]) => BaseMessage[];
   /** Gets the answer as it comes, before any other middleware. */
   onAnswer?: (answer: object) => void;
-  /** Gets the tools that are bound and the settings with them, and returns the tools that the model is shown. */
-  onTools?: ((tools: readonly unknown[], settings?: object) => readonly unknown[]) | undefined;
+  /** Gets the tools that are bound, and returns those that the model is shown. */
+  onTools?: (tools: readonly unknown[]) => unknown[];
 }
 
 /** The same model, with a last look at every request and a first one at every answer. */
@@ -28,8 +28,8 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
             return answer;
           };
         case "bindTools":
-          return (tools: readonly unknown[], settings?: object) =>
-            watchedModel(method(watch.onTools?.(tools, settings) ?? tools, settings) as object, watch);
+          return (tools: readonly unknown[], ...rest: unknown[]) =>
+            watchedModel(method(watch.onTools?.(tools) ?? tools, ...rest) as object, watch);
         case "withConfig":
           return (...args: unknown[]) => watchedModel(method(...args) as object, watch);
         case "_getModelInstance":
