@@ -5,11 +5,31 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { run } from "./run.ts";
 
 const examples = readdirSync("examples").filter((file) => /^\d\d-.*\.ts$/.test(file));
+const MARK = "=== ";
+const END = "=== end";
 let home: string;
+/** What each example printed. One that failed is missing, and so are those after it. */
+const printed = new Map<string, string>();
+let errors = "";
 
-beforeAll(() => {
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-home-"));
-});
+  // One process for all: loading LangChain takes longer than most examples.
+  const script = `for (const file of ${JSON.stringify(examples)}) {
+    console.log("${MARK}" + file);
+    await import("./examples/" + file);
+    console.log("${END}");
+  }`;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", script];
+  const env = { PATH: process.env["PATH"], HOME: home };
+  const { stdout, stderr } = await run(process.execPath, args, { env });
+  errors = stderr;
+  for (const part of stdout.split(new RegExp(`^${MARK}(?=\\d)`, "m")).slice(1)) {
+    const [file, ...lines] = part.split("\n");
+    const end = lines.indexOf(END);
+    if (end >= 0) printed.set(file!, lines.slice(0, end).join("\n"));
+  }
+}, 120_000);
 
 afterAll(() => {
   rmSync(home, { recursive: true });
@@ -19,11 +39,7 @@ it("there are examples to run", () => {
   expect(examples).not.toEqual([]);
 });
 
-it.each(examples)("%s runs without a model key", { timeout: 60_000 }, async (file) => {
-  const env = { PATH: process.env["PATH"], HOME: home };
-  const { ok, stdout, stderr } = await run(process.execPath, ["--import", "tsx", `examples/${file}`], {
-    env,
-  });
-  expect(ok, stderr).toBe(true);
-  expect(stdout.trim()).not.toBe("");
+it.each(examples)("%s runs without a model key", (file) => {
+  expect(printed.get(file)?.trim() ?? errors).not.toBe("");
+  expect(printed.has(file), errors).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { createAgent, todoListMiddleware, type AgentMiddleware } from "langchain";
+import { createAgent, createMiddleware, todoListMiddleware, type AgentMiddleware } from "langchain";
+import { z } from "zod";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { loadDeepagents } from "../deepagents.ts";
 import { BEST, CLASSIC, FLOOR, LEAN, LEAN_DIALECT, LEAN_INLINE, TYPICAL } from "../systems.ts";
@@ -21,6 +22,8 @@ export interface TimedSystem {
 }
 
 export const LOOP = "loop without LangGraph";
+/** What LangChain takes for any middleware with state that wraps model calls. */
+export const EMPTY = "createAgent + empty middleware";
 export const DEEP = "holdfast createDeepAgent";
 export const PEER_DEEP = "deepagents";
 export const PEER_DEEP_PLAN = "deepagents + todoListMiddleware beside";
@@ -37,6 +40,7 @@ export async function timedSystems({ main }: Product): Promise<TimedSystem[]> {
   return [
     { name: LOOP, create: (model) => handWritten(model) },
     { name: FLOOR, create: agentWith() },
+    { name: EMPTY, create: agentWith(emptyMiddleware) },
     { name: LEAN, plan: BESIDE_LEAN, create: agentWith(lean) },
     { name: LEAN_INLINE, plan: INLINE, create: agentWith(() => planMiddleware({ reports: "inline" })) },
     { name: TYPICAL, plan: { dialect: CLASSIC, pace: "own-turn" }, create: agentWith(todoListMiddleware) },
@@ -86,6 +90,14 @@ function agentWith(middleware?: () => unknown): TimedSystem["create"] {
       middleware: (middleware ? [middleware()] : []) as AgentMiddleware[],
       ...(checkpointer ? { checkpointer: checkpointer as never } : {}),
     }) as never;
+}
+
+function emptyMiddleware(): unknown {
+  return createMiddleware({
+    name: "Empty",
+    stateSchema: z.object({ todos: z.array(z.string()).default([]), _plan: z.any().optional() }),
+    wrapModelCall: (request, handler) => handler(request),
+  });
 }
 
 /** The least that an agent can be: call the model, run its calls, go on until it answers. */

@@ -104,7 +104,9 @@ function planCalls(
   const call = before ? dialect.report(before, after) : dialect.write(after);
   if (!call) return { calls: [] };
   const redo = reopened && { redo: reopened };
-  if (fires("malformed", mind, belief.turn)) {
+  // What it was asked for once more it makes anew.
+  const attempt = belief.askedAgain > 0 ? `${belief.turn} again ${belief.askedAgain}` : belief.turn;
+  if (fires("malformed", mind, attempt)) {
     const spoiled = dialect.spoil(call, Math.floor(draw(mind.seed, "way", belief.turn) * 4));
     return spoiled === "broken JSON"
       ? { calls: [], broken: call.name, ...redo }

@@ -24,6 +24,8 @@ export interface Belief {
   wasDoubted: boolean;
   /** Turns in a row, up to now, whose plan calls were refused. */
   refusals: number;
+  /** How often it was asked again, in this turn, for a call that was no JSON. */
+  askedAgain: number;
   /** The harness's last word, if it spoke after the model's last turn. */
   reminder: "exit" | "other" | undefined;
   /** The step that the last turn's work call finished. */
@@ -64,6 +66,7 @@ class Reader {
   #refusals = 0;
   #wasRefused = false;
   #reminder: Belief["reminder"];
+  #askedAgain = 0;
   #lastWork: string | undefined;
   #begun: string | undefined;
   /** What the last turn's work calls reported, and the plan before it. */
@@ -87,6 +90,7 @@ class Reader {
       wasDoubted: this.#wasDoubted,
       refusals,
       reminder: this.#reminder,
+      askedAgain: this.#askedAgain,
       lastWork: this.#lastWork,
       begun: this.#begun,
     };
@@ -107,6 +111,7 @@ class Reader {
     } else {
       const items = itemsInLines(text);
       this.#reminder = name === "todo_completion_reminder" ? "exit" : "other";
+      if (name === "tool_call_reminder") this.#askedAgain += 1;
       if (this.#reminder === "exit") this.#reopen(items);
       else if (items.length > 0) this.#see(items);
       this.#readRefusal(text, this.#turn);
@@ -120,6 +125,7 @@ class Reader {
     this.#refusals = this.#wasRefused ? this.#refusals + 1 : 0;
     this.#wasRefused = false;
     this.#reminder = undefined;
+    this.#askedAgain = 0;
     this.#lastWork = undefined;
     for (const call of calls) this.#calls.set(call.id ?? "", call);
     for (const [, name] of message.text.matchAll(/Finished (\w+)\./g)) this.#finish(name!);

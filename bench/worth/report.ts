@@ -128,7 +128,7 @@ const REASONS: Partial<Record<FigureName, string>> = {
 };
 
 const WHY =
-  "`classic` and `checklist` do what the originals do, and so lack the reminder that shows a lost plan again: a model that rewrites the list from memory drops items. `classic` and `deerflow` have no stale reminder, so nothing speaks to a model that repeats itself; `loopGuardMiddleware` beside them does.";
+  "A run of ours without end is a model that goes back and forth between work it has done and a report that a rule refuses: no plan call is missing, so no reminder speaks. A limit on model calls ends it, as in every system.";
 
 function percent(part: number): string {
   return `${Number((part * 100).toFixed(1))}%`;

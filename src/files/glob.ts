@@ -22,7 +22,7 @@ export interface Glob {
  * any other from `folder`; either way only paths in `folder` match. Dotfiles are files like any other.
  */
 export function compileGlob(pattern: string, folder: string): FileResult<{ glob: Glob }> {
-  const shown = JSON.stringify(pattern.slice(0, 60)).replaceAll('"', "`");
+  const shown = JSON.stringify(pattern.slice(0, 60).toWellFormed()).replaceAll('"', "`");
   if (pattern.trim() === "") return fail("The glob pattern is empty; use one such as **/*.md.");
   if (pattern.length > MAX_LENGTH) {
     return fail(`The glob pattern has ${pattern.length} characters; the most is ${MAX_LENGTH}.`);

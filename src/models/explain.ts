@@ -105,5 +105,5 @@ function sentence({ kind, status, detail }: Failure, at: Situation): string {
 }
 
 function short(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 197)}...` : text.replace(/\.$/, "");
+  return text.length > 200 ? `${text.slice(0, 197).toWellFormed()}...` : text.replace(/\.$/, "");
 }

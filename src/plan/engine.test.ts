@@ -319,3 +319,10 @@ function brokenRefusal(issues: Issue[]): string | undefined {
   if (issues.length === 0) return "refused without a reason";
   return issues.some((issue) => !issue.message.endsWith(".")) ? "a reason is not a sentence" : undefined;
 }
+
+it("a long value is cut between characters where an error shows it", () => {
+  const result = applyUpdate(EMPTY_PLAN, "x".repeat(55) + "😀😀😀", LEAN_POLICY);
+  const [issue] = result.ok ? [] : result.issues;
+  expect(issue?.message).toContain("...");
+  expect(issue?.message.isWellFormed()).toBe(true);
+});

@@ -139,7 +139,7 @@ export function show(value: unknown): string {
     // A circular structure or a BigInt: its type is all that can be said.
   }
   text ??= value === undefined ? "nothing" : typeof value;
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return text.length > 60 ? `${text.slice(0, 57).toWellFormed()}...` : text;
 }
 
 function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading: Reading): Draft[] {

@@ -135,5 +135,5 @@ const MOST = 100_000;
 function cut(text: string, advice: string): string {
   if (text.length <= MOST) return text;
   const end = text.lastIndexOf("\n", MOST);
-  return `${text.slice(0, end > 0 ? end : MOST)}\n[Cut after ${MOST} of ${text.length} characters. ${advice}]`;
+  return `${text.slice(0, end > 0 ? end : MOST).toWellFormed()}\n[Cut after ${MOST} of ${text.length} characters. ${advice}]`;
 }

@@ -1,7 +1,8 @@
 import { createMiddleware } from "langchain";
 import { dueReminders, type Status } from "../../plan/index.ts";
+import { toMessage } from "./answer.ts";
 import { askApproval } from "./approval.ts";
-import { callModel, toMessage } from "./model-call.ts";
+import { callModel } from "./model-call.ts";
 import { setupPlan, type PlanOptions, type StatusOf } from "./options.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
 import { planTools } from "./tools.ts";

@@ -57,7 +57,10 @@ export async function applyReports(
   });
   const last = outcomes.at(-1);
   const changes = outcomes.flatMap(({ accepted }) => accepted?.changes ?? []);
-  if (!last || changes.length === 0) return { reports: answered };
+  const refused = answered.findLast(({ isRefused }) => isRefused);
+  if (!last || changes.length === 0) {
+    return { reports: refused && isUnseen ? showing(answered, refused, before) : answered };
+  }
   const { plan } = last;
   const { todos } = plan;
   const marks = changedMarks(memory.marks, last.marks);

@@ -56,6 +56,5 @@ export function reasonIn({ args, result }: Pick<DoneCall, "args" | "result">): s
 
 /** At most `most` characters of a line. */
 export function shortened(line: string, most: number): string {
-  // Not in the middle of a surrogate pair.
-  return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }

@@ -1,0 +1,32 @@
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { Reminder } from "../../plan/index.ts";
+
+/** A model's answer: a message, or a structured response with the messages that carry it. */
+export type Answer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
+
+/** The messages of an answer. */
+export function messagesOf(answer: Answer): BaseMessage[] {
+  return AIMessage.isInstance(answer) ? [answer] : answer.messages;
+}
+
+/** An answer as it goes back to the model that gave it: nothing empty, and no tool call without a reply. */
+export function repeated(answer: Answer): BaseMessage[] {
+  const messages = messagesOf(answer);
+  const replied = new Set(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
+  );
+  return messages.flatMap((message) => {
+    if (!AIMessage.isInstance(message)) return message;
+    const open = (message.tool_calls ?? []).filter((call) => !replied.has(call.id ?? ""));
+    if (message.text === "" && (message.tool_calls ?? []).length === 0) return [];
+    const content = "Not run: you gave your final answer in the same turn. Call it again.";
+    const reply = ({ name, id = "" }: { name: string; id?: string }): ToolMessage =>
+      new ToolMessage({ content, status: "error", name, tool_call_id: id });
+    return [message, ...open.map(reply)];
+  });
+}
+
+/** A reminder as a message that user interfaces hide. */
+export function toMessage({ name, text }: Pick<Reminder, "name" | "text">): HumanMessage {
+  return new HumanMessage({ content: text, name, additional_kwargs: { hide_from_ui: true } });
+}

@@ -1,0 +1,310 @@
+import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
+import { Command, getCurrentTaskInput } from "@langchain/langgraph";
+import {
+  diffTodos,
+  dueReminders,
+  isOpen,
+  renderStatus,
+  type Change,
+  type Mark,
+  type Reminder,
+  type Situation,
+  type Tally,
+  type Todo,
+} from "../../plan/index.ts";
+import { completeByAnswer, type Completion } from "./answer-completes.ts";
+import { messagesOf, toMessage, type Answer } from "./answer.ts";
+import { askForCalls, repairCalls } from "./broken-calls.ts";
+import { announce, type Stage } from "./events.ts";
+import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
+import { keepReports, takeReports } from "./inline-argument.ts";
+import { applyReports, type Reported } from "./inline-reports.ts";
+import type { ModelRequest } from "./model-call.ts";
+import type { PlanSetup } from "./options.ts";
+import { enterRun, finishedCalls } from "./run.ts";
+import { rememberEdits, rememberSeen, unheardEdits } from "./seen.ts";
+import { startNext, type Started } from "./start-next.ts";
+import {
+  mergeMemory,
+  readPlanState,
+  todosUpdate,
+  type MemoryUpdate,
+  type PlanMemory,
+  type PlanState,
+} from "./state.ts";
+import type { Turns } from "./turn.ts";
+import { isPlanVisible } from "./visibility.ts";
+
+/** How often in a row a model is asked again for calls that could not be read. */
+const MAX_UNREAD = 2;
+
+/** What is known while one model call of the graph is made. */
+export class PlanCall {
+  readonly state: PlanState;
+  /** The todos in the graph state, where `state` has those of this call. */
+  readonly #found: readonly Todo[];
+  /** The item that this call has started, before anything else. */
+  readonly #started: Started | undefined;
+  /** What people changed that the model has not been told. */
+  readonly edits: Change[];
+  /** The messages that came from the model: another middleware may put a notice in their place. */
+  readonly said = new WeakSet();
+  readonly #setup: PlanSetup;
+  readonly #memory: PlanMemory;
+  /** The messages in the graph state: what the request adds to them is not part of the conversation. */
+  readonly #conversation: readonly BaseMessage[];
+  /** What was spent before this call. */
+  readonly #before: Tally;
+  #tally: Tally;
+  #exits: number;
+  /** Answers in a row whose calls could not be read. */
+  #unread = 0;
+  #given: Reminder["kind"][] = [];
+  /** What the answer came to for the last item. */
+  #completion: Completion | undefined;
+  /** What the reports in its work calls came to. */
+  #reported: Reported | undefined;
+
+  constructor(setup: PlanSetup, request: ModelRequest) {
+    const state = readPlanState(request.state);
+    this.#setup = setup;
+    const { messages } = request.state as { messages: BaseMessage[] };
+    this.#conversation = messages;
+    const { tally } = state.memory;
+    this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
+    this.#tally = this.#before;
+    const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
+    const found = { todos: state.todos, memory };
+    this.#found = found.todos;
+    this.edits = unheardEdits(found, request.messages, setup);
+    this.#started = startNext(setup, found, { ...this.#before, at: setup.now() });
+    this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
+    this.state = { todos: this.#started?.todos ?? found.todos, memory: this.#memory };
+    this.#exits = this.#memory.exits;
+  }
+
+  /** The messages with the reminders that are due at their end. */
+  remind(messages: BaseMessage[]): BaseMessage[] {
+    // After a person's edit what the model sees further up is not the plan any more.
+    const visible = !this.#memory.unseen && this.#sees(messages);
+    return this.#append(
+      [...messages, ...this.#status()],
+      dueReminders(this.#situation({ visible }), this.#setup.preset.reminders),
+    );
+  }
+
+  /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
+  remindIfTrimmed(messages: BaseMessage[]): BaseMessage[] {
+    if (this.#sees(messages)) return messages;
+    const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
+    return this.#append(
+      messages,
+      due.filter(({ kind }) => kind === "context-loss"),
+    );
+  }
+
+  /** Repairs plan calls that are almost JSON, and asks once more for calls of which none can be run. */
+  askAgain(answer: Answer): HumanMessage | undefined {
+    if (!AIMessage.isInstance(answer)) return undefined;
+    const { preset, toolNames } = this.#setup;
+    repairCalls(answer, toolNames);
+    const text = askForCalls(answer);
+    this.#unread = text === undefined ? 0 : this.#unread + 1;
+    if (text === undefined || this.#unread > MAX_UNREAD) return undefined;
+    const { tag } = preset.reminders;
+    return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
+  }
+
+  /** Applies what the answer's work calls say is done. They go on without saying it. */
+  async applyReports(
+    answer: Answer,
+    { turns, request }: { turns: Turns; request: ModelRequest },
+  ): Promise<void> {
+    if (!AIMessage.isInstance(answer)) return;
+    const { toolNames: planTools, preset } = this.#setup;
+    const reports = takeReports(answer, { tools: request.tools, planTools });
+    if (reports.length === 0) return;
+    const { seen } = this.#memory;
+    const heard = this.edits.length > 0 ? rememberEdits(seen, this.state.todos) : undefined;
+    this.#reported = await applyReports(turns, reports, {
+      // As a plan call would find it in the step after this one.
+      state: {
+        ...getCurrentTaskInput<Record<string, unknown>>(),
+        todos: this.state.todos,
+        messages: [...this.#conversation, answer],
+        _plan: { ...this.#memory, tally: this.#tally },
+      },
+      seen: mergeMemory(this.#memory, heard).seen,
+      isUnseen: this.#isUnseen,
+      isWriting: (answer.tool_calls ?? []).some(({ name }) => name === preset.tools.write.name),
+      signal: request.runtime.signal,
+    });
+    keepReports(answer, this.#reported.reports);
+  }
+
+  /** Takes a final answer for the completion of the only item that is left, where the policy says so. */
+  async completeLastItem(answer: Answer, signal: AbortSignal | undefined): Promise<void> {
+    this.#completion = undefined;
+    // A structured response cannot write state; and what was done before a person's edit may not be what it asks for.
+    if (!AIMessage.isInstance(answer) || !this.#isExit(answer) || this.edits.length > 0) return;
+    // One that is not the model's own object may be a copy of it: only a notice has no id either.
+    if (!this.said.has(answer) && answer.id === undefined) return;
+    this.#completion = await completeByAnswer(this.#setup, {
+      answer,
+      plan: this.state,
+      tally: this.#tally,
+      messages: this.#conversation,
+      state: () => getCurrentTaskInput<Record<string, unknown>>(),
+      signal,
+    });
+  }
+
+  /** The reminder that calls a model back that answered while items are open. */
+  remindOfOpenItems(answer: Answer): HumanMessage | undefined {
+    if (this.#completion?.ok || !this.#isExit(answer)) return undefined;
+    const refusal = this.#completion?.issues.map((issue) => issue.message).join("\n");
+    const situation = this.#situation({ answered: true, ...(refusal && { refusal }) });
+    const [reminder] = dueReminders(situation, this.#setup.preset.reminders);
+    if (!reminder) return undefined;
+    this.#exits += 1;
+    return toMessage(reminder);
+  }
+
+  count(answer: Answer): void {
+    for (const message of messagesOf(answer)) {
+      if (!AIMessage.isInstance(message)) continue;
+      const { input_tokens = 0, output_tokens = 0 } = message.usage_metadata ?? {};
+      this.#tally = {
+        modelCalls: this.#tally.modelCalls + 1,
+        toolCalls: this.#tally.toolCalls,
+        inputTokens: this.#tally.inputTokens + input_tokens,
+        outputTokens: this.#tally.outputTokens + output_tokens,
+      };
+    }
+  }
+
+  /** Tells watchers what people changed, what was started, and what the answer reported or completed. */
+  async announceChanges(stage: Stage): Promise<void> {
+    const completed = this.#completion?.ok ? this.#completion : undefined;
+    const steps = [
+      { by: "person", changes: this.edits, todos: this.#found },
+      { by: "harness", ...this.#started },
+      { by: "model", ...this.#reported?.change },
+      { by: "harness", ...completed },
+    ] as const;
+    for (const { by, changes = [], todos = [] } of steps) {
+      if (changes.length > 0) await announce(this.#setup, stage, { by, changes, todos });
+    }
+  }
+
+  /** Returns the answer, and with it what the middleware must remember, if it must. */
+  finish(answer: Answer): AIMessage | Command {
+    // A structured response ends the run, and LangChain takes it only as it is.
+    if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
+    const calls = answer.tool_calls ?? [];
+    const planned =
+      this.#reported?.change !== undefined || calls.some((call) => this.#setup.toolNames.includes(call.name));
+    const { stale } = this.#setup.preset.reminders;
+    const counts = stale !== false && stale.withoutPlan && calls.length > 0;
+    const limits = this.#limitCounts();
+    const { startNext: isDue } = this.#memory;
+    if (!planned && !counts && !isDue && this.edits.length === 0 && !this.state.todos.some(isOpen)) {
+      return Object.keys(limits).length > 0 ? new Command({ update: limits }) : answer;
+    }
+    const memory = this.#memoryAfter({ planned, acted: calls.length > 0 });
+    const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
+    const seen = { ...memory.seen, ...changed?._plan.seen };
+    const marks = { ...memory.marks, ...changed?._plan.marks };
+    const update = { ...changed, _plan: { ...memory, ...changed?._plan, seen, marks } };
+    return new Command({ update: { ...update, ...this.#startedTodos(), ...limits } });
+  }
+
+  /** What a `task` says of the plan when it ends alone: here of several. */
+  #status(): HumanMessage[] {
+    if (!this.#started) return [];
+    const { tag } = this.#setup.preset.reminders;
+    return [toMessage({ name: "todo_status", text: `<${tag}>${renderStatus(this.state.todos)}</${tag}>` })];
+  }
+
+  /** The model has not seen the plan as it is in anything that stays. */
+  get #isUnseen(): boolean {
+    const { unseen } = this.#memory;
+    return unseen || this.#given.some((kind) => kind === "context-loss" || kind === "edited");
+  }
+
+  /** Whether these messages show the model what is open. */
+  #sees(messages: readonly BaseMessage[]): boolean {
+    return !this.state.todos.some(isOpen) || isPlanVisible(messages, this.#setup);
+  }
+
+  #isExit(answer: Answer): boolean {
+    if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return false;
+    return !isAwaitingUser(this.#conversation, this.#setup.askTools);
+  }
+
+  /** The list with the item that was started, and what was reported on top of it. No answer completes that item. */
+  #startedTodos(): { todos?: Todo[] } {
+    const after = (this.#reported?.change ?? this.#started)?.todos;
+    if (!this.#started || !after) return {};
+    return { todos: todosUpdate(after, diffTodos(this.#found, after)) };
+  }
+
+  #memoryAfter({ planned, acted }: { planned: boolean; acted: boolean }): MemoryUpdate {
+    const { run, callsBefore, rounds, nags, seen } = this.#memory;
+    const isShown = this.#reported?.reports.some(({ showsPlan }) => showsPlan) ?? false;
+    const nagged = this.#given.includes("stale") ? 1 : 0;
+    return {
+      run,
+      callsBefore,
+      tally: this.#tally,
+      exits: this.#exits,
+      rounds: planned ? 0 : rounds + (acted ? 1 : 0),
+      nags: planned ? 0 : nags + nagged,
+      unseen: this.#isUnseen && !isShown,
+      startNext: false,
+      ...(this.#started && rememberSeen(seen, this.state.todos)),
+      ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),
+      marks: { ...this.#started?.marks, ...this.#missingMarks() },
+    };
+  }
+
+  /** `modelCallLimitMiddleware` counts graph steps: calls that were repeated within this one are added to its count. */
+  #limitCounts(): Record<string, number> {
+    const repeated = this.#tally.modelCalls - this.#before.modelCalls - 1;
+    if (repeated <= 0) return {};
+    const counts = getCurrentTaskInput<Record<string, unknown>>();
+    return Object.fromEntries(
+      ["runModelCallCount", "threadModelCallCount"].flatMap((key) => {
+        const count = counts[key];
+        return typeof count === "number" ? [[key, count + repeated]] : [];
+      }),
+    );
+  }
+
+  /** Items that somebody else set in progress: the model's work on them is counted from here. */
+  #missingMarks(): Record<string, Mark> {
+    const { marks } = this.#memory;
+    const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !marks[todo.id]);
+    const mark: Mark = { ...this.#before, at: this.#setup.now() };
+    return Object.fromEntries(started.map((todo) => [todo.id, mark]));
+  }
+
+  #situation(now: Partial<Pick<Situation, "visible" | "answered" | "refusal">>): Situation {
+    const { rounds, nags } = this.#memory;
+    return {
+      todos: this.state.todos,
+      visible: true,
+      answered: false,
+      edits: this.edits,
+      rounds,
+      nags,
+      exits: this.#exits,
+      ...now,
+    };
+  }
+
+  #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
+    this.#given.push(...reminders.map(({ kind }) => kind));
+    return [...messages, ...reminders.map(toMessage)];
+  }
+}
