@@ -14,15 +14,20 @@ export interface LoopGuardOptions {
 /** What the message that ends a looping run has as its finish reason; the plan's exit guard respects it. */
 export const LOOP_FINISH_REASON = "loop_guard";
 
-/** Stops a model that makes the same tool calls over and over: first a warning, then an honest end of the run. */
+/**
+ * Stops a model that makes the same tool calls over and over: first a warning, then an honest end of the run. Going
+ * round in circles of two or three turns counts too, with twice the patience: waiting and looking again is work.
+ */
 export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardOptions = {}) {
   return createMiddleware({
     name: "LoopGuardMiddleware",
     wrapModelCall: async (request, handler) => {
-      const { last, count } = repeated(request.state.messages);
-      const messages = count >= warnAfter ? [...request.messages, warning(count)] : request.messages;
+      const { next, count, patience } = repeated(request.state.messages);
+      const isWarned = count >= warnAfter * patience;
+      const messages = isWarned ? [...request.messages, warning(count)] : request.messages;
       const answer = await handler({ ...request, messages });
-      if (!AIMessage.isInstance(answer) || count + 1 < stopAfter || signature(answer) !== last) return answer;
+      const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
+      if (!isStopped || signature(answer) !== next) return answer;
       const content = LOOP_STOP.replaceAll("{count}", String(count + 1)).replaceAll("{calls}", () =>
         names(answer),
       );
@@ -31,15 +36,34 @@ export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardO
   });
 }
 
-/** The latest tool calls since the user's last message, and how many times in a row they were made. */
-function repeated(messages: readonly BaseMessage[]): { last: string | undefined; count: number } {
+/** The turns after which a circle may begin anew. */
+const PERIODS = [1, 2, 3];
+
+interface Circle {
+  /** The calls with which it would go on. */
+  next: string | undefined;
+  /** How many times in a row it was gone round. */
+  count: number;
+  patience: number;
+}
+
+/** The circle that the latest tool calls since the user's last message make, the most often gone round first. */
+function repeated(messages: readonly BaseMessage[]): Circle {
   const start = messages.findLastIndex((message) => isFromUser(message));
   const made = messages
     .slice(start + 1)
     .flatMap((message) => (AIMessage.isInstance(message) ? (signature(message) ?? []) : []));
-  const last = made.at(-1);
-  const other = made.findLastIndex((calls) => calls !== last);
-  return { last, count: last === undefined ? 0 : made.length - 1 - other };
+  const circles = PERIODS.map((period): Circle => {
+    const count = timesRound(made, period);
+    return { next: made.at(-period), count, patience: period === 1 ? 1 : 2 };
+  });
+  return circles.reduce((most, circle) => (circle.count > most.count ? circle : most));
+}
+
+/** How many times in a row the last `period` turns were made. */
+function timesRound(made: readonly string[], period: number): number {
+  const other = made.findLastIndex((calls, at) => calls !== made[at + period] && at + period < made.length);
+  return Math.floor((made.length - 1 - other) / period);
 }
 
 /** What a message calls, whatever the order of the calls and of their arguments. */

@@ -1,0 +1,43 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { createAgent, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { LOOP_FINISH_REASON, loopGuardMiddleware, type LoopGuardOptions } from "./index.ts";
+
+const look = tool(({ at }) => `nothing at ${at}`, {
+  name: "look",
+  description: "Look.",
+  schema: z.object({ at: z.string() }),
+});
+
+/** How many turns a model gets that looks at these places in turn, and in which it was first warned. */
+async function turnsOf(places: readonly string[], options: LoopGuardOptions = {}) {
+  const steps = Array.from({ length: 40 }, (_, n): Step =>
+    callTool("look", { at: places[n % places.length]! }),
+  );
+  const model = new ScriptedModel([...steps, "Done."]);
+  const agent = createAgent({ model, tools: [look], middleware: [loopGuardMiddleware(options)] });
+  const input = { messages: [new HumanMessage("go")] };
+  const { messages } = await agent.invoke(input, { recursionLimit: 1000 });
+  const isStopped = messages.at(-1)!.response_metadata["finish_reason"] === LOOP_FINISH_REASON;
+  const isWarned = model.requests.map((request) => request.messages.at(-1)!.name === "loop_warning");
+  return { isStopped, turns: model.requests.length, warnedAfter: isWarned.indexOf(true) };
+}
+
+describe("the loop guard", () => {
+  it("stops a model that makes one call over and over", async () => {
+    expect(await turnsOf(["a"])).toEqual({ isStopped: true, turns: 5, warnedAfter: 3 });
+    expect(await turnsOf(["a"], { warnAfter: 2, stopAfter: 3 })).toMatchObject({ turns: 3, warnedAfter: 2 });
+  });
+
+  it("stops one that goes round in circles of two or three turns, with twice the patience", async () => {
+    expect(await turnsOf(["a", "b"])).toEqual({ isStopped: true, turns: 19, warnedAfter: 12 });
+    expect(await turnsOf(["a", "b", "c"])).toEqual({ isStopped: true, turns: 28, warnedAfter: 18 });
+  });
+
+  it("lets one go on that gets further", async () => {
+    const places = Array.from({ length: 40 }, (_, n) => String(n));
+    expect(await turnsOf(places)).toEqual({ isStopped: false, turns: 41, warnedAfter: -1 });
+  });
+});
