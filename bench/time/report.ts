@@ -66,7 +66,7 @@ function worse(cells: readonly Cell[]): string[] {
       ? ""
       : ` A middleware that only passes the call on takes ${number(empty)} times the bare loop.`;
   return [
-    `- An open plan costs time in every turn, not only in those that report: LangChain builds and compiles a schema anew in every model call for every middleware with state, LangGraph copies the plan into the task of every tool call, and the middleware stores its counts.${least} A report is one more task of the graph, and two more messages that are saved in every later step. Without a saver that shows beside a loop that does next to nothing; with one it shows less.`,
+    `- An open plan costs time in every turn, not only in those that report: LangChain builds and compiles a schema anew in every model call for every middleware with state, LangGraph copies the plan into the task of every tool call, and the middleware stores its counts.${least} A report is one more task of the graph, and one more message that is saved in every later step. Without a saver that shows beside a loop that does next to nothing; with one it shows less.`,
     `- \`createDeepAgent\` and \`deepagents\` are the same loop of LangGraph, with 2 and with 3 supersteps per turn. \`createAgent\` without any middleware takes ${share} as long as \`deepagents\` with \`todoListMiddleware\` (200 turns, no saver): half of it is the floor and not within reach of an agent that does something in its turns. \`deepagents\` without a plan does less than \`createDeepAgent\`, which plans.`,
   ];
 }

@@ -19,3 +19,12 @@ export const RUN_SETTINGS = z.object({
 });
 
 export type RunSettings = z.output<typeof RUN_SETTINGS>;
+
+/** What a thread is run with where nobody says otherwise; the model is found elsewhere. */
+export const DEFAULT_SETTINGS: Omit<RunSettings, "model"> = {
+  plan: true,
+  preset: "lean",
+  approve: "never",
+  shell: false,
+  ask: [],
+};

@@ -5,17 +5,10 @@ import { createRunAgent } from "./agent.ts";
 import { drive, taskInput, type DriveOptions } from "./drive.ts";
 import type { Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
-import type { RunSettings } from "./settings.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 import { openQuestions, readPlan } from "./thread.ts";
 
-const SETTINGS: RunSettings = {
-  model: "scripted",
-  plan: true,
-  preset: "lean",
-  approve: "never",
-  shell: false,
-  ask: [],
-};
+const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
 /** A thread that several processes run one after the other. */
 function threadOf() {

@@ -6,17 +6,10 @@ import { drive, taskInput } from "./drive.ts";
 import type { Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import type { Question } from "./questions.ts";
-import type { RunSettings } from "./settings.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 import { openQuestions, readPlan, writePlan } from "./thread.ts";
 
-const SETTINGS: RunSettings = {
-  model: "scripted",
-  plan: true,
-  preset: "lean",
-  approve: "never",
-  shell: false,
-  ask: ["write_file"],
-};
+const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
 const ASK = callTool("ask_clarification", { question: "Which bed?" });
 const WRITE = callTool("write_file", { file_path: "/a", content: "1" });

@@ -1,5 +1,4 @@
-import type { Change, Todo } from "../../plan/index.ts";
-import { diffTodos } from "../../plan/index.ts";
+import { diffTodos, type Change, type Todo } from "../../plan/index.ts";
 import { DONE_ARGUMENT, type Report } from "./inline-argument.ts";
 import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
 import { planText } from "./tools.ts";

@@ -6,7 +6,7 @@ import { shortened } from "../../../middleware/title/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
-import type { RunSettings } from "../../../runs/settings.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { perform } from "../perform.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
@@ -66,14 +66,6 @@ async function readTask(given: string | undefined, { stdin }: Terminal): Promise
   return task || fail('There is no task: holdfast run "task", or give it on standard input.');
 }
 
-const DEFAULTS: Omit<RunSettings, "model"> = {
-  plan: true,
-  preset: "lean",
-  approve: "never",
-  shell: false,
-  ask: [],
-};
-
 /**
  * What the flags say; for the rest what the thread was run with before, or the defaults. Tools that wait for consent
  * are only ever added to, commands always among them: `--yes` alone takes them away.
@@ -82,13 +74,13 @@ async function settingsFrom(
   { model, plan, preset, approve, dir, shell, ask, yes, maxTurns }: RunFlags,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
-): Promise<Partial<RunSettings> & typeof DEFAULTS> {
+): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
   const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool));
   if (unknown !== undefined) {
     fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
   }
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
-  const { maxTurns: _, ...before } = kept ?? DEFAULTS;
+  const { maxTurns: _, ...before } = kept ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     ...(model !== undefined && { model }),
