@@ -14,10 +14,15 @@ export { filesMiddleware, type FilesOptions } from "./middleware/files/index.ts"
 export { stateBackend, type BackendContext, type BackendOption } from "./middleware/files/workspace.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
-export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/approval.ts";
+export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";
 export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";
 export type { PlanOptions, ReminderOptions } from "./middleware/plan/options.ts";
-export { workWasDone, type Verdict, type Verifier, type VerifyContext } from "./middleware/plan/verify.ts";
+export {
+  workWasDone,
+  type Verdict,
+  type Verifier,
+  type VerifyContext,
+} from "./middleware/plan/plan-call/verify.ts";
 export {
   localSandboxProvider,
   sandboxMiddleware,

@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { TURN_LIMIT_REASON } from "../middleware/plan/final-answer.ts";
+import { TURN_LIMIT_REASON } from "../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
 import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";

@@ -1,7 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { interrupt, type StateSnapshot } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
-import { TURN_LIMIT_REASON } from "../middleware/plan/final-answer.ts";
+import { TURN_LIMIT_REASON } from "../middleware/plan/messages/final-answer.ts";
 import { isTurnLimit, type TurnLimitStop } from "./questions.ts";
 
 /**

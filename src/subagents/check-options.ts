@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
-import type { PlanParts } from "../middleware/plan/turn.ts";
+import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { SubagentsOptions } from "./index.ts";
 import { checkNames, type CompiledSubagent } from "./spec.ts";
 

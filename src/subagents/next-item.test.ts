@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { PlanChangeEvent } from "../middleware/plan/events.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
-import { workWasDone } from "../middleware/plan/verify.ts";
+import { workWasDone } from "../middleware/plan/plan-call/verify.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { subagentsMiddleware } from "./index.ts";
 

@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFinalAnswer } from "../middleware/plan/final-answer.ts";
+import { isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 
 /** What a sub-agent brings back. */

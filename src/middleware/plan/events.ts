@@ -1,5 +1,4 @@
-import { countTodos, type Change, type Counts, type Todo } from "../../plan/index.ts";
-import type { PlanSetup } from "./options.ts";
+import type { Change, Counts, Todo } from "../../plan/index.ts";
 
 /** A change of a plan, as it appears on LangGraph's `custom` stream. */
 export interface PlanChangeEvent {
@@ -35,28 +34,4 @@ export const OWNER_KEY = "holdfast_owner";
 export function ownerOf({ configurable }: Stage, fallback: string): string {
   const owner = configurable?.[OWNER_KEY];
   return typeof owner === "string" ? owner : fallback;
-}
-
-/** Tells the stream and the callback of a change. Never throws. */
-export async function announce(
-  setup: PlanSetup,
-  stage: Stage,
-  { by, changes, todos }: Pick<PlanChangeEvent, "by" | "changes" | "todos">,
-): Promise<void> {
-  const event: PlanChangeEvent = {
-    type: "plan-change",
-    version: 1,
-    owner: ownerOf(stage, setup.owner),
-    by,
-    at: setup.now(),
-    changes,
-    counts: countTodos(todos),
-    todos,
-  };
-  stage.writer?.(event);
-  try {
-    await setup.onPlanChange?.(event);
-  } catch (error) {
-    process.emitWarning(`onPlanChange failed: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

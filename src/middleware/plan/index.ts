@@ -1,13 +1,14 @@
 import { createMiddleware } from "langchain";
 import { dueReminders, type Status } from "../../plan/index.ts";
-import { toMessage } from "./answer.ts";
-import { askApproval } from "./approval.ts";
-import { callModel } from "./model-call.ts";
-import { setupPlan, type PlanOptions, type StatusOf } from "./options.ts";
+import { toMessage } from "./messages/answer.ts";
+import { isPlanVisible } from "./messages/visibility.ts";
+import { callModel } from "./model-call/index.ts";
+import type { PlanOptions, StatusOf } from "./options.ts";
+import { askApproval } from "./people/approval.ts";
+import { planTools } from "./plan-call/tools.ts";
+import { Turns, type PlanParts } from "./plan-call/turn.ts";
+import { setupPlan } from "./setup.ts";
 import { planStateSchema, readPlanState } from "./state.ts";
-import { planTools } from "./tools.ts";
-import { Turns, type PlanParts } from "./turn.ts";
-import { isPlanVisible } from "./visibility.ts";
 
 /**
  * Gives an agent a plan: tools to write and update it, `todos` in the graph state, rules that are enforced, and

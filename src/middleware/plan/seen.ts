@@ -1,8 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Change, type Todo } from "../../plan/index.ts";
-import type { PlanSetup } from "./options.ts";
+import { isPlanVisible } from "./messages/visibility.ts";
+import type { PlanSetup } from "./setup.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";
-import { isPlanVisible } from "./visibility.ts";
 
 /** Items are never changed in place: most of a plan is the same objects from one model call to the next. */
 const digests = new WeakMap<Todo, string>();

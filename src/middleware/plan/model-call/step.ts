@@ -11,19 +11,20 @@ import {
   type Situation,
   type Tally,
   type Todo,
-} from "../../plan/index.ts";
-import { completeByAnswer, type Completion } from "./answer-completes.ts";
-import { messagesOf, toMessage, type Answer } from "./answer.ts";
-import { askForCalls, repairCalls } from "./broken-calls.ts";
-import { announce, type Stage } from "./events.ts";
-import { isAwaitingUser, isFinalAnswer } from "./final-answer.ts";
-import { keepReports, takeReports } from "./inline-argument.ts";
-import { applyReports, type Reported } from "./inline-reports.ts";
-import type { ModelRequest } from "./model-call.ts";
-import type { PlanSetup } from "./options.ts";
-import { enterRun, finishedCalls } from "./run.ts";
-import { rememberEdits, rememberSeen, unheardEdits } from "./seen.ts";
-import { startNext, type Started } from "./start-next.ts";
+} from "../../../plan/index.ts";
+import { announce } from "../announce.ts";
+import type { Stage } from "../events.ts";
+import { messagesOf, toMessage, type Answer } from "../messages/answer.ts";
+import { askForCalls, repairCalls } from "../messages/broken-calls.ts";
+import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
+import { keepReports, takeReports } from "../messages/inline-argument.ts";
+import { isPlanVisible } from "../messages/visibility.ts";
+import type { Turns } from "../plan-call/turn.ts";
+import { completeByAnswer, type Completion } from "../reports/answer.ts";
+import { applyReports, type Reported } from "../reports/inline.ts";
+import { startNext, type Started } from "../reports/start-next.ts";
+import { rememberEdits, rememberSeen, unheardEdits } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
 import {
   mergeMemory,
   readPlanState,
@@ -31,15 +32,15 @@ import {
   type MemoryUpdate,
   type PlanMemory,
   type PlanState,
-} from "./state.ts";
-import type { Turns } from "./turn.ts";
-import { isPlanVisible } from "./visibility.ts";
+} from "../state.ts";
+import type { ModelRequest } from "./request.ts";
+import { enterRun, finishedCalls } from "./run.ts";
 
 /** How often in a row a model is asked again for calls that could not be read. */
 const MAX_UNREAD = 2;
 
 /** What is known while one model call of the graph is made. */
-export class PlanCall {
+export class ModelStep {
   readonly state: PlanState;
   /** The todos in the graph state, where `state` has those of this call. */
   readonly #found: readonly Todo[];

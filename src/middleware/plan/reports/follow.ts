@@ -9,13 +9,14 @@ import {
   type Plan,
   type Tally,
   type Todo,
-} from "../../plan/index.ts";
-import { announce, type Stage } from "./events.ts";
-import type { PlanSetup } from "./options.ts";
-import { isClosedByPerson, rememberSeen, rememberStatus } from "./seen.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate } from "./state.ts";
-import { changedMarks, type PlanParts, type Standing, type Turns } from "./turn.ts";
-import { verifyCompletions } from "./verify.ts";
+} from "../../../plan/index.ts";
+import { announce } from "../announce.ts";
+import type { Stage } from "../events.ts";
+import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
+import { verifyCompletions } from "../plan-call/verify.ts";
+import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate } from "../state.ts";
 
 /** What a tool call has at hand. */
 export interface CallContext extends Stage {

@@ -10,12 +10,12 @@ import {
 } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { summarizationMiddleware } from "../summarization/index.ts";
-import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
-import { planMiddleware } from "./index.ts";
-import type { PlanOptions } from "./options.ts";
-import { workWasDone, type VerifyContext } from "./verify.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { summarizationMiddleware } from "../../summarization/index.ts";
+import { isPlanChangeEvent, type PlanChangeEvent } from "../events.ts";
+import { planMiddleware } from "../index.ts";
+import type { PlanOptions } from "../options.ts";
+import { workWasDone, type VerifyContext } from "../plan-call/verify.ts";
 
 const named = (name: string, answer: () => string) =>
   tool(answer, { name, description: name, schema: z.object({}) });

@@ -1,5 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isSame } from "../../plan/diff.ts";
+import { isSame } from "../../../plan/diff.ts";
 import {
   applyUpdate,
   applyWrite,
@@ -13,11 +13,11 @@ import {
   type Policy,
   type Result,
   type Todo,
-} from "../../plan/index.ts";
-import { isRepaired, lossInRepair } from "./broken-calls.ts";
-import type { PlanSetup } from "./options.ts";
-import { rememberSeen, unheardEdits } from "./seen.ts";
-import { planFrom, readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "./state.ts";
+} from "../../../plan/index.ts";
+import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
+import { rememberSeen, unheardEdits } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
+import { planFrom, readPlanState, type MemoryUpdate, type PlanMemory, type PlanState } from "../state.ts";
 import { verifyCompletions, workFor } from "./verify.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];

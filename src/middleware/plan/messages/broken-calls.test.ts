@@ -12,11 +12,11 @@ import { ChatOpenAI } from "@langchain/openai";
 import { createAgent, modelCallLimitMiddleware, tool, toolStrategy } from "langchain";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { repairJson } from "../../plan/repair.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { repairJson } from "../../../plan/repair.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { planMiddleware } from "../index.ts";
+import type { PlanOptions } from "../options.ts";
 import { repairCalls } from "./broken-calls.ts";
-import { planMiddleware } from "./index.ts";
-import type { PlanOptions } from "./options.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };

@@ -1,6 +1,6 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { PlanSetup } from "../setup.ts";
 import { reportsIn } from "./inline-argument.ts";
-import type { PlanSetup } from "./options.ts";
 
 /** Accepted writes and other messages that were found to show a plan: most stand near the beginning of a long thread. */
 const found = new WeakSet<BaseMessage>();

@@ -10,12 +10,12 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createDeepAgent } from "../../deep/index.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { isPlanChangeEvent } from "./events.ts";
-import { planMiddleware } from "./index.ts";
-import { keepReports, takeReports, withDoneArgument, withReports } from "./inline-argument.ts";
-import type { PlanOptions } from "./options.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { isPlanChangeEvent } from "../events.ts";
+import { planMiddleware } from "../index.ts";
+import { keepReports, takeReports, withDoneArgument, withReports } from "../messages/inline-argument.ts";
+import type { PlanOptions } from "../options.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const THREE = callTool("write_todos", { todos: ["read", "build", "test"] });

@@ -1,13 +1,13 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
-import { HarnessError } from "../../errors.ts";
-import { applyWrite, isClosed, renderSnapshot } from "../../plan/index.ts";
-import type { Change, Plan, Policy, Todo } from "../../plan/index.ts";
-import { show } from "../../plan/read.ts";
-import type { PlanSetup } from "./options.ts";
-import { knewOpenItems, unheardEdits } from "./seen.ts";
-import { planFrom, readPlanState, type MemoryUpdate } from "./state.ts";
-import { editedPolicy, planCalls, Turns } from "./turn.ts";
+import { HarnessError } from "../../../errors.ts";
+import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
+import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
+import { show } from "../../../plan/read.ts";
+import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
+import { knewOpenItems, unheardEdits } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
+import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
 /** What a person decides about a plan. `edit` brings the list that takes its place. */
 export type PlanDecision =

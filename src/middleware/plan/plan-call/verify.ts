@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import type { Change, Issue, Mark, Todo } from "../../plan/index.ts";
+import type { Change, Issue, Mark, Todo } from "../../../plan/index.ts";
 
 /** What a verifier can look at. */
 export interface VerifyContext {

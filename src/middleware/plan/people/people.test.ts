@@ -3,12 +3,12 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { HarnessError } from "../../errors.ts";
-import type { Todo } from "../../plan/index.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { HarnessError } from "../../../errors.ts";
+import type { Todo } from "../../../plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { planMiddleware } from "../index.ts";
+import type { PlanOptions } from "../options.ts";
 import type { PlanApprovalRequest } from "./approval.ts";
-import { planMiddleware } from "./index.ts";
-import type { PlanOptions } from "./options.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const config = { configurable: { thread_id: "t" } };

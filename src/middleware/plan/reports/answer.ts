@@ -8,15 +8,15 @@ import {
   type Issue,
   type Tally,
   type Todo,
-} from "../../plan/index.ts";
-import { asksBack } from "./final-answer.ts";
-import { reportsIn } from "./inline-argument.ts";
-import type { PlanSetup } from "./options.ts";
-import { rememberSeen } from "./seen.ts";
-import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "./state.ts";
-import { PLAN_EDITED } from "./tools.ts";
-import { changedMarks } from "./turn.ts";
-import { verifyCompletions } from "./verify.ts";
+} from "../../../plan/index.ts";
+import { asksBack } from "../messages/final-answer.ts";
+import { reportsIn } from "../messages/inline-argument.ts";
+import { PLAN_EDITED } from "../plan-call/tools.ts";
+import { changedMarks } from "../plan-call/turn.ts";
+import { verifyCompletions } from "../plan-call/verify.ts";
+import { rememberSeen } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
+import { planFrom, todosUpdate, type MemoryUpdate, type PlanState } from "../state.ts";
 
 /** A clean final answer, and what it was given on. */
 export interface Answered {

@@ -10,9 +10,9 @@ import {
 } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { planMiddleware } from "./index.ts";
-import type { PlanOptions } from "./options.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { planMiddleware } from "../index.ts";
+import type { PlanOptions } from "../options.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });
 const go = { messages: [new HumanMessage("go")] };

@@ -1,8 +1,8 @@
-import { diffTodos, type Change, type Todo } from "../../plan/index.ts";
-import { DONE_ARGUMENT, type Report } from "./inline-argument.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
-import { planText } from "./tools.ts";
-import { changedMarks, rememberChange, type Outcome, type Turns } from "./turn.ts";
+import { diffTodos, type Change, type Todo } from "../../../plan/index.ts";
+import { DONE_ARGUMENT, type Report } from "../messages/inline-argument.ts";
+import { planText } from "../plan-call/tools.ts";
+import { changedMarks, rememberChange, type Outcome, type Turns } from "../plan-call/turn.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 
 /** What the reports of a message come to. */
 export interface Reported {

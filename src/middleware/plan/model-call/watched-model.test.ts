@@ -1,6 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { ScriptedModel } from "../../testing/index.ts";
+import { ScriptedModel } from "../../../testing/index.ts";
 import { watchedModel, type Watch } from "./watched-model.ts";
 
 const hello = [new HumanMessage("hello")];

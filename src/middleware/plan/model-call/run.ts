@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFromUser } from "../from-user.ts";
-import type { PlanSetup } from "./options.ts";
-import type { PlanMemory } from "./state.ts";
+import { isFromUser } from "../../from-user.ts";
+import type { PlanSetup } from "../setup.ts";
+import type { PlanMemory } from "../state.ts";
 
 /** Counters belong to a run, and a run begins with a message of the user. */
 export function enterRun(

@@ -7,13 +7,13 @@ import {
   renderChecklist,
   renderSnapshot,
   renderStatus,
-} from "../../plan/index.ts";
-import type { Change, Todo, ToolText } from "../../plan/index.ts";
-import { callId, looseTool, type ToolRuntime } from "../loose-tool.ts";
-import { announce } from "./events.ts";
-import type { PlanSetup } from "./options.ts";
-import { rememberEdits } from "./seen.ts";
-import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "./state.ts";
+} from "../../../plan/index.ts";
+import type { Change, Todo, ToolText } from "../../../plan/index.ts";
+import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
+import { announce } from "../announce.ts";
+import { rememberEdits } from "../seen.ts";
+import type { PlanSetup } from "../setup.ts";
+import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 import { rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
 
 /** Marks the result that tells of a person's edit: an answer right after it completes nothing. */

@@ -5,9 +5,9 @@ import {
   type Change,
   type Mark,
   type Todo,
-} from "../../plan/index.ts";
-import type { PlanSetup } from "./options.ts";
-import { planFrom, type PlanState } from "./state.ts";
+} from "../../../plan/index.ts";
+import type { PlanSetup } from "../setup.ts";
+import { planFrom, type PlanState } from "../state.ts";
 
 /** An item that was started, in the plan as it is then. */
 export interface Started {

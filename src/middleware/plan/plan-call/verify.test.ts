@@ -3,10 +3,10 @@ import { interrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { isPlanChangeEvent, type PlanChangeEvent } from "./events.ts";
-import { planMiddleware } from "./index.ts";
-import type { PlanOptions } from "./options.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { isPlanChangeEvent, type PlanChangeEvent } from "../events.ts";
+import { planMiddleware } from "../index.ts";
+import type { PlanOptions } from "../options.ts";
 import { workWasDone, type Verifier } from "./verify.ts";
 
 const work = tool(() => "worked", { name: "work", description: "work", schema: z.object({}) });

@@ -1,0 +1,27 @@
+import { countTodos } from "../../plan/index.ts";
+import { ownerOf, type PlanChangeEvent, type Stage } from "./events.ts";
+import type { PlanSetup } from "./setup.ts";
+
+/** Tells the stream and the callback of a change. Never throws. */
+export async function announce(
+  setup: PlanSetup,
+  stage: Stage,
+  { by, changes, todos }: Pick<PlanChangeEvent, "by" | "changes" | "todos">,
+): Promise<void> {
+  const event: PlanChangeEvent = {
+    type: "plan-change",
+    version: 1,
+    owner: ownerOf(stage, setup.owner),
+    by,
+    at: setup.now(),
+    changes,
+    counts: countTodos(todos),
+    todos,
+  };
+  stage.writer?.(event);
+  try {
+    await setup.onPlanChange?.(event);
+  } catch (error) {
+    process.emitWarning(`onPlanChange failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

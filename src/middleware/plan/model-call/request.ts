@@ -1,0 +1,13 @@
+import type { BaseMessage, SystemMessage } from "@langchain/core/messages";
+import type { Stage } from "../events.ts";
+
+/** The parts of LangChain's model request that are used here. */
+export interface ModelRequest {
+  model: object;
+  messages: BaseMessage[];
+  systemMessage: SystemMessage;
+  tools: readonly unknown[];
+  modelSettings?: Record<string, unknown> | undefined;
+  state: unknown;
+  runtime: Stage & { signal?: AbortSignal | undefined };
+}
