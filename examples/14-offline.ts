@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createDeepAgent } from "holdfast";
 import { diskBackend } from "holdfast/files";
 import { renderChecklist } from "holdfast/plan";
-import { OfflineModel } from "holdfast/testing";
+import { OfflineModel } from "holdfast/models";
 
 const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
 await writeFile(join(folder, "kelp.ts"), "export const anchors = 1; // TODO: count them\n");

@@ -20,7 +20,7 @@ const LAYERS: Record<string, string[]> = {
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  runs: [...harnesses, "testing", ...langchain],
+  runs: [...harnesses, ...langchain],
   "surfaces/cli": [...surface, ...terminal],
   "surfaces/server": surface,
   "surfaces/acp": surface,

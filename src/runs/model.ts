@@ -1,6 +1,5 @@
 import { HarnessError } from "../errors.ts";
-import { chooseModel, type ChosenModel, type Environment } from "../models/index.ts";
-import { OfflineModel } from "../testing/index.ts";
+import { chooseModel, OfflineModel, type ChosenModel, type Environment } from "../models/index.ts";
 
 export const OFFLINE = "offline";
 
