@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeepAgent } from "holdfast";
 import { diskBackend } from "holdfast/files";
-import { renderChecklist } from "holdfast/plan";
 import { OfflineModel } from "holdfast/models";
+import { renderChecklist } from "holdfast/plan";
 
 const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
 await writeFile(join(folder, "kelp.ts"), "export const anchors = 1; // TODO: count them\n");

@@ -9,8 +9,8 @@ import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clari
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { OfflineModel } from "../models/index.ts";
+import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
 import { turnLimit } from "./turn-limit.ts";
 

@@ -1,14 +1,14 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { call, isTurn, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
-import { DUPLICATES } from "./duplicates.ts";
 import { doJob } from "./job.ts";
-import { MANIFESTS } from "./manifests.ts";
-import { MARKERS } from "./markers.ts";
 import { NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
-import { isOpen } from "./plan-text.ts";
-import { readPlan } from "./plan-view.ts";
+import { isOpen } from "./plan/text.ts";
+import { readPlan } from "./plan/view.ts";
 import { asksForSurvey, folderIn } from "./request.ts";
-import { survey } from "./survey.ts";
+import { DUPLICATES } from "./survey/duplicates.ts";
+import { MANIFESTS } from "./survey/manifests.ts";
+import { MARKERS } from "./survey/markers.ts";
+import { survey } from "./survey/survey.ts";
 import { reasonIn } from "./words.ts";
 
 const JOBS = [DUPLICATES, MARKERS, MANIFESTS];

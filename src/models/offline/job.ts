@@ -1,5 +1,5 @@
 import type { Answer, Call, Conversation } from "./conversation.ts";
-import { Plan, type Step } from "./plan.ts";
+import { Plan, type Step } from "./plan/plan.ts";
 
 /** What a job has come to. */
 export interface JobState {

@@ -1,5 +1,5 @@
+import { counted, local } from "../words.ts";
 import { bytesOf, type Findings } from "./findings.ts";
-import { counted, local } from "./words.ts";
 
 /** What became of the report. */
 export interface Delivery {

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
-import { createDeepAgent } from "../../deep/index.ts";
-import type { DeepAgentOptions } from "../../deep/options.ts";
-import { diskBackend, type FileBackend } from "../../files/index.ts";
-import { workWasDone, type Todo } from "../../index.ts";
-import { OfflineModel } from "./model.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import type { DeepAgentOptions } from "../../../deep/options.ts";
+import { diskBackend, type FileBackend } from "../../../files/index.ts";
+import { workWasDone, type Todo } from "../../../index.ts";
+import { OfflineModel } from "../model.ts";
 
 const folders: string[] = [];
 afterAll(async () => {

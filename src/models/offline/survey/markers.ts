@@ -1,8 +1,8 @@
-import { AT_ONCE, call, type Call, type Conversation } from "./conversation.ts";
-import type { Job } from "./job.ts";
+import { AT_ONCE, call, type Call, type Conversation } from "../conversation.ts";
+import type { Job } from "../job.ts";
+import { code, counted, local, quoted, reasonIn, shortened, unquoted } from "../words.ts";
 import { isLeftOutFile, LEFT_OUT_FOLDERS, REPORTS } from "./left-out.ts";
 import { countIn, readCounts, type Place } from "./places.ts";
-import { code, counted, local, quoted, reasonIn, shortened, unquoted } from "./words.ts";
 
 /** A line with a marker. */
 export interface Marker {

@@ -1,7 +1,7 @@
-import { AT_ONCE, type Call, type Conversation } from "./conversation.ts";
+import { AT_ONCE, type Call, type Conversation } from "../conversation.ts";
+import { code, local, reasonIn } from "../words.ts";
 import { countIn, placesOf, readCounts } from "./places.ts";
 import type { Listing } from "./walk.ts";
-import { code, local, reasonIn } from "./words.ts";
 
 /** How many lines files have. A file that is not among them is empty, or not text. */
 export interface LineCounts {

@@ -1,4 +1,4 @@
-import { call, type Call } from "./conversation.ts";
+import { call, type Call } from "../conversation.ts";
 import type { Listing } from "./walk.ts";
 
 /** Where a search looks: in a folder and all below, or only in the files that are directly in it. */

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDeepAgent } from "../../deep/index.ts";
-import { diskBackend } from "../../files/index.ts";
-import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
-import { isSubagentEvent } from "../../subagents/index.ts";
-import { OfflineModel } from "./model.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import { diskBackend } from "../../../files/index.ts";
+import { isPlanChangeEvent } from "../../../middleware/plan/events.ts";
+import { isSubagentEvent } from "../../../subagents/index.ts";
+import { OfflineModel } from "../model.ts";
 
 const folders: string[] = [];
 afterAll(async () => {

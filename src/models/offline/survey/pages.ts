@@ -1,5 +1,5 @@
-import { call, type Call, type Conversation, type DoneCall } from "./conversation.ts";
-import { reasonIn } from "./words.ts";
+import { call, type Call, type Conversation, type DoneCall } from "../conversation.ts";
+import { reasonIn } from "../words.ts";
 
 /** What has been read of a file, and the call that reads on. */
 export interface FileText {

@@ -1,14 +1,14 @@
-import type { Answer, Call, Conversation } from "./conversation.ts";
+import type { Answer, Call, Conversation } from "../conversation.ts";
+import { Plan } from "../plan/plan.ts";
 import { errandsFor } from "./delegated.ts";
 import { runErrand } from "./errand.ts";
 import type { Findings } from "./findings.ts";
 import { groupLanguages } from "./languages.ts";
 import { lookAtLargest } from "./largest.ts";
 import { countLines } from "./lines.ts";
-import { Plan } from "./plan.ts";
 import { renderReport } from "./report.ts";
+import { STEP, SURVEY_STEPS, type Section } from "./steps.ts";
 import { renderAnswer } from "./summary.ts";
-import { STEP, SURVEY_STEPS, type Section } from "./survey-steps.ts";
 import { walk } from "./walk.ts";
 import { checkReport, writeReport } from "./writing.ts";
 

@@ -1,6 +1,6 @@
-import { call, type Answer, type Call, type Conversation } from "./conversation.ts";
-import { isOpen, says, type Item } from "./plan-text.ts";
-import { answerCompletes, lastOpen, readPlan, type PlanView } from "./plan-view.ts";
+import { call, type Answer, type Call, type Conversation } from "../conversation.ts";
+import { isOpen, says, type Item } from "./text.ts";
+import { answerCompletes, lastOpen, readPlan, type PlanView } from "./view.ts";
 
 /** A step of a plan: what it says, and the positions of those it waits for. */
 export interface Step {

@@ -1,6 +1,6 @@
-import { AT_ONCE, call, type Call, type Conversation } from "./conversation.ts";
+import { AT_ONCE, call, type Call, type Conversation } from "../conversation.ts";
+import { reasonIn } from "../words.ts";
 import { isLeftOut, REPORTS } from "./left-out.ts";
-import { reasonIn } from "./words.ts";
 
 /** A file and its size in bytes, where it is known. */
 export interface ListedFile {

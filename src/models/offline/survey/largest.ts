@@ -1,7 +1,7 @@
-import type { Call, Conversation } from "./conversation.ts";
+import type { Call, Conversation } from "../conversation.ts";
+import { shortened } from "../words.ts";
 import { readPages } from "./pages.ts";
 import type { Listing } from "./walk.ts";
-import { shortened } from "./words.ts";
 
 /** A large file and how it begins. */
 export interface LargeFile {

@@ -1,8 +1,8 @@
-import { call, type Call, type Conversation, type DoneCall } from "./conversation.ts";
-import type { Job } from "./job.ts";
+import { call, type Call, type Conversation, type DoneCall } from "../conversation.ts";
+import type { Job } from "../job.ts";
+import { reasonIn } from "../words.ts";
 import { readPages } from "./pages.ts";
-import type { Section } from "./survey-steps.ts";
-import { reasonIn } from "./words.ts";
+import type { Section } from "./steps.ts";
 
 /** A part of the survey that is handed on. */
 export interface Errand {

@@ -1,9 +1,9 @@
-import { call, type Call, type Conversation, type DoneCall } from "./conversation.ts";
+import { call, type Call, type Conversation, type DoneCall } from "../conversation.ts";
+import { reasonIn } from "../words.ts";
 import { REPORTS } from "./left-out.ts";
 import { readPages } from "./pages.ts";
 import { isReport, REPORT_START } from "./report.ts";
 import type { Listing } from "./walk.ts";
-import { reasonIn } from "./words.ts";
 
 /** How far the writing of the report is. */
 export interface Writing {

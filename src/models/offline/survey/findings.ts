@@ -3,7 +3,7 @@ import type { LanguageRow } from "./languages.ts";
 import type { LargeFile } from "./largest.ts";
 import type { Manifests } from "./manifests.ts";
 import type { Markers } from "./markers.ts";
-import type { Section } from "./survey-steps.ts";
+import type { Section } from "./steps.ts";
 import type { Listing } from "./walk.ts";
 
 /** What a survey has found out. A section that is missing has its reason in `omitted`. */

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
-import { AT_ONCE, readConversation } from "./conversation.ts";
+import { AT_ONCE, readConversation } from "../conversation.ts";
 import { placesOf } from "./places.ts";
 import { walk, type Listing } from "./walk.ts";
 

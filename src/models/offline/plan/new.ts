@@ -1,5 +1,5 @@
-import type { DoneCall } from "./conversation.ts";
-import { readSnapshot, says, type Item } from "./plan-text.ts";
+import type { DoneCall } from "../conversation.ts";
+import { readSnapshot, says, type Item } from "./text.ts";
 
 /** A plan as it was set. */
 export interface NewPlan {

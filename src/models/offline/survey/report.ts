@@ -1,8 +1,8 @@
+import { code, counted, grouped, local, table } from "../words.ts";
 import { bytesOf, type Findings } from "./findings.ts";
 import { REPORTS } from "./left-out.ts";
-import type { Section } from "./survey-steps.ts";
+import type { Section } from "./steps.ts";
 import { topOf } from "./walk.ts";
-import { code, counted, grouped, local, table } from "./words.ts";
 
 const MOST_NAMED = 50;
 const MOST_GROUPS = 100;

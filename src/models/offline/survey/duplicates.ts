@@ -1,8 +1,8 @@
-import { AT_ONCE, type Call } from "./conversation.ts";
-import type { Job } from "./job.ts";
+import { AT_ONCE, type Call } from "../conversation.ts";
+import type { Job } from "../job.ts";
+import { counted, quoted, unquoted } from "../words.ts";
 import { readPages, type FileText } from "./pages.ts";
 import type { ListedFile } from "./walk.ts";
-import { counted, quoted, unquoted } from "./words.ts";
 
 /** Files of one size: the same by what was read, or not compared for a reason. */
 export interface Alike {

@@ -1,6 +1,6 @@
-import type { Conversation, DoneCall } from "./conversation.ts";
-import { readNewPlan } from "./new-plan.ts";
-import { isOpen, readEdits, readItems, readSnapshot, type Edit, type Item } from "./plan-text.ts";
+import type { Conversation, DoneCall } from "../conversation.ts";
+import { readNewPlan } from "./new.ts";
+import { isOpen, readEdits, readItems, readSnapshot, type Edit, type Item } from "./text.ts";
 
 /** The plan as the model can see it. */
 export interface PlanView {

@@ -1,9 +1,9 @@
-import { call, type Conversation } from "./conversation.ts";
-import type { Job } from "./job.ts";
+import { call, type Conversation } from "../conversation.ts";
+import type { Job } from "../job.ts";
+import { counted, grouped, quoted, reasonIn, unquoted } from "../words.ts";
 import { isLeftOutFile, LEFT_OUT_FOLDERS } from "./left-out.ts";
 import { MANIFEST_KINDS } from "./manifest-kinds.ts";
 import { readPages, type FileText } from "./pages.ts";
-import { counted, grouped, quoted, reasonIn, unquoted } from "./words.ts";
 
 /** A manifest and what it says, in words. */
 export interface ManifestRow {
