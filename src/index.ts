@@ -6,12 +6,14 @@ export {
   type SubagentSpec,
 } from "./deep/options.ts";
 export { HarnessError, type HarnessErrorCode } from "./errors.ts";
-export { leadAgentGraph, makeLeadAgent, type LeadGraph, type LeadOptions } from "./lead/index.ts";
+export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
+export type { LeadOptions } from "./lead/options.ts";
 export type { LeadRequest } from "./lead/request.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
-export { filesMiddleware, type FilesOptions } from "./middleware/files/index.ts";
-export { stateBackend, type BackendContext, type BackendOption } from "./middleware/files/workspace.ts";
+export { filesMiddleware } from "./middleware/files/index.ts";
+export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
+export { stateBackend } from "./middleware/files/workspace.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
 export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";
@@ -45,5 +47,5 @@ export {
   subagentsMiddleware,
   type CompiledSubagent,
   type SubagentEvent,
-  type SubagentsOptions,
 } from "./subagents/index.ts";
+export type { SubagentsOptions } from "./subagents/options.ts";

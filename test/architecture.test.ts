@@ -1,21 +1,30 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { violations } from "./architecture.ts";
+import { circles, violations } from "./architecture.ts";
 
 describe("the source", () => {
-  const paths = readdirSync("src", { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
-    .map((path) => `src/${path.replaceAll("\\", "/")}`);
+  const source = filesBelow("src");
 
   it("is there to be checked", () => {
-    expect(paths).toContain("src/errors.ts");
+    expect(Object.keys(source)).toContain("src/errors.ts");
   });
 
   it("keeps its layers, its purity and its shape", () => {
-    const files = Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
-    expect(violations(files)).toEqual([]);
+    expect(violations(source)).toEqual([]);
+  });
+
+  it("imports one way only, and so do the benchmark and the examples", () => {
+    expect(circles({ ...source, ...filesBelow("bench"), ...filesBelow("examples") })).toEqual([]);
   });
 });
+
+function filesBelow(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const paths = names
+    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
+}
 
 describe("the checker", () => {
   const long = "f();\n".repeat(401);
@@ -87,5 +96,29 @@ describe("the checker", () => {
     ["a long comment", "src/plan/a.ts", `/*\n${long}*/\n${long.replaceAll("f", "// f")}`],
   ])("accepts %s", (_, path, source) => {
     expect(violations({ [path]: source })).toEqual([]);
+  });
+
+  it.each([
+    ["two files", { "src/a.ts": `import "./b.ts";`, "src/b.ts": `import type { A } from "./a.ts";` }],
+    [
+      "three files in two folders",
+      {
+        "src/a.ts": `import "./b/c.ts";`,
+        "src/b/c.ts": `import "./d.ts";`,
+        "src/b/d.ts": `export { a } from "../a.ts";`,
+      },
+    ],
+    ["a file and itself", { "src/a.ts": `import "./a.ts";` }],
+  ])("reports a circle of %s", (_, files: Record<string, string>) => {
+    expect(circles(files)).toEqual([expect.stringMatching(/^src\/a\.ts → .*src\/a\.ts$/)]);
+  });
+
+  it("accepts two ways to one file", () => {
+    const files = {
+      "src/a.ts": `import "./b.ts"; import "./c.ts";`,
+      "src/b.ts": `import "./c.ts";`,
+      "src/c.ts": "",
+    };
+    expect(circles(files)).toEqual([]);
   });
 });

@@ -42,6 +42,28 @@ export function violations(files: Record<string, string>): string[] {
   );
 }
 
+/** Files that import each other in a circle, types included: one line for each way round that was found. */
+export function circles(files: Record<string, string>): string[] {
+  const imports = new Map(
+    Object.entries(files).map(([path, source]) => [
+      path,
+      read(path, source)
+        .imports.filter((name) => name.startsWith("."))
+        .map((name) => posix.join(path, "..", name)),
+    ]),
+  );
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): string[] => {
+    const start = way.indexOf(path);
+    if (start >= 0) return [[...way.slice(start), path].join(" → ")];
+    if (done.has(path)) return [];
+    const found = (imports.get(path) ?? []).flatMap((target) => visit(target, [...way, path]));
+    done.add(path);
+    return found;
+  };
+  return [...imports.keys()].flatMap((path) => visit(path, []));
+}
+
 function* problemsOf(path: string, source: string): Generator<string> {
   const file = read(path, source);
   const layer = layerOf(path);

@@ -2,24 +2,17 @@ import { superstepsOf, superstepsPerTurn } from "../graph.ts";
 import { loadPeers } from "../peers.ts";
 import type { Section, SectionOptions } from "../section.ts";
 import { SYSTEMS } from "../systems.ts";
+import type { TimeFigures } from "./figures.ts";
 import { timeGoals } from "./goals.ts";
 import { timeLines } from "./lines.ts";
 import { runHeats } from "./matrix.ts";
 import { timePlots } from "./plots.ts";
 import { loadProduct } from "./product.ts";
-import type { Cell } from "./race.ts";
 import { timeReport } from "./report.ts";
 import { findSavers } from "./savers.ts";
 import { longScript } from "./script.ts";
-import { measureStartUp, type StartUp } from "./start-up.ts";
+import { measureStartUp } from "./start-up.ts";
 import { DEEP, timedSystems, type TimedSystem } from "./systems.ts";
-
-export interface TimeFigures {
-  cells: readonly Cell[];
-  supersteps: readonly { system: string; perTurn: number }[];
-  startUp: readonly StartUp[];
-  notes: readonly string[];
-}
 
 /** Measures time, supersteps, stored bytes and imports. No seed changes them, and no two runs are quite the same. */
 export async function timeSection({ quick, progress }: SectionOptions): Promise<Section> {

@@ -1,7 +1,7 @@
 import { figureLine } from "../lines.ts";
 import { BEST, TYPICAL } from "../systems.ts";
 import { bytesAt, cellAt, loadAt } from "./cells.ts";
-import type { TimeFigures } from "./index.ts";
+import type { TimeFigures } from "./figures.ts";
 import type { Cell } from "./race.ts";
 import { OFFICIAL, OURS } from "./savers.ts";
 import { PEER_ENTRY } from "./start-up.ts";

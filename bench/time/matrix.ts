@@ -1,7 +1,8 @@
 import { BEST, FLOOR, LEAN, LEAN_INLINE } from "../systems.ts";
+import type { SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
 import { race, type Cell } from "./race.ts";
-import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES, type SaverKind } from "./savers.ts";
+import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES } from "./savers.ts";
 import { DEEP, LOOP, PEER_DEEP, PEER_DEEP_PLAN, type TimedSystem } from "./systems.ts";
 
 /** Which systems race with which saver over which lengths, and for how long. */

@@ -1,4 +1,4 @@
-import type { Place, SaverKind } from "./savers.ts";
+import type { Place, SaverKind } from "./place.ts";
 
 interface OfficialSaver {
   pool: { query: (text: string) => Promise<{ rows: { answer: unknown }[] }> };

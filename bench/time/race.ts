@@ -1,7 +1,8 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { REQUEST } from "../task.ts";
+import type { Place, SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
-import { NO_SAVER, type Place, type SaverKind } from "./savers.ts";
+import { NO_SAVER } from "./savers.ts";
 import { longScript } from "./script.ts";
 import type { TimedAgent, TimedSystem } from "./systems.ts";
 

@@ -3,7 +3,7 @@ import { number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { FLOOR } from "../systems.ts";
 import { cellAt, loadAt, timeRatio } from "./cells.ts";
-import type { TimeFigures } from "./index.ts";
+import type { TimeFigures } from "./figures.ts";
 import type { Cell } from "./race.ts";
 import { NO_SAVER } from "./savers.ts";
 import { TURNS } from "./script.ts";

@@ -2,22 +2,9 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
+import type { Place, SaverKind } from "./place.ts";
 import { postgresSaver } from "./postgres.ts";
 import type { Product } from "./product.ts";
-
-/** A place to keep checkpoints for one run. */
-export interface Place {
-  /** The saver, as another process would open it. Closes the one opened before. */
-  open: () => Promise<unknown>;
-  /** What is stored once the saver is closed; undefined where nothing is on disk. */
-  close: () => Promise<number | undefined>;
-  remove: () => Promise<void>;
-}
-
-export interface SaverKind {
-  name: string;
-  create: () => Promise<Place>;
-}
 
 export const NO_SAVER = "no saver";
 export const MEMORY = "MemorySaver";

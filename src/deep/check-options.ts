@@ -3,7 +3,7 @@ import { checkOptions, hasMethods, isObject } from "../middleware/check-options.
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
-import type { CompiledSubagent } from "../subagents/index.ts";
+import type { CompiledSubagent } from "../subagents/spec.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 
 const isMiddleware = (value: unknown): boolean =>

@@ -3,10 +3,10 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
-import type { BackendOption } from "../middleware/files/workspace.ts";
+import type { BackendOption } from "../middleware/files/options.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
-import type { CompiledSubagent } from "../subagents/index.ts";
+import type { CompiledSubagent } from "../subagents/spec.ts";
 
 export type AnyTool = ClientTool | ServerTool;
 

@@ -4,7 +4,7 @@ import { checkOptions, hasMethods } from "../middleware/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
-import type { LeadOptions } from "./index.ts";
+import type { LeadOptions } from "./options.ts";
 
 const { model, tools, systemPrompt, middleware } = PARTS;
 const { permissions, resultLimit } = FILES_OPTIONS.shape;

@@ -1,7 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { ClientTool, ServerTool } from "@langchain/core/tools";
-import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
@@ -9,56 +7,27 @@ import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
-import { loopGuardMiddleware, type LoopGuardOptions } from "../middleware/loop-guard/index.ts";
+import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
-import type { PlanOptions } from "../middleware/plan/options.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
-import { MOUNT, Sandboxes, sandboxMiddlewareOf, type SandboxOptions } from "../middleware/sandbox/index.ts";
+import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
-import { summarizationMiddleware, type SummarizationOptions } from "../middleware/summarization/index.ts";
+import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
-import { titleMiddleware, type TitleOptions } from "../middleware/title/index.ts";
+import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { DeferredModel } from "../models/deferred.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
+import type { LeadOptions } from "./options.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
 import { withThinking } from "./thinking.ts";
 
 const RECURSION_LIMIT = 1000;
-
-/** What is the same for all requests. */
-export interface LeadOptions {
-  /** The default model: an instance, `provider:name`, or by default whatever the environment says. */
-  model?: BaseChatModel | string;
-  /** Models that a request may choose by `model_name`. */
-  models?: Readonly<Record<string, BaseChatModel | string>>;
-  /** A `model_name` that is not among `models`: refuse the request, or use the default model and say so. Default `refuse`. */
-  unknownModel?: "refuse" | "default";
-  tools?: readonly (ClientTool | ServerTool)[];
-  /** Comes after the lead agent's own instructions. */
-  systemPrompt?: string;
-  /** Where the threads' folders are. Default `.holdfast/threads`. */
-  baseDir?: string;
-  sandbox?: Omit<SandboxOptions, "baseDir">;
-  /** Switched on by giving it, `true` for the defaults. */
-  summarization?: boolean | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
-  /** The plan in plan mode. Default: preset `deerflow`. */
-  plan?: PlanOptions;
-  title?: TitleOptions;
-  loopGuard?: LoopGuardOptions;
-  subagents?: readonly (SubagentSpec | CompiledSubagent)[];
-  /** Further middleware, in front of the clarification, which is always last. */
-  middleware?: readonly AnyAgentMiddleware[];
-  checkpointer?: BaseCheckpointSaver | boolean;
-  store?: BaseStore;
-  /** Told what is odd about a request. Default: a process warning. */
-  onWarning?: (message: string) => void;
-}
 
 /**
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`

@@ -8,7 +8,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Todo } from "../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
-import { leadAgentGraph, makeLeadAgent, type LeadOptions } from "./index.ts";
+import { leadAgentGraph, makeLeadAgent } from "./index.ts";
+import type { LeadOptions } from "./options.ts";
 
 const baseDir = mkdtempSync(join(tmpdir(), "holdfast-lead-"));
 afterAll(() => rmSync(baseDir, { recursive: true }));

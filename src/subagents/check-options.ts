@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import type { SubagentsOptions } from "./index.ts";
+import type { SubagentsOptions } from "./options.ts";
 import { checkNames, type CompiledSubagent } from "./spec.ts";
 
 const COMPILED = z.strictObject({

@@ -12,18 +12,10 @@ import { FollowedTodo, type FollowUpdate } from "../middleware/plan/reports/foll
 import { ZERO_TALLY } from "../plan/index.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import type { SubagentEvent } from "./events.ts";
+import type { SubagentsOptions } from "./options.ts";
 import { readReport, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
-
-/** Options of `subagentsMiddleware`. */
-export interface SubagentsOptions {
-  subagents: readonly CompiledSubagent[];
-  /** How many run at once; more wait for their turn. Default 8. */
-  maxConcurrency?: number;
-  /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
-  plan?: PlanParts | undefined;
-}
 
 const TASK = "task";
 /** Steps that a sub-agent may take, whatever its parent has left. */

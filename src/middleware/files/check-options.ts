@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
 import { hasMethods } from "../check-options.ts";
-import type { FilesOptions } from "./index.ts";
-import type { WorkspaceOptions } from "./workspace.ts";
+import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 
 const METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
 const isGlob = (value: unknown): boolean => typeof value === "string" && value !== "";

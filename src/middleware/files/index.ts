@@ -13,18 +13,9 @@ import { answered } from "../tool-errors/index.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { operate } from "./operate.ts";
+import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
-import { Workspace, type WorkspaceOptions } from "./workspace.ts";
-
-/** Options of `filesMiddleware`. */
-export interface FilesOptions extends WorkspaceOptions {
-  /** Replaces the addition to the system prompt. */
-  systemPrompt?: string;
-  /** Tool results with more characters are saved to a file and shown in part; `false` shows all. Default 40,000. */
-  resultLimit?: number | false;
-  /** Where they are saved. Default `/tool_results`. */
-  resultFolder?: string;
-}
+import { Workspace } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
 export function filesMiddleware(options: FilesOptions = {}) {

@@ -13,32 +13,12 @@ import type { ToolRuntime } from "../loose-tool.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { operate } from "./operate.ts";
+import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
-
-/** What a backend can be made of, when it is made anew for each call. */
-export interface BackendContext {
-  /** The files in the graph state. */
-  state: StateBackend;
-  /** The store of the graph, where it has one. */
-  store: BaseStore | undefined;
-  /** A run without a thread has an id of its own. */
-  threadId: string;
-}
-
-/** A backend, or a function that makes one for the call at hand. */
-export type BackendOption = FileBackend | ((context: BackendContext) => FileBackend);
 
 /** The default: files live in the graph state. */
 export function stateBackend({ state }: BackendContext): FileBackend {
   return state;
-}
-
-/** Where an agent's files are, and who may do what. */
-export interface WorkspaceOptions {
-  backend?: BackendOption;
-  permissions?: readonly PermissionRule[];
-  /** Whether a backend that is made per call can run commands. Others are asked. */
-  canExecute?: boolean;
 }
 
 /** A backend for one call, and what the call changed in the graph state. */

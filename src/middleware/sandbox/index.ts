@@ -1,5 +1,6 @@
 import { createMiddleware } from "langchain";
-import { filesMiddlewareOf, type FilesOptions } from "../files/index.ts";
+import { filesMiddlewareOf } from "../files/index.ts";
+import type { FilesOptions } from "../files/options.ts";
 import { Workspace } from "../files/workspace.ts";
 import { answered } from "../tool-errors/index.ts";
 import { MOUNT } from "./local.ts";

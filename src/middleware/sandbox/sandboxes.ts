@@ -1,5 +1,5 @@
 import type { FileBackend } from "../../files/index.ts";
-import type { BackendContext } from "../files/workspace.ts";
+import type { BackendContext } from "../files/options.ts";
 import { threadFolders } from "../thread-data/index.ts";
 import { isInThread, runIdOf, threadIdOf, type RunContext } from "../thread-data/thread-id.ts";
 import { lazily } from "./lazily.ts";

@@ -1,0 +1,40 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { ClientTool, ServerTool } from "@langchain/core/tools";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
+import type { AnyAgentMiddleware } from "langchain";
+import type { SubagentSpec } from "../deep/options.ts";
+import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
+import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { SandboxOptions } from "../middleware/sandbox/index.ts";
+import type { SummarizationOptions } from "../middleware/summarization/index.ts";
+import type { TitleOptions } from "../middleware/title/index.ts";
+import type { CompiledSubagent } from "../subagents/spec.ts";
+
+/** What is the same for all requests. */
+export interface LeadOptions {
+  /** The default model: an instance, `provider:name`, or by default whatever the environment says. */
+  model?: BaseChatModel | string;
+  /** Models that a request may choose by `model_name`. */
+  models?: Readonly<Record<string, BaseChatModel | string>>;
+  /** A `model_name` that is not among `models`: refuse the request, or use the default model and say so. Default `refuse`. */
+  unknownModel?: "refuse" | "default";
+  tools?: readonly (ClientTool | ServerTool)[];
+  /** Comes after the lead agent's own instructions. */
+  systemPrompt?: string;
+  /** Where the threads' folders are. Default `.holdfast/threads`. */
+  baseDir?: string;
+  sandbox?: Omit<SandboxOptions, "baseDir">;
+  /** Switched on by giving it, `true` for the defaults. */
+  summarization?: boolean | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /** The plan in plan mode. Default: preset `deerflow`. */
+  plan?: PlanOptions;
+  title?: TitleOptions;
+  loopGuard?: LoopGuardOptions;
+  subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** Further middleware, in front of the clarification, which is always last. */
+  middleware?: readonly AnyAgentMiddleware[];
+  checkpointer?: BaseCheckpointSaver | boolean;
+  store?: BaseStore;
+  /** Told what is odd about a request. Default: a process warning. */
+  onWarning?: (message: string) => void;
+}

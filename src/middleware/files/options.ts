@@ -1,0 +1,33 @@
+import type { BaseStore } from "@langchain/langgraph";
+import type { FileBackend, PermissionRule, StateBackend } from "../../files/index.ts";
+
+/** What a backend can be made of, when it is made anew for each call. */
+export interface BackendContext {
+  /** The files in the graph state. */
+  state: StateBackend;
+  /** The store of the graph, where it has one. */
+  store: BaseStore | undefined;
+  /** A run without a thread has an id of its own. */
+  threadId: string;
+}
+
+/** A backend, or a function that makes one for the call at hand. */
+export type BackendOption = FileBackend | ((context: BackendContext) => FileBackend);
+
+/** Where an agent's files are, and who may do what. */
+export interface WorkspaceOptions {
+  backend?: BackendOption;
+  permissions?: readonly PermissionRule[];
+  /** Whether a backend that is made per call can run commands. Others are asked. */
+  canExecute?: boolean;
+}
+
+/** Options of `filesMiddleware`. */
+export interface FilesOptions extends WorkspaceOptions {
+  /** Replaces the addition to the system prompt. */
+  systemPrompt?: string;
+  /** Tool results with more characters are saved to a file and shown in part; `false` shows all. Default 40,000. */
+  resultLimit?: number | false;
+  /** Where they are saved. Default `/tool_results`. */
+  resultFolder?: string;
+}

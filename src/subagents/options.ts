@@ -1,0 +1,11 @@
+import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
+import type { CompiledSubagent } from "./spec.ts";
+
+/** Options of `subagentsMiddleware`. */
+export interface SubagentsOptions {
+  subagents: readonly CompiledSubagent[];
+  /** How many run at once; more wait for their turn. Default 8. */
+  maxConcurrency?: number;
+  /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
+  plan?: PlanParts | undefined;
+}
