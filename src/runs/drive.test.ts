@@ -1,13 +1,14 @@
 import { tmpdir } from "node:os";
-import { MemorySaver } from "@langchain/langgraph";
+import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
 import { drive, taskInput, type DriveOptions } from "./drive.ts";
 import type { Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
-import { readPlan, writePlan } from "./thread.ts";
+import { readPlan, readThread, writePlan } from "./thread.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
 
@@ -160,7 +161,10 @@ describe("a run", () => {
 });
 
 describe("a plan that a person edits while a run is stopped", () => {
-  it("in the middle of a turn is told to the model, and what had finished is not done again", async () => {
+  it.each<[string, () => BaseCheckpointSaver | Promise<BaseCheckpointSaver>]>([
+    ["LangGraph's saver", () => new MemorySaver()],
+    ["the thread store", () => sqliteSaver(":memory:")],
+  ])("in the middle of a turn is told to the model, and what had finished stays (%s)", async (_, saver) => {
     const controller = new AbortController();
     const model = new ScriptedModel([
       callTool("write_todos", { todos: ["Dig", "Plant"] }),
@@ -172,7 +176,7 @@ describe("a plan that a person edits while a run is stopped", () => {
       callTool("update_todos", { done: "1,2" }),
       "Done.",
     ]);
-    const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: new MemorySaver() });
+    const agent = createRunAgent({ settings: SETTINGS, model, checkpointer: await saver() });
     const events: RunEventBody[] = [];
     const run = (input: object | null, signal: AbortSignal): Promise<Ending> =>
       drive(input, {
@@ -186,10 +190,12 @@ describe("a plan that a person edits while a run is stopped", () => {
     expect(await run(taskInput("Go", {}), controller.signal)).toMatchObject({ outcome: "interrupted" });
     const plan = await readPlan(agent, "t");
     await writePlan(agent, "t", [plan[0], { ...plan[1], content: "Plant kelp" }]);
+    expect(await readThread(agent, "t")).toMatchObject({ files: { "/a": "1" } });
     const { signal } = new AbortController();
     expect(await run(null, signal)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
     const told = JSON.stringify(model.requests[3]?.messages);
     expect(told).toContain("Plant kelp");
+    expect(told).toContain("/a");
     expect(told).toContain("Not finished: the run was interrupted");
     expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant kelp"]);
     const written = events.filter((event) => event.type === "tool-end" && event.name === "write_file");

@@ -52,16 +52,16 @@ export class Checkpoints {
   put(place: Place, { parent, checkpoint, metadata, newVersions }: NewCheckpoint, encoder: Encoder): void {
     const { v, ts, channel_versions, versions_seen } = checkpoint;
     const head: Head = { v, ts, channel_versions, versions_seen };
-    const before = parent === "" ? undefined : this.get({ ...place, id: parent });
+    const exact = isEdit(metadata);
+    const before = exact || parent === "" ? undefined : this.get({ ...place, id: parent });
     const channels: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(checkpoint.channel_values)) {
       const version = channel_versions[name];
-      const kept =
-        before && before.head.channel_versions[name] === version ? before.channels[name] : undefined;
-      if (kept !== undefined && !Object.hasOwn(newVersions, name)) channels[name] = kept;
-      else if (Object.hasOwn(newVersions, name) || this.#isKnown(place, name, version)) {
-        channels[name] = JSON.parse(encoder.encode(value));
-      }
+      const isNew = exact || Object.hasOwn(newVersions, name);
+      const kept = before?.head.channel_versions[name] === version ? before?.channels[name] : undefined;
+      if (!isNew && kept !== undefined) channels[name] = kept;
+      // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
+      else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
     }
     this.#connection.run(
       "INSERT OR REPLACE INTO checkpoints (thread, ns, id, parent, head, channels, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -139,22 +139,14 @@ export class Checkpoints {
     );
     return rows as unknown as (Place & { threadId: string })[];
   }
+}
 
-  /**
-   * LangGraph copies a checkpoint beside the original, with its values and no new versions. Such a value is stored
-   * when some checkpoint has that version of it; a value of no known version is not part of the checkpoint.
-   */
-  #isKnown({ thread, ns }: Place, channel: string, version: string | number | undefined): boolean {
-    if (version === undefined) return true;
-    return this.#connection
-      .all("SELECT head, channels FROM checkpoints WHERE thread = ? AND ns = ?", [thread, ns])
-      .some(({ head, channels }) => {
-        const { channel_versions } = JSON.parse(head as string) as Head;
-        return (
-          channel_versions[channel] === version && Object.hasOwn(JSON.parse(channels as string), channel)
-        );
-      });
-  }
+/**
+ * Whether versions tell nothing about the values. `updateState` applies what the tasks of a step have finished, and
+ * raises no version for it; a copy stands beside the original, with values that its parent does not have.
+ */
+function isEdit({ source }: CheckpointMetadata): boolean {
+  return source === "update" || source === "fork";
 }
 
 function toParams({ thread, ns, id }: Place): [number, string, string] {

@@ -1,8 +1,10 @@
 import { load } from "@langchain/core/load";
+import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Blob, Blobs } from "./blobs.ts";
 import { REFERENCE, SNAPSHOT } from "./encode.ts";
 import { UNDEFINED } from "./json.ts";
+import type { Memo } from "./memo.ts";
 
 const MESSAGE = '{"lc":1,"type":"constructor"';
 
@@ -27,6 +29,8 @@ export async function decodeAll(trees: readonly unknown[], context: DecodeContex
 
 export interface DecodeContext {
   blobs: Blobs;
+  memo: Memo;
+  thread: number;
   serde: SerializerProtocol;
 }
 
@@ -85,12 +89,19 @@ class Decoder {
     this.#nodes.set(id, node);
     if (blob.kind === "bytes") return;
     if (blob.kind === "json") {
-      this.#pending.push(this.#parse(blob.body as string).then((value) => void (node.value = value)));
+      this.#pending.push(this.#parse(blob.body as string).then((value) => this.#keep(id, node, value)));
       return;
     }
     node.content = JSON.parse(blob.body as string);
     if (blob.kind === "tree") this.#scan(node.content, wanted);
     else for (const part of node.content as number[]) wanted.add(part);
+  }
+
+  /** A message that goes back as it came is not stored again: written out, some differ from what they were read from. */
+  #keep(id: number, node: Node, value: unknown): void {
+    const { memo, thread } = this.#context;
+    node.value = value;
+    if (BaseMessage.isInstance(value)) memo.remember(value, thread, id);
   }
 
   #scan(tree: unknown, wanted: Set<number>): void {

@@ -8,13 +8,16 @@ import { z } from "zod";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { Blobs } from "./blobs.ts";
+import type { Connection } from "./connection.ts";
 import { Encoder } from "./encode.ts";
 import { Memo } from "./memo.ts";
 import { openStore } from "./open.ts";
+import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
 const MEGABYTE = 1_000_000;
 const ITEMS = 20;
+const THREAD = { configurable: { thread_id: "t" } };
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "holdfast-growth-"))));
@@ -32,6 +35,16 @@ describe("turns with a result of 1 kB each and a plan of 20 items", () => {
     const saver = await sqliteSaver(join(folder, "threads.db"));
     await run(saver, 60);
     expect(statSync(join(folder, "threads.db-wal")).size).toBeLessThanOrEqual(2 * MEGABYTE);
+    saver.close();
+  });
+
+  it("a person's edit after 60 of them stores little more than the edit, though all is stored anew", async () => {
+    const file = join(folder, "threads.db");
+    const saver = await sqliteSaver(file);
+    await run(saver, 60);
+    const before = await blobBytes(file);
+    await agentOf(saver, 0).graph.updateState(THREAD, { todos: ["Another plan"] });
+    expect((await blobBytes(file)) - before).toBeLessThanOrEqual(2500);
     saver.close();
   });
 });
@@ -64,7 +77,13 @@ async function bytesAfter(turns: number): Promise<number> {
   return statSync(file).size;
 }
 
-async function run(checkpointer: Awaited<ReturnType<typeof sqliteSaver>>, turns: number): Promise<number> {
+async function run(checkpointer: SqliteSaver, turns: number): Promise<number> {
+  const config = { ...THREAD, recursionLimit: 10_000 };
+  const state = await agentOf(checkpointer, turns).invoke({ messages: [new HumanMessage("go")] }, config);
+  return state.messages.length;
+}
+
+function agentOf(checkpointer: SqliteSaver, turns: number) {
   const work = tool(({ n }) => `result ${n} `.padEnd(1024, `${n} `), {
     name: "work",
     description: "work",
@@ -77,29 +96,36 @@ async function run(checkpointer: Awaited<ReturnType<typeof sqliteSaver>>, turns:
     if (n === 0) return [callTool("write_todos", { todos }), call];
     return n % every === 0 ? [callTool("update_todos", { done: String(n / every) }), call] : call;
   });
-  const agent = createAgent({
+  return createAgent({
     model: new ScriptedModel([...steps, callTool("update_todos", { done: String(ITEMS) }), "finished"]),
     tools: [work],
     middleware: [planMiddleware()],
     checkpointer,
   });
-  const config = { configurable: { thread_id: "t" }, recursionLimit: 10_000 };
-  const state = await agent.invoke({ messages: [new HumanMessage("go")] }, config);
-  return state.messages.length;
+}
+
+async function blobBytes(file: string): Promise<number> {
+  const connection = await openStore(file);
+  try {
+    return bytesIn(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+function bytesIn(connection: Connection): number {
+  const row = connection.get("SELECT SUM(LENGTH(body) + LENGTH(hash) + 20) AS bytes FROM blobs");
+  return row!["bytes"] as number;
 }
 
 /** What storing the second value adds to a store that has the first. */
 async function bytesOfChange(before: unknown, after: unknown): Promise<number> {
   const connection = await openStore(":memory:");
   const encoder = new Encoder({ blobs: new Blobs(connection), memo: new Memo(), thread: 1 });
-  const stored = (): number => {
-    const row = connection.get("SELECT SUM(LENGTH(body) + LENGTH(hash) + 20) AS bytes FROM blobs");
-    return row!["bytes"] as number;
-  };
   encoder.encode(before);
-  const first = stored();
+  const first = bytesIn(connection);
   encoder.encode(after);
-  const second = stored();
+  const second = bytesIn(connection);
   connection.close();
   return second - first;
 }

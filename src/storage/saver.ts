@@ -96,7 +96,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       if (left <= 0) return;
       const stored = this.#checkpoints.get(place);
       // Deleted since the list was made.
-      if (!stored || !(await this.#matches(stored, filter))) continue;
+      if (!stored || !(await this.#matches(place.thread, stored, filter))) continue;
       left -= 1;
       yield await this.#read(owner, place, stored);
     }
@@ -169,7 +169,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const names = Object.keys(channels);
     const writes = this.#checkpoints.writes(place);
     const sends = head.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
-    const values = await this.#decode([
+    const values = await this.#decode(place.thread, [
       stored.metadata,
       ...names.map((name) => channels[name]),
       ...writes.map(({ value }) => value),
@@ -208,14 +208,18 @@ export class SqliteSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  async #matches({ metadata }: StoredCheckpoint, filter: Record<string, unknown>): Promise<boolean> {
+  async #matches(
+    thread: number,
+    { metadata }: StoredCheckpoint,
+    filter: Record<string, unknown>,
+  ): Promise<boolean> {
     const entries = Object.entries(filter);
     if (entries.length === 0) return true;
-    const [found] = (await this.#decode([metadata])) as [Record<string, unknown>];
+    const [found] = (await this.#decode(thread, [metadata])) as [Record<string, unknown>];
     return entries.every(([key, value]) => found[key] === value);
   }
 
-  #decode(trees: readonly unknown[]): Promise<unknown[]> {
-    return decodeAll(trees, { blobs: this.#blobs, serde: this.serde });
+  #decode(thread: number, trees: readonly unknown[]): Promise<unknown[]> {
+    return decodeAll(trees, { blobs: this.#blobs, memo: this.#memo, thread, serde: this.serde });
   }
 }
