@@ -1,7 +1,6 @@
 import type {
   ChannelVersions,
   Checkpoint,
-  CheckpointListOptions,
   CheckpointMetadata,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
@@ -14,6 +13,12 @@ export interface Place {
   thread: number;
   ns: string;
   id: string;
+}
+
+export interface FoundPlace extends Place {
+  threadId: string;
+  /** Grows with every checkpoint that is put, whatever the clock says. */
+  seq: number;
 }
 
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
@@ -64,7 +69,9 @@ export class Checkpoints {
       else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
     }
     this.#connection.run(
-      "INSERT OR REPLACE INTO checkpoints (thread, ns, id, parent, head, channels, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      `INSERT INTO checkpoints (thread, ns, id, parent, head, channels, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (thread, ns, id) DO UPDATE SET
+         parent = excluded.parent, head = excluded.head, channels = excluded.channels, metadata = excluded.metadata`,
       [
         ...toParams(place),
         parent === "" ? null : parent,
@@ -96,7 +103,7 @@ export class Checkpoints {
 
   latest(thread: number, ns: string): string | undefined {
     const row = this.#connection.get(
-      "SELECT id FROM checkpoints WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1",
+      "SELECT id FROM checkpoints WHERE thread = ? AND ns = ? ORDER BY seq DESC LIMIT 1",
       [thread, ns],
     );
     return row?.["id"] as string | undefined;
@@ -120,24 +127,24 @@ export class Checkpoints {
     thread?: number | undefined;
     ns?: string | undefined;
     id?: string | undefined;
-    before?: CheckpointListOptions["before"];
-  }): (Place & { threadId: string })[] {
-    const before = match.before?.configurable?.["checkpoint_id"] as string | undefined;
+    /** The `seq` that those found come before. */
+    before?: number | undefined;
+  }): FoundPlace[] {
     const conditions: [string, SqlValue | undefined][] = [
       ["c.thread = ?", match.thread],
       ["c.ns = ?", match.ns],
       ["c.id = ?", match.id],
-      ["c.id < ?", before],
+      ["c.seq < ?", match.before],
     ];
     const used = conditions.filter(
       (condition): condition is [string, SqlValue] => condition[1] !== undefined,
     );
     const where = used.map(([sql]) => sql).join(" AND ") || "TRUE";
     const rows = this.#connection.all(
-      `SELECT c.thread, c.ns, c.id, t.id AS threadId FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.id DESC`,
+      `SELECT c.seq, c.thread, c.ns, c.id, t.id AS threadId FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.seq DESC`,
       used.map(([, value]) => value),
     );
-    return rows as unknown as (Place & { threadId: string })[];
+    return rows as unknown as FoundPlace[];
   }
 }
 

@@ -20,19 +20,22 @@ export function inspectFile(path: string): boolean {
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
     throw corrupt(path, "it is the SQLite database of another program");
   }
-  const version = header.readUInt32BE(60);
-  if (version > SCHEMA_VERSION) {
-    throw new HarnessError(
-      "storage-version",
-      `${path} was written by a newer Holdfast (format ${version}; this one reads ${SCHEMA_VERSION}). Update Holdfast, or use another file.`,
-    );
-  }
+  checkFormat(path, header.readUInt32BE(60));
   const expected = expectedSize(header);
   // A process killed while it copied its log into the file leaves a short file, and the log that completes it.
   if (size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`)) {
     throw corrupt(path, `it is cut short (${size} of ${expected} bytes)`);
   }
   return true;
+}
+
+/** Throws `storage-version` for a format that is newer than ours. */
+export function checkFormat(path: string, format: number): void {
+  if (format <= SCHEMA_VERSION) return;
+  throw new HarnessError(
+    "storage-version",
+    `${path} was written by a newer Holdfast (format ${format}; this one reads ${SCHEMA_VERSION}). Update Holdfast, or use another file.`,
+  );
 }
 
 function readHeader(path: string): Buffer {

@@ -57,6 +57,15 @@ describe("a file that cannot be used is refused and left as it is:", () => {
     expect(error.message).toContain("the SQLite database of another program");
   });
 
+  it("one of which only the log says that it is of a newer version", async () => {
+    (await sqliteSaver(file)).close();
+    const other = await Connection.open(file);
+    other.exec("PRAGMA user_version = 99");
+    expect((await refusal(file)).code).toBe("storage-version");
+    expect(other.get("PRAGMA user_version")).toMatchObject({ user_version: 99 });
+    other.close();
+  });
+
   it("a folder", async () => {
     expect((await refusal(folder)).code).toBe("storage-failed");
   });

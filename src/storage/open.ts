@@ -12,8 +12,8 @@ import {
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { Connection, corrupt } from "./connection.ts";
-import { inspectFile } from "./file-header.ts";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { checkFormat, inspectFile } from "./file-header.ts";
+import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 const MEMORY = ":memory:";
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
@@ -45,6 +45,7 @@ export async function openStore(path: string): Promise<Connection> {
     connection.exec(`PRAGMA journal_size_limit = ${LOG_PAGES * 4096}`);
     connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
     checkPages(connection);
+    migrate(connection);
     return connection;
   } catch (error) {
     connection.close();
@@ -93,4 +94,21 @@ function checkPages(connection: Connection): void {
   if (statSync(connection.path).size > CHECKED_BYTES) return;
   const [found] = connection.all("PRAGMA quick_check(1)");
   if (found?.["quick_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
+}
+
+/** Brings a file of an earlier format up to date, all or nothing. */
+function migrate(connection: Connection): void {
+  if (formatOf(connection) === SCHEMA_VERSION) return;
+  connection.transaction(() => {
+    // Another process may have been faster.
+    for (const step of MIGRATIONS.slice(formatOf(connection) - 1)) connection.exec(step);
+    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  });
+}
+
+/** The header does not tell yet what is only in the log. */
+function formatOf(connection: Connection): number {
+  const format = connection.get("PRAGMA user_version")?.["user_version"] as number;
+  checkFormat(connection.path, format);
+  return format;
 }

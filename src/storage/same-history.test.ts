@@ -71,7 +71,7 @@ describe("whatever is done to a thread, it comes to the same as with LangGraph's
       [[editAsTools, { ...begin, kind: "copy" }, { ...begin, kind: "resume" }]],
     ];
     // A machine that is busy tries fewer.
-    await fc.assert(fc.asyncProperty(sequence, check), { numRuns, examples, interruptAfterTimeLimit: 8_000 });
+    await fc.assert(fc.asyncProperty(sequence, check), { numRuns, examples, interruptAfterTimeLimit: 5_000 });
   });
 });
 

@@ -90,9 +90,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const thread = threadId === undefined ? undefined : (this.#threads.key(threadId as string) ?? -1);
+    const thread = this.#match(threadId);
+    const match = { thread, ns, id, before: before && this.#seqOf(before, thread) };
     let left = limit;
-    for (const { threadId: owner, ...place } of this.#checkpoints.places({ thread, ns, id, before })) {
+    for (const { threadId: owner, ...place } of this.#checkpoints.places(match)) {
       if (left <= 0) return;
       const stored = this.#checkpoints.get(place);
       // Deleted since the list was made.
@@ -147,6 +148,22 @@ export class SqliteSaver extends BaseCheckpointSaver {
     } finally {
       this.#connection.close();
     }
+  }
+
+  /** The number to look for in the tables: none where no thread is named, and one that is not there for an unknown one. */
+  #match(threadId: string | undefined): number | undefined {
+    return threadId === undefined ? undefined : (this.#threads.key(threadId) ?? -1);
+  }
+
+  /**
+   * LangGraph asks for what is before a checkpoint of another namespace, and names no thread then. A checkpoint that
+   * is not stored has no place in the order: it is still to come.
+   */
+  #seqOf({ configurable = {} }: RunnableConfig, thread: number | undefined): number | undefined {
+    const { thread_id: owner, checkpoint_id: id } = configurable;
+    if (id === undefined) return undefined;
+    const [found] = this.#checkpoints.places({ thread: this.#match(owner) ?? thread, id });
+    return found?.seq;
   }
 
   #write(threadId: string, work: (thread: number, encoder: Encoder) => void): void {

@@ -1,6 +1,25 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
+
+/**
+ * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
+ * clock can be set back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
+ */
+const CHECKPOINTS = `
+CREATE TABLE checkpoints (
+  seq INTEGER PRIMARY KEY,
+  thread INTEGER NOT NULL,
+  ns TEXT NOT NULL,
+  id TEXT NOT NULL,
+  parent TEXT,
+  head TEXT NOT NULL,
+  channels TEXT NOT NULL,
+  metadata TEXT NOT NULL,
+  UNIQUE (thread, ns, id)
+);
+CREATE INDEX checkpoints_order ON checkpoints (thread, ns);
+`;
 
 /**
  * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
@@ -19,7 +38,6 @@ CREATE TABLE threads (
   checkpoint TEXT,
   unfinished INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX threads_updated ON threads (updated);
 CREATE TABLE blobs (
   id INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
@@ -28,16 +46,7 @@ CREATE TABLE blobs (
   body NOT NULL
 );
 CREATE UNIQUE INDEX blobs_content ON blobs (thread, hash);
-CREATE TABLE checkpoints (
-  thread INTEGER NOT NULL,
-  ns TEXT NOT NULL,
-  id TEXT NOT NULL,
-  parent TEXT,
-  head TEXT NOT NULL,
-  channels TEXT NOT NULL,
-  metadata TEXT NOT NULL,
-  PRIMARY KEY (thread, ns, id)
-) WITHOUT ROWID;
+${CHECKPOINTS.trim()}
 CREATE TABLE writes (
   thread INTEGER NOT NULL,
   ns TEXT NOT NULL,
@@ -57,3 +66,15 @@ CREATE TABLE leases (
   beat INTEGER NOT NULL
 ) WITHOUT ROWID;
 `;
+
+/** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
+export const MIGRATIONS: readonly string[] = [
+  `
+ALTER TABLE checkpoints RENAME TO checkpoints_by_id;
+${CHECKPOINTS.trim()}
+INSERT INTO checkpoints (thread, ns, id, parent, head, channels, metadata)
+  SELECT thread, ns, id, parent, head, channels, metadata FROM checkpoints_by_id ORDER BY id;
+DROP TABLE checkpoints_by_id;
+DROP INDEX threads_updated;
+`,
+];

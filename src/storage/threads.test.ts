@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, interrupt, MemorySaver, StateSchema, type BaseCheckpointSaver } from "@langchain/langgraph";
+import {
+  Annotation,
+  Command,
+  interrupt,
+  MemorySaver,
+  StateGraph,
+  StateSchema,
+  type BaseCheckpointSaver,
+} from "@langchain/langgraph";
 import { createAgent, createMiddleware, tool } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -131,6 +139,31 @@ describe("the history of a thread", () => {
     const copied = await graph.getState(copy);
     expect(textsOf(copied.values)).toEqual(textsOf(fork.values));
     expect(copied.next).toEqual(fork.next);
+  });
+
+  it.each([
+    ["ours", () => saver],
+    ["LangGraph's", () => new MemorySaver()],
+  ])("takes graphs inside the graph along to the point where it is left (%s)", async (_, make) => {
+    const visits = Annotation.Root({
+      visits: Annotation<number[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+    });
+    const inner = new StateGraph(visits)
+      .addNode("visit", (state) => ({ visits: [state.visits.length] }))
+      .addEdge("__start__", "visit")
+      .compile({ checkpointer: true });
+    const outer = new StateGraph(Annotation.Root({ asked: Annotation<number>, seen: Annotation<number> }))
+      .addNode("inner", async () => ({ seen: (await inner.invoke({ visits: [-1] })).visits.length }))
+      .addEdge("__start__", "inner")
+      .compile({ checkpointer: make() });
+    for (const asked of [1, 2, 3]) await outer.invoke({ asked }, thread("t"));
+    const history = await gather(outer.getStateHistory(thread("t")));
+    const before = (asked: number) =>
+      history.find(
+        ({ values, next }) => next[0] === "inner" && (values as { asked: number }).asked === asked,
+      )!;
+    expect(await outer.invoke(null, before(3).config)).toMatchObject({ seen: 6 });
+    expect(await outer.invoke(null, before(2).config)).toMatchObject({ seen: 4 });
   });
 
   it("can be read in parts", async () => {

@@ -28,7 +28,9 @@ SELECT t.id, t.title, t.created, t.updated, t.done, t.total, t.unfinished,
     WHERE w.thread = t.key AND w.ns = '' AND w.checkpoint = t.checkpoint AND w.channel = '${INTERRUPT}'
   ) AS interrupted,
   l.holder, l.pid, l.host, l.since, l.beat
-FROM threads t LEFT JOIN leases l ON l.thread = t.id`;
+FROM threads t
+LEFT JOIN checkpoints c ON c.thread = t.key AND c.ns = '' AND c.id = t.checkpoint
+LEFT JOIN leases l ON l.thread = t.id`;
 
 /** The index of threads: what a list of them shows, without reading their checkpoints. */
 export class Threads {
@@ -70,9 +72,7 @@ export class Threads {
   }
 
   list(limit: number): ThreadSummary[] {
-    return this.#connection
-      .all(`${SUMMARY} ORDER BY t.updated DESC, t.key DESC LIMIT ?`, [limit])
-      .map(toSummary);
+    return this.#connection.all(`${SUMMARY} ORDER BY c.seq DESC, t.key DESC LIMIT ?`, [limit]).map(toSummary);
   }
 
   get(id: string): ThreadSummary | undefined {
