@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
+import { MODEL_SETTINGS } from "../models/model-settings.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
@@ -65,7 +66,7 @@ const SPEC = z.strictObject({
   description: z.string(),
   ...z.object(PARTS).partial().shape,
   prompt: z.string().optional(),
-  modelSettings: z.record(z.string(), z.unknown()).optional(),
+  modelSettings: MODEL_SETTINGS.optional(),
 } satisfies Record<keyof SubagentSpec, z.ZodType>);
 
 /** Throws `invalid-options` for options of `createDeepAgent` that cannot work, those of its sub-agents included. */

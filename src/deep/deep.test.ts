@@ -202,7 +202,6 @@ describe("sub-agents", () => {
           description: "own tools",
           systemPrompt: "You own.",
           tools: [whisper],
-          modelSettings: { temperature: 0 },
         },
         {
           name: "judge",

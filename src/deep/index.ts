@@ -9,11 +9,11 @@ import { HarnessError } from "../errors.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
-import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
-import { DeferredModel } from "../models/deferred.ts";
+import { toModel } from "../models/deferred.ts";
+import { withSettings } from "../models/model-settings.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { checkDeepOptions } from "./check-options.ts";
@@ -34,7 +34,7 @@ const GENERAL_PURPOSE = "general-purpose";
 const RECURSION_LIMIT = 1000;
 
 function assemble(options: DeepAgentOptions, depth: number): object {
-  const model = modelOf(options.model);
+  const model = toModel(options.model);
   const tools = options.tools ?? [];
   const workspace = new Workspace(options);
   const plan = options.plan === false ? undefined : planParts(options.plan);
@@ -105,16 +105,21 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, depth: number)
   const all = specs.some((spec) => spec.name === GENERAL_PURPOSE) ? specs : [general, ...specs];
   return all.map((spec) => {
     if ("runnable" in spec) return spec;
+    // Not when it is built: settings that cannot work are refused with the options.
+    const own = withSettings(
+      spec.model === undefined ? model : toModel(spec.model),
+      spec.modelSettings ?? {},
+      `createDeepAgent: subagents.${spec.name}`,
+    );
     let agent: CompiledSubagent["runnable"] | undefined;
     const build = (): CompiledSubagent["runnable"] =>
-      (agent ??= assemble(childOptions(spec, options, model), depth + 1) as CompiledSubagent["runnable"]);
+      (agent ??= assemble(childOptions(spec, options, own), depth + 1) as CompiledSubagent["runnable"]);
     const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
     return { name: spec.name, description: spec.description, runnable, ownsFiles: true };
   });
 }
 
 function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseChatModel): DeepAgentOptions {
-  const { modelSettings, middleware = [] } = spec;
   const replaced = (parent.middleware ?? []).filter(
     ({ name }) =>
       DEFAULT_MIDDLEWARE.some((known) => known === name) &&
@@ -139,23 +144,14 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
   return {
     ...inherited,
     name: spec.name,
-    model: spec.model ?? model,
+    model,
     // A person who approves the main plan is not asked about the plan of every helper.
     plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
-    middleware: [
-      ...replaced,
-      ...middleware,
-      ...(modelSettings ? [modelSettingsMiddleware(modelSettings)] : []),
-    ],
+    middleware: [...replaced, ...(spec.middleware ?? [])],
     ...(instructions !== undefined && { systemPrompt: instructions }),
     ...(tools && { tools }),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
-}
-
-function modelOf(model: DeepAgentOptions["model"]): BaseChatModel {
-  if (model !== undefined && typeof model !== "string") return model;
-  return new DeferredModel(model === undefined ? {} : { model });
 }
 
 /** LangChain's caching breakpoints; they are set for Anthropic's models and ignored for others. */

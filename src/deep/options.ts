@@ -6,6 +6,7 @@ import type { PermissionRule } from "../files/index.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
+import type { ModelSettings } from "../models/model-settings.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
 
 export type AnyTool = ClientTool | ServerTool;
@@ -22,8 +23,8 @@ export interface SubagentSpec {
   tools?: readonly AnyTool[];
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
-  /** Settings for its model calls, such as `temperature`. */
-  modelSettings?: Record<string, unknown>;
+  /** What its model does otherwise: `temperature`, `maxTokens`, or another `model` of the same provider. */
+  modelSettings?: ModelSettings;
   middleware?: readonly AnyAgentMiddleware[];
   plan?: false | PlanOptions;
   responseFormat?: ResponseFormat;

@@ -8,7 +8,6 @@ import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clari
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { modelSettingsMiddleware } from "../middleware/model-settings/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
@@ -18,14 +17,15 @@ import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
 import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
-import { DeferredModel } from "../models/deferred.ts";
+import { toModel } from "../models/deferred.ts";
+import { withSettings } from "../models/model-settings.ts";
+import { withThinking } from "../models/thinking.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
-import { withThinking } from "./thinking.ts";
 
 const RECURSION_LIMIT = 1000;
 
@@ -40,12 +40,21 @@ export function makeLeadAgent(
   checkLeadOptions(options);
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
-  const model = modelFor(request, options, warn);
+  const chosen = modelFor(request, options, warn);
+  const thinking = { enabled: request.thinkingEnabled, effort: request.reasoningEffort };
+  const think = (one: BaseChatModel): BaseChatModel => withThinking(one, thinking, warn);
+  const model = think(chosen);
+  /** What a model takes of thinking depends on its settings, so these come first. */
+  const modelOf = ({ name, model: own, modelSettings }: SubagentSpec): BaseChatModel => {
+    if (own === undefined && modelSettings === undefined) return model;
+    const set = withSettings(toModel(own ?? chosen), modelSettings ?? {}, `makeLeadAgent: subagents.${name}`);
+    return own === undefined ? think(set) : set;
+  };
   const agent = createAgent({
     model,
     tools: [...(options.tools ?? [])],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
-    middleware: chain(request, options, model) as [
+    middleware: chain(request, options, { model, modelOf }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
     ],
@@ -67,8 +76,14 @@ export function leadAgentGraph(
   return (config: RunnableConfig & { context?: unknown }) => makeLeadAgent(config, options).graph;
 }
 
+/** The models of a request: the lead's, and those of its sub-agents. */
+interface Models {
+  model: BaseChatModel;
+  modelOf: (spec: SubagentSpec) => BaseChatModel;
+}
+
 /** The middleware of a request, in their order. */
-function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel): AnyAgentMiddleware[] {
+function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: Models): AnyAgentMiddleware[] {
   const { baseDir, summarization, middleware = [] } = options;
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
@@ -89,7 +104,7 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
     ...(request.subagentEnabled
       ? [
           subagentsMiddleware({
-            subagents: helpers(options, model, sandboxes),
+            subagents: helpers(options, modelOf, sandboxes),
             plan,
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
@@ -106,7 +121,7 @@ function chain(request: LeadRequest, options: LeadOptions, model: BaseChatModel)
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
   { subagents = [], tools = [], sandbox }: LeadOptions,
-  model: BaseChatModel,
+  modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
   const general: SubagentSpec = {
@@ -122,15 +137,12 @@ function helpers(
       name,
       plan,
       maxDepth: 0,
-      model: spec.model ?? model,
+      model: modelOf(spec),
       backend: sandboxes.backend,
       canExecute: true,
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      middleware: [
-        ...middleware,
-        ...(spec.modelSettings ? [modelSettingsMiddleware(spec.modelSettings)] : []),
-      ],
+      middleware,
       systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });
@@ -162,8 +174,5 @@ function modelFor(
     }
     warn(`there is no model "${modelName}" (known: ${known}); the default model is used`);
   }
-  const model = wanted ?? options.model;
-  const refine = (chosen: BaseChatModel): BaseChatModel => withThinking(chosen, request, warn);
-  if (model !== undefined && typeof model !== "string") return refine(model);
-  return new DeferredModel(model === undefined ? {} : { model }, refine);
+  return toModel(wanted ?? options.model);
 }

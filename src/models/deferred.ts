@@ -2,24 +2,36 @@ import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
-import { chooseModel, type ChooseModelOptions } from "./choose.ts";
+import { chooseModel } from "./choose.ts";
+
+/** The model that an option means: an instance as it is, a name or nothing as one that is chosen when first used. */
+export function toModel(model: BaseChatModel | string | undefined): BaseChatModel {
+  if (model !== undefined && typeof model !== "string") return model;
+  return new DeferredModel(async () => (await chooseModel(model === undefined ? {} : { model })).model);
+}
+
+/** The model after a change. One that is chosen when first used, ours or `initChatModel`'s, is changed then. */
+export function changed(
+  model: BaseChatModel,
+  change: (model: BaseChatModel) => BaseChatModel,
+): BaseChatModel {
+  const { _getModelInstance: choose } = model as Partial<DeferredModel>;
+  return choose ? new DeferredModel(async () => change(await choose.call(model))) : change(model);
+}
 
 /**
  * A chat model that is chosen when it is first used, so that an agent can be built without waiting for a
  * provider's package to load. LangChain asks it for the real one as it asks the models of `initChatModel`.
  */
-export class DeferredModel extends BaseChatModel {
+class DeferredModel extends BaseChatModel {
   /** What LangChain recognizes such a model by. */
   readonly _queuedMethodOperations = {};
-  readonly #options: ChooseModelOptions;
-  readonly #refine: (model: BaseChatModel) => BaseChatModel;
+  readonly #choose: () => Promise<BaseChatModel>;
   #model: Promise<BaseChatModel> | undefined;
 
-  /** `refine` makes the last changes to the model once it is chosen. */
-  constructor(options: ChooseModelOptions = {}, refine = (model: BaseChatModel): BaseChatModel => model) {
+  constructor(choose: () => Promise<BaseChatModel>) {
     super({});
-    this.#options = options;
-    this.#refine = refine;
+    this.#choose = choose;
   }
 
   override _llmType(): string {
@@ -27,7 +39,7 @@ export class DeferredModel extends BaseChatModel {
   }
 
   async _getModelInstance(): Promise<BaseChatModel> {
-    this.#model ??= chooseModel(this.#options).then(({ model }) => this.#refine(model));
+    this.#model ??= this.#choose();
     return this.#model;
   }
 
