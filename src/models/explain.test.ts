@@ -36,6 +36,17 @@ describe("an explanation", () => {
       failed(400, "This model's maximum context length is 8192 tokens."),
       "The conversation is too long for openai:gpt-5: shorten it, or use a model with a larger context.",
     ],
+    ...[
+      "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length",
+      "Your input exceeds the context window of this model. Please adjust your input and try again.",
+      "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+      "the request exceeds the available context size, try increasing it",
+      "Please reduce the length of the messages or completion.",
+    ].map((words): [string, Error, string] => [
+      `one that is too long in other words: ${words}`,
+      failed(400, words),
+      "The conversation is too long for openai:gpt-5: shorten it, or use a model with a larger context.",
+    ]),
     [
       "a model without tools",
       failed(400, "registry.ollama.ai/library/x does not support tools"),

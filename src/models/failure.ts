@@ -71,7 +71,8 @@ const STATUSES: Record<number, FailureKind> = {
 const NO_QUOTA = /insufficient.?quota|exceeded your current quota|credit balance|out of credits/i;
 /** Google says that the quota is exceeded when it means that of this minute. */
 const PASSES = /(retry|try again) (in|after)/i;
-const TOO_LONG = /context.?(length|window)|prompt is too long|maximum context|too many tokens/i;
+const TOO_LONG =
+  /context.?(length|window|limit|size)|prompt is too long|input is too long|maximum context|too many tokens|reduce the length of the messages|input token count .*exceeds/i;
 
 /** Finds out what kind of failure an error is, through everything that wrapped it. */
 export function failureOf(error: unknown): Failure {

@@ -5,6 +5,7 @@ import {
   createMiddleware,
   summarizationMiddleware as langchainSummarization,
 } from "langchain";
+import { failureOf } from "../../models/failure.ts";
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { ownerOf } from "../plan/events.ts";
@@ -34,37 +35,65 @@ export interface SummarizationOptions {
 
 /**
  * LangChain's summarization, made part of the model call: it costs no graph step until there is something to
- * summarize, keeps the full conversation in a file, and says so in the summary. Put it first: the state gets the
- * model's answer as it arrives here.
+ * summarize, keeps the full conversation in a file, and says so in the summary. A conversation that the provider
+ * finds too long is summarized too, and sent once more. Put it first: the state gets the model's answer as it
+ * arrives here.
  */
 export function summarizationMiddleware(options: SummarizationOptions) {
   const { model, trigger, keep, summaryPrompt, workspace, folder = "/history" } = options;
   const known = inputLimit(model) !== undefined;
+  const count = countOnce();
   const inner = (langchainSummarization as unknown as (options: object) => Inner)({
     model,
     trigger: trigger ?? (known ? { fraction: 0.85 } : { tokens: 120_000 }),
     keep: keep ?? (known ? { fraction: 0.1 } : { messages: 20 }),
     ...(summaryPrompt !== undefined && { summaryPrompt }),
-    tokenCounter: countOnce(),
+    tokenCounter: count,
   });
   return createMiddleware({
     name: "SummarizationMiddleware",
     contextSchema: inner.contextSchema,
     wrapModelCall: async (request, handler) => {
       const { state, runtime } = request;
-      const found = await inner.beforeModel(state, { ...runtime, context: runtime.context ?? {} });
-      if (!found || isFailure(found.messages)) return handler(request);
-      const history = workspace && historyOf(found.messages, state.messages, { workspace, folder, runtime });
-      const [remove, summary, ...kept] = found.messages;
-      const told = history?.toldIn(summary!) ?? summary!;
-      const answer = await handler({ ...request, messages: [told, ...kept] });
-      if (!AIMessage.isInstance(answer)) return answer;
-      // Not before the model has answered: a call that fails is made again, and would be written down each time.
-      const saved = await history?.save();
-      const messages = [remove!, saved ? told : summary!, ...kept, answer];
-      return new Command({ update: { ...found, ...saved, messages } });
+      const context: object = runtime.context ?? {};
+      const summarize = async (size: object): Promise<{ messages: BaseMessage[] } | undefined> => {
+        const found = await inner.beforeModel(state, { ...runtime, context: { ...context, ...size } });
+        return found && !isFailure(found.messages) ? found : undefined;
+      };
+      const send = async (found: { messages: BaseMessage[] } | undefined) => {
+        if (!found) return handler(request);
+        const history =
+          workspace && historyOf(found.messages, state.messages, { workspace, folder, runtime });
+        const [remove, summary, ...kept] = found.messages;
+        const told = history?.toldIn(summary!) ?? summary!;
+        const answer = await handler({ ...request, messages: [told, ...kept] });
+        if (!AIMessage.isInstance(answer)) return answer;
+        // Not before the model has answered: a call that fails is made again, and would be written down each time.
+        const saved = await history?.save();
+        const messages = [remove!, saved ? told : summary!, ...kept, answer];
+        return new Command({ update: { ...found, ...saved, messages } });
+      };
+      const usual = await summarize({});
+      try {
+        return await send(usual);
+      } catch (error) {
+        if (!isTooLong(error)) throw error;
+        // How much fits nobody says, and this is the only other try: most of what was sent has to go.
+        const tokens = Math.floor(count(usual?.messages.slice(2) ?? state.messages) / 4);
+        const shorter = await summarize({ trigger: { messages: 1 }, keep: { tokens } });
+        if (!shorter) throw error;
+        try {
+          return await send(shorter);
+        } catch (again) {
+          throw isTooLong(again) ? error : again;
+        }
+      }
     },
   });
+}
+
+function isTooLong(error: unknown): boolean {
+  return failureOf(error).kind === "too-long";
 }
 
 /** LangChain's approximation, which would read the whole conversation anew in every turn, for each message once. */

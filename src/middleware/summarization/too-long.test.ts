@@ -1,0 +1,129 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { tool } from "langchain";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { startModelServer } from "../../../test/model-server.ts";
+import { createDeepAgent } from "../../deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+
+const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({}) });
+const go = { messages: [new HumanMessage("the task")] };
+const tooLong = (words = "prompt is too long: 9 tokens > 8 maximum") =>
+  Object.assign(new Error(words), { status: 400 });
+
+function agentOf(steps: Step[], summaries: Step[] = ["They talked."], trigger = { messages: 1000 }) {
+  const model = new ScriptedModel(steps);
+  const summarizer = new ScriptedModel(summaries);
+  const summarization = { model: summarizer, trigger, keep: { messages: 6 } };
+  return { model, summarizer, agent: createDeepAgent({ model, tools: [note], plan: false, summarization }) };
+}
+const texts = (messages: readonly BaseMessage[]): string[] => messages.map((message) => message.text);
+
+describe("a conversation that the model finds too long", () => {
+  it("is summarized and sent once more, and kept as in any other summary", async () => {
+    const work = [callTool("note"), callTool("note"), callTool("note")];
+    const { model, summarizer, agent } = agentOf([...work, tooLong(), "done"]);
+    const { messages, files } = await agent.invoke(go);
+    expect(model.requests).toHaveLength(5);
+    expect(summarizer.requests).toHaveLength(1);
+    const [sent, again] = [model.requests[3]!.messages, model.requests[4]!.messages];
+    expect(again.length).toBeLessThan(sent.length);
+    expect(texts(again)[1]).toMatch(
+      /They talked\.\s+The full conversation up to here is in \/history\/.*\.md/,
+    );
+    expect(texts(messages)[0]).toContain("They talked.");
+    expect(texts(messages).at(-1)).toBe("done");
+    expect(texts(messages)).not.toContain("the task");
+    const [path] = Object.keys(files);
+    expect(texts(messages)[0]).toContain(path);
+    expect(files[path!]).toContain("the task");
+    // What the model has asked for and got stays in pairs.
+    const calls = messages.flatMap((one) => (AIMessage.isInstance(one) ? (one.tool_calls ?? []) : []));
+    expect(messages.filter((one) => one.getType() === "tool")).toHaveLength(calls.length);
+  });
+
+  it("is given up when it still does not fit, with what the provider said first", async () => {
+    const { model, summarizer, agent } = agentOf([
+      callTool("note"),
+      tooLong("context window: first"),
+      tooLong("context window: second"),
+    ]);
+    await expect(agent.invoke(go)).rejects.toThrow("context window: first");
+    expect(model.requests).toHaveLength(3);
+    expect(summarizer.requests).toHaveLength(1);
+  });
+
+  it("is summarized once more where the usual summary was not enough", async () => {
+    const work = [callTool("note"), callTool("note"), callTool("note"), callTool("note")];
+    const { model, agent } = agentOf([...work, tooLong(), "done"], ["Long.", "Short."], { messages: 9 });
+    const { messages } = await agent.invoke(go);
+    const [sent, again] = [model.requests[4]!.messages, model.requests[5]!.messages];
+    expect(texts(sent)[1]).toContain("Long.");
+    expect(texts(again)[1]).toContain("Short.");
+    expect(again.length).toBeLessThan(sent.length);
+    expect(texts(messages)[0]).toContain("Short.");
+  });
+
+  it.each([
+    ["there is nothing to leave out", [tooLong()], ["unused"], 0],
+    ["there is no summary to be had", [callTool("note"), tooLong()], [new Error("down")], 1],
+  ])("fails as it did where %s", async (_when, steps, summaries, asked) => {
+    const { summarizer, agent } = agentOf(steps, summaries);
+    await expect(agent.invoke(go)).rejects.toThrow("prompt is too long");
+    expect(summarizer.requests).toHaveLength(asked);
+  });
+
+  it("is not suspected behind other failures", async () => {
+    const { summarizer, agent } = agentOf([
+      callTool("note"),
+      Object.assign(new Error("no such field"), { status: 400 }),
+    ]);
+    await expect(agent.invoke(go)).rejects.toThrow("no such field");
+    expect(summarizer.requests).toHaveLength(0);
+  });
+});
+
+describe("over the wire", () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  const OPENAI = {
+    error: {
+      message:
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens. Please reduce the length of the messages.",
+      type: "invalid_request_error",
+      param: "messages",
+      code: "context_length_exceeded",
+    },
+  };
+  const ANTHROPIC = {
+    type: "error",
+    error: { type: "invalid_request_error", message: "prompt is too long: 213456 tokens > 200000 maximum" },
+  };
+
+  it.each([
+    ["openai:gpt-5.1", "OPENAI", "/v1", OPENAI],
+    ["openai:some-new-model", "OPENAI", "/v1", OPENAI],
+    ["anthropic:claude-sonnet-5", "ANTHROPIC", "", ANTHROPIC],
+  ])("%s", async (model, prefix, path, error) => {
+    const server = await startModelServer((body) =>
+      JSON.stringify(body).length > 120_000 ? { status: 400, body: error } : undefined,
+    );
+    try {
+      vi.stubEnv(`${prefix}_API_KEY`, "test");
+      vi.stubEnv(`${prefix}_BASE_URL`, server.url + path);
+      const messages = Array.from({ length: 10 }, (_, n) => [
+        new HumanMessage(`question ${n} ${"why ".repeat(2500)}`),
+        new AIMessage(`answer ${n} ${"so ".repeat(3000)}`),
+      ]).flat();
+      const agent = createDeepAgent({ model });
+      const result = await agent.invoke({ messages: [...messages, new HumanMessage("and now?")] });
+      expect(result.messages.at(-1)!.text).toBe("ok");
+      expect(result.messages[0]!.text).toContain("summary of the conversation");
+      // Too long, the summary, and once more.
+      expect(server.requests).toHaveLength(3);
+      expect(JSON.stringify(server.requests[2]!.body)).toContain("and now?");
+    } finally {
+      server.stop();
+    }
+  });
+});
