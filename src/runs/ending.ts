@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { TURN_LIMIT_REASON } from "../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
+import { withoutThoughts } from "../models/thoughts.ts";
 import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 import { turnLimitText } from "./turn-limit.ts";
@@ -32,7 +33,7 @@ export function isUnfinished(state: StateSnapshot): boolean {
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
-  const said = last?.getType() === "ai" ? last.text : "";
+  const said = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
   const answer = (outcome === "open" && state && turnLimitText(state)) || said;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }

@@ -5,6 +5,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
 import { shortened } from "../middleware/title/shortened.ts";
+import { thoughtFilter, withoutThoughts } from "../models/thoughts.ts";
 import type { RunEventBody, Usage } from "./events.ts";
 import { MAIN } from "./view.ts";
 
@@ -13,6 +14,8 @@ interface Started {
   owner: string;
   /** A call that is the harness's own, such as a summary. */
   isHidden: boolean;
+  /** Takes the thinking out of a model's text as it comes. */
+  shown: (piece: string) => string;
   tool?: { name: string; call: string; about: string };
 }
 
@@ -43,7 +46,8 @@ export class Recorder extends BaseCallbackHandler {
 
   override handleLLMNewToken(text: string, _at: unknown, runId: string): void {
     const run = this.#runs.get(runId);
-    if (run && !run.isHidden && text) this.#emit({ type: "text", owner: run.owner, text });
+    const shown = run && !run.isHidden ? run.shown(text) : "";
+    if (run && shown) this.#emit({ type: "text", owner: run.owner, text: shown });
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {
@@ -51,7 +55,7 @@ export class Recorder extends BaseCallbackHandler {
     const generation = generations[0]?.[0] as { message?: unknown } | undefined;
     const message = generation?.message;
     if (!run || !AIMessage.isInstance(message)) return;
-    const text = run.isHidden ? "" : message.text;
+    const text = run.isHidden ? "" : withoutThoughts(message.text);
     this.#emit({ type: "model-end", owner: run.owner, text, usage: usageOf(message) });
   }
 
@@ -97,7 +101,7 @@ function started(tags: string[] | undefined, metadata: Metadata): Started {
   const owner = metadata?.[OWNER_KEY];
   const isHidden =
     (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
-  return { owner: typeof owner === "string" ? owner : MAIN, isHidden };
+  return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
 }
 
 function usageOf(message: AIMessage): Usage {

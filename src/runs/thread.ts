@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
+import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { isTurnLimit, readQuestion, type Question } from "./questions.ts";
@@ -23,8 +24,10 @@ export async function readThread({ graph }: RunAgent, thread: string): Promise<T
     messages = [],
     files = {},
   } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
-  const last = messages.findLast((message) => message.getType() === "ai" && message.text.trim() !== "");
-  return { todos, answer: last?.text ?? "", files };
+  const last = messages.findLast(
+    (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
+  );
+  return { todos, answer: withoutThoughts(last?.text ?? ""), files };
 }
 
 /** The plan of a thread. */

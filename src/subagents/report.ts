@@ -1,5 +1,7 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { isFinalAnswer } from "../middleware/plan/final-answer.ts";
 import { isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
+import { withoutThoughts } from "../models/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 
 /** What a sub-agent brings back. */
@@ -26,7 +28,7 @@ export function readReport(state: object): Report {
   const last = messages.findLast((message) => AIMessage.isInstance(message));
   const end = messages.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
-  const said = last?.text.trim() || "(The sub-agent finished without a report.)";
+  const said = withoutThoughts(last?.text ?? "").trim() || "(The sub-agent finished without a report.)";
   return {
     text: structuredResponse === undefined ? said : JSON.stringify(structuredResponse),
     files,

@@ -6,6 +6,7 @@ import {
   summarizationMiddleware as langchainSummarization,
 } from "langchain";
 import { failureOf } from "../../models/failure.ts";
+import { withoutThoughts } from "../../models/thoughts.ts";
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { ownerOf } from "../plan/events.ts";
@@ -58,7 +59,9 @@ export function summarizationMiddleware(options: SummarizationOptions) {
       const context: object = runtime.context ?? {};
       const summarize = async (size: object): Promise<{ messages: BaseMessage[] } | undefined> => {
         const found = await inner.beforeModel(state, { ...runtime, context: { ...context, ...size } });
-        return found && !isFailure(found.messages) ? found : undefined;
+        const [remove, summary, ...kept] = found?.messages ?? [];
+        const told = summary && summaryOf(summary);
+        return told && { ...found, messages: [remove!, told, ...kept] };
       };
       const send = async (found: { messages: BaseMessage[] } | undefined) => {
         if (!found) return handler(request);
@@ -159,9 +162,20 @@ function historyName(runtime: ToolRuntime): string {
   return encodeURIComponent(name).replaceAll("%", "=");
 }
 
-/** LangChain puts the error into the summary when the summary could not be had, and would drop the conversation. */
-function isFailure([, summary]: readonly BaseMessage[]): boolean {
-  return summary?.text.includes("Error generating summary:") ?? true;
+/**
+ * The summary without what the model thought about it. Undefined when there is none: LangChain puts the error into
+ * it when it could not be had, and would drop the conversation.
+ */
+function summaryOf(message: BaseMessage): BaseMessage | undefined {
+  const { text, id, additional_kwargs } = message;
+  if (text.includes("Error generating summary:")) return undefined;
+  // The model's own words follow a line that says what they are.
+  const start = text.indexOf("\n\n") + 2;
+  const [heading, said] = [text.slice(0, start), text.slice(start)];
+  const summary = withoutThoughts(said);
+  if (summary === said) return message;
+  if (summary.trim() === "") return undefined;
+  return new HumanMessage({ content: heading + summary, additional_kwargs, ...(id !== undefined && { id }) });
 }
 
 function isSummary(message: BaseMessage): boolean {

@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { withoutThoughts } from "../../models/thoughts.ts";
 import { isFromUser } from "../from-user.ts";
 import { lastValue } from "../last-value.ts";
 import { shortened } from "./shortened.ts";
@@ -48,7 +49,9 @@ async function ask(
     signal,
     tags: ["nostream"],
   });
-  return title.trim().replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
+  return withoutThoughts(title)
+    .trim()
+    .replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
 }
 
 async function within<T>(milliseconds: number, promise: Promise<T> | undefined): Promise<T | undefined> {

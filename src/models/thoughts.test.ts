@@ -1,0 +1,59 @@
+import { array, assert, integer, property } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { thoughtFilter, withoutThoughts } from "./thoughts.ts";
+
+const FENCED = "Reasoning models answer so:\n\n```\n<think>\nHm.\n</think>\nYes.\n```\n";
+
+describe("thinking in front of an answer", () => {
+  it.each([
+    ["a block", "<think>Hm.\nWell.</think>\n\nYes.", "Yes."],
+    ["a block after blank space", "\n <think>\nHm.\n</think>Yes.", "Yes."],
+    ["an empty block", "<think>\n\n</think>\n\nYes.", "Yes."],
+    ["two blocks", "<think>Hm.</think>\n<think>Well.</think>\nYes.", "Yes."],
+    ["a block that was never closed", "<think>Hm. I should", ""],
+    ["a block whose opening is missing", "Hm.\nWell.\n</think>\n\nYes.", "Yes."],
+    ["the same at the end of a line", "Hm. Well.</think>\nYes.", "Yes."],
+    ["the same with code in it", "Run\n```\nls\n```\n</think>\n\nYes.", "Yes."],
+    ["the same and no answer", "Hm.\n</think>", ""],
+  ])("is left out: %s", (_what, text, expected) => {
+    expect(withoutThoughts(text)).toBe(expected);
+  });
+
+  it.each([
+    ["nothing of it", "Yes.\n"],
+    ["a tag in the text", "Qwen puts <think> in front of its answers."],
+    ["tags in code", "It answers `<think>Hm.</think>` first."],
+    ["a block of code", FENCED],
+    ["a closing tag in code", "It ends with `</think>`\nand goes on."],
+    ["a closing tag in a block of code", "So:\n```\n</think>\n```\nYes."],
+    ["a closing tag in a sentence", "It ends with </think> and goes on."],
+    ["another tag", "<thinker>Rodin</thinker>"],
+    ["a block behind the answer", "Yes.\n<think>\nHm.\n</think>\nNo."],
+  ])("is not suspected in %s", (_what, text) => {
+    expect(withoutThoughts(text)).toBe(text);
+  });
+
+  it("leaves an answer about thinking whole", () => {
+    expect(withoutThoughts(`<think>Hm.</think>${FENCED}`)).toBe(FENCED);
+  });
+});
+
+describe("in a text that comes in pieces", () => {
+  const streamed = (pieces: readonly string[]): string => pieces.map(thoughtFilter()).join("");
+
+  it.each([
+    ["<think>Hm.</think>\n\nYes. ", "Yes. "],
+    ["  <think>Hm.</think><think>Well.</think>Yes.", "Yes."],
+    ["<think>Hm. I should", ""],
+    ["<thinker>Rodin", "<thinker>Rodin"],
+    [" Yes, <think> is a tag.</think>", " Yes, <think> is a tag.</think>"],
+  ])("nothing depends on where that is cut: %s", (text, expected) => {
+    assert(
+      property(array(integer({ min: 0, max: text.length })), (cuts) => {
+        const edges = [0, ...cuts.toSorted((a, b) => a - b), text.length];
+        const pieces = edges.slice(1).map((edge, index) => text.slice(edges[index], edge));
+        expect(streamed(pieces).trimStart()).toBe(expected.trimStart());
+      }),
+    );
+  });
+});

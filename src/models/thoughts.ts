@@ -1,0 +1,49 @@
+const OPEN = "<think>";
+const CLOSE = "</think>";
+
+/**
+ * A model's text without the thinking that local models and their servers leave in front of it: `<think>…</think>`,
+ * all of it when it was never closed, and what ends with a `</think>` whose opening was not sent. Tags further
+ * behind, and in code, are what the text is about. For what people read: messages stay as the model sent them.
+ */
+export function withoutThoughts(text: string): string {
+  const end = text.trimStart().startsWith(OPEN) ? 0 : unopenedEnd(text);
+  if (end === undefined) return text;
+  const rest = afterBlocks(text.slice(end).trimStart());
+  return rest.startsWith(OPEN) ? "" : rest;
+}
+
+/** The same for a text that comes in pieces: takes the next one, and gives back what is to be shown of it. */
+export function thoughtFilter(): (piece: string) => string {
+  /** What may still be thinking; undefined once the answer has begun. */
+  let held: string | undefined = "";
+  return (piece) => {
+    if (held === undefined) return piece;
+    held = afterBlocks(held + piece);
+    const start = held.trimStart();
+    if (start.startsWith(OPEN)) {
+      // Of what is not closed yet only the beginning of the closing tag can matter.
+      held = OPEN + start.slice(OPEN.length).slice(1 - CLOSE.length);
+      return "";
+    }
+    if (OPEN.startsWith(start)) return "";
+    const shown = held;
+    held = undefined;
+    return shown;
+  };
+}
+
+/** What stands behind the closed blocks in front. */
+function afterBlocks(text: string): string {
+  const end = text.trimStart().startsWith(OPEN) ? text.indexOf(CLOSE) : -1;
+  return end < 0 ? text : afterBlocks(text.slice(end + CLOSE.length).trimStart());
+}
+
+/** Where thinking ends that was never opened: at a tag with a line of its own, or at the end of one. */
+function unopenedEnd(text: string): number | undefined {
+  const found = /(?<=^|\n)[ \t]*<\/think>[ \t]*(?=\r?\n|$)|(?<!`)<\/think>[ \t]*(?=\r?\n)/.exec(text);
+  if (!found) return undefined;
+  const before = text.slice(0, found.index);
+  const isInCode = before.split("```").length % 2 === 0;
+  return before.includes(OPEN) || isInCode ? undefined : found.index + found[0].length;
+}
