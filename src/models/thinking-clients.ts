@@ -40,32 +40,42 @@ const OPENAI_EFFORTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5/, ["minimal", "low", "medium", "high"]],
 ];
 
-function tellOpenAI(model: BaseChatModel, { on, effort }: Ask): Told {
-  const { model: name, useResponsesApi: isResponses } = model as unknown as {
-    model: string;
-    useResponsesApi: boolean;
+function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
+  const { model: name } = model as unknown as { model: string };
+  const { reasoning, modelKwargs, useResponsesApi } = fieldsOf(model) as {
+    reasoning?: object;
+    modelKwargs?: object;
+    useResponsesApi?: boolean;
   };
-  const { reasoning, modelKwargs } = fieldsOf(model) as { reasoning?: object; modelKwargs?: object };
   if (/^deepseek-(chat|reasoner|flash|pro|v\d)/.test(name)) {
     // Its API wants the thoughts of earlier turns back, and LangChain's client does not send them.
-    if (on) return { warning: "{model} cannot think and call tools through this client" };
+    if (ask.on) return { warning: "{model} cannot think and call tools through this client" };
     return { fields: { modelKwargs: { ...modelKwargs, thinking: { type: "disabled" } } } };
   }
   const own = name.replace(/^.*\//, "");
   const efforts = OPENAI_EFFORTS.find(([pattern]) => pattern.test(own))?.[1] ?? [];
-  if (efforts.length === 0) return on ? { warning: NEVER } : {};
-  const level = on
-    ? effort === undefined
-      ? (efforts.find((one) => one === "medium") ?? efforts.at(-1))
-      : efforts.find((one) => one === effort)
-    : efforts.find((one) => one === "none" || one === "minimal");
-  if (level === undefined) {
-    return { warning: on ? `{model} has no effort "${effort}", only ${efforts.join(", ")}` : ALWAYS };
+  if (efforts.length === 0) return ask.on ? { warning: NEVER } : {};
+  const effort = effortAmong(efforts, ask);
+  if (effort === undefined) {
+    return { warning: ask.on ? `{model} has no effort "${ask.effort}", only ${efforts.join(", ")}` : ALWAYS };
   }
   // LangChain keeps `reasoning` from all models but those whose names it knows.
-  if (/^(o\d|gpt-5)/.test(name)) return { fields: { reasoning: { ...reasoning, effort: level } } };
-  const sent = isResponses ? { reasoning: { effort: level } } : { reasoning_effort: level };
-  return { fields: { modelKwargs: { ...modelKwargs, ...sent } } };
+  if (!/^(o\d|gpt-5)/.test(name)) {
+    const sent = useResponsesApi ? { reasoning: { effort } } : { reasoning_effort: effort };
+    return { fields: { modelKwargs: { ...modelKwargs, ...sent } } };
+  }
+  const fields = { reasoning: { ...reasoning, effort } };
+  // OpenAI's chat API refuses tools beside the effort of a newer model.
+  if (!ask.on || !/^gpt-5\.([2-9]|\d\d)/.test(name)) return { fields };
+  if (useResponsesApi === false)
+    return { warning: "{model} can think and call tools only over OpenAI's responses API" };
+  return { fields: { ...fields, useResponsesApi: true } };
+}
+
+function effortAmong(efforts: readonly string[], { on, effort }: Ask): string | undefined {
+  if (!on) return efforts.find((one) => one === "none" || one === "minimal");
+  if (effort !== undefined) return efforts.find((one) => one === effort);
+  return efforts.find((one) => one === "medium") ?? efforts.at(-1);
 }
 
 function tellAnthropic(model: BaseChatModel, { on, effort }: Ask): Told {

@@ -51,6 +51,8 @@ describe("a model is told to think as its provider documents it", () => {
     ["openai:gpt-5.1", ON, { reasoning_effort: "medium" }],
     ["openai:gpt-5.1", HIGH, { reasoning_effort: "high" }],
     ["openai:gpt-5.1", OFF, { reasoning_effort: "none" }],
+    ["openai:gpt-5.4", OFF, { reasoning_effort: "none" }],
+    ["openai:gpt-5.4", HIGH, { reasoning: { effort: "high" } }],
     ["openai:gpt-5-mini", OFF, { reasoning_effort: "minimal" }],
     ["openai:gpt-5-pro", ON, { reasoning_effort: "high" }],
     ["openai:o3", LOW, { reasoning_effort: "low" }],
@@ -119,6 +121,11 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
       "openai:gpt-5-pro",
       LOW,
       'gpt-5-pro has no effort "low", only high; thinking_enabled and reasoning_effort are ignored',
+    ],
+    [
+      "openai-compatible:gpt-5.4",
+      ON,
+      "gpt-5.4 can think and call tools only over OpenAI's responses API; thinking_enabled is ignored",
     ],
     ["openai:o3", OFF, "o3 cannot be kept from thinking; thinking_enabled: false is ignored"],
     [
