@@ -1,5 +1,4 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFinalAnswer } from "../middleware/plan/final-answer.ts";
 import { isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
