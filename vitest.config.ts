@@ -7,6 +7,7 @@ export default defineConfig({
     maxWorkers: "100%",
     // A loaded machine is slow, not wrong.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     typecheck: { enabled: true, include: ["src/**/*.test-d.ts"] },
   },
 });
