@@ -1,8 +1,10 @@
 import { ChatAnthropic } from "@langchain/anthropic";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "langchain";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { startModelServer } from "../../test/model-server.ts";
+import { changed } from "../models/deferred.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createDeepAgent } from "./index.ts";
 
@@ -37,20 +39,49 @@ describe("prompt caching", () => {
     expect(bodies).toHaveLength(2);
     expect(bodies[1]).toContain('"cache_control":{"type":"ephemeral"');
   });
+
+  it("sets them too where the model is named and chosen when it is first used", async () => {
+    const server = await startModelServer(({ messages }) => {
+      if ((messages as object[]).length > 1) return undefined;
+      const content = [{ type: "tool_use", id: "t1", name: "ls", input: {} }];
+      const usage = { input_tokens: 1, output_tokens: 1 };
+      const message = {
+        id: "m0",
+        type: "message",
+        role: "assistant",
+        content,
+        stop_reason: "tool_use",
+        usage,
+      };
+      return { status: 200, body: message };
+    });
+    vi.stubEnv("ANTHROPIC_API_KEY", "test").stubEnv("ANTHROPIC_BASE_URL", server.url);
+    try {
+      await createDeepAgent({ model: "anthropic:claude-sonnet-4-5" }).invoke(go);
+      expect(server.requests).toHaveLength(2);
+      expect(JSON.stringify(server.requests[1])).toContain('"cache_control":{"type":"ephemeral"');
+    } finally {
+      vi.unstubAllEnvs();
+      server.stop();
+    }
+  });
 });
 
 describe("summarization", () => {
   const big = tool(() => "word ".repeat(400), { name: "big", description: "b", schema: z.object({}) });
 
   /** How many requests the agent's model got before one had a summary in it. */
-  async function summarizedAt(maxInputTokens: number | undefined): Promise<number> {
+  async function summarizedAt(maxInputTokens: number | undefined, isDeferred = false): Promise<number> {
     const steps: Step[] = [...Array.from({ length: 8 }, () => callTool("big")), "done"];
     const model = new ScriptedModel(steps);
     const summarizer = new ScriptedModel([new AIMessage("They talked.")], { loop: true });
     for (const one of [model, summarizer]) {
       if (maxInputTokens !== undefined) Object.defineProperty(one, "profile", { value: { maxInputTokens } });
     }
-    const agent = createDeepAgent({ model, tools: [big], plan: false, summarization: { model: summarizer } });
+    const writer = isDeferred
+      ? changed({ _getModelInstance: async () => summarizer } as never, (chosen) => chosen)
+      : summarizer;
+    const agent = createDeepAgent({ model, tools: [big], plan: false, summarization: { model: writer } });
     await agent.invoke(go, { recursionLimit: 100 });
     return model.requests.findIndex(({ messages }) =>
       messages.some((message) => message.text.includes("They talked.")),
@@ -63,5 +94,6 @@ describe("summarization", () => {
     expect(small).toBeGreaterThan(1);
     expect(larger).toBeGreaterThan(small);
     expect(await summarizedAt(undefined)).toBe(-1);
+    expect(await summarizedAt(2000, true)).toBe(small);
   });
 });

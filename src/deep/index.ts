@@ -1,15 +1,11 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import {
-  anthropicPromptCachingMiddleware,
-  createAgent,
-  humanInTheLoopMiddleware,
-  type AnyAgentMiddleware,
-} from "langchain";
+import { createAgent, humanInTheLoopMiddleware, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
+import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
@@ -60,7 +56,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
         ]
       : []),
     danglingCallsMiddleware(),
-    promptCaching(),
+    promptCachingMiddleware(),
     ...(interruptOn ? [askFirst(interruptOn)] : []),
   ];
   const agent = createAgent({
@@ -152,12 +148,6 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     ...(tools && { tools }),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
-}
-
-/** LangChain's caching breakpoints; they are set for Anthropic's models and ignored for others. */
-function promptCaching(): AnyAgentMiddleware {
-  const caching = anthropicPromptCachingMiddleware as unknown as (options: object) => AnyAgentMiddleware;
-  return caching({ unsupportedModelBehavior: "ignore" });
 }
 
 function askFirst(interruptOn: object): AnyAgentMiddleware {

@@ -5,6 +5,7 @@ import {
   createMiddleware,
   summarizationMiddleware as langchainSummarization,
 } from "langchain";
+import { settled } from "../../models/deferred.ts";
 import { failureOf } from "../../models/failure.ts";
 import { withoutThoughts } from "../../models/thoughts.ts";
 import type { Workspace } from "../files/workspace.ts";
@@ -42,21 +43,26 @@ export interface SummarizationOptions {
  */
 export function summarizationMiddleware(options: SummarizationOptions) {
   const { model, trigger, keep, summaryPrompt, workspace, folder = "/history" } = options;
-  const known = inputLimit(model) !== undefined;
   const count = countOnce();
-  const inner = (langchainSummarization as unknown as (options: object) => Inner)({
-    model,
-    trigger: trigger ?? (known ? { fraction: 0.85 } : { tokens: 120_000 }),
-    keep: keep ?? (known ? { fraction: 0.1 } : { messages: 20 }),
-    ...(summaryPrompt !== undefined && { summaryPrompt }),
-    tokenCounter: count,
-  });
+  const create = (writer: object): Inner => {
+    const isKnown = inputLimit(writer) !== undefined;
+    return (langchainSummarization as unknown as (options: object) => Inner)({
+      model: writer,
+      trigger: trigger ?? (isKnown ? { fraction: 0.85 } : { tokens: 120_000 }),
+      keep: keep ?? (isKnown ? { fraction: 0.1 } : { messages: 20 }),
+      ...(summaryPrompt !== undefined && { summaryPrompt }),
+      tokenCounter: count,
+    });
+  };
+  /** Made with the first call: how much a model takes is known when it has been chosen. */
+  let made: Promise<Inner> | undefined;
   return createMiddleware({
     name: "SummarizationMiddleware",
-    contextSchema: inner.contextSchema,
+    contextSchema: create(model).contextSchema,
     wrapModelCall: async (request, handler) => {
       const { state, runtime } = request;
       const context: object = runtime.context ?? {};
+      const inner = await (made ??= settled(model).then(create));
       const summarize = async (size: object): Promise<{ messages: BaseMessage[] } | undefined> => {
         const found = await inner.beforeModel(state, { ...runtime, context: { ...context, ...size } });
         const [remove, summary, ...kept] = found?.messages ?? [];
