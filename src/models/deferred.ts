@@ -20,7 +20,7 @@ export function changed(
 }
 
 /** The real model behind one that is chosen when first used; any other is itself. */
-export async function settled<T extends object>(model: T): Promise<object> {
+export async function settled(model: object): Promise<object> {
   const { _getModelInstance: choose } = model as Partial<DeferredModel>;
   return choose ? choose.call(model) : model;
 }
