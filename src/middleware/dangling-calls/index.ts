@@ -4,38 +4,54 @@ import { createMiddleware } from "langchain";
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
 /**
- * Answers tool calls that nobody answered, as happens when a run is interrupted and goes on with new input:
- * providers refuse a conversation with such calls. The request is repaired, the state stays as it is.
+ * Puts each tool result right behind its call, answers calls that nobody answered, and leaves out results without a
+ * call, as they come about when a run is interrupted and goes on with new input: providers refuse such a
+ * conversation. The request is repaired, the state stays as it is.
  */
 export function danglingCallsMiddleware() {
   return createMiddleware({
     name: "DanglingCallsMiddleware",
-    wrapModelCall: (request, handler) => handler({ ...request, messages: repaired(request.messages) }),
+    wrapModelCall: (request, handler) => handler({ ...request, messages: paired(request.messages) }),
   });
 }
 
-function repaired(messages: BaseMessage[]): BaseMessage[] {
-  const fixed = messages.flatMap((message, index) => {
-    const open = unanswered(messages, index);
-    return open.length > 0 ? [message, ...open.map((call) => notRun(call.name, call.id ?? ""))] : message;
-  });
-  return fixed.length === messages.length ? messages : fixed;
+/** The calls of one message that wait for a result, and the results that came, late ones too. */
+interface Turn {
+  open: Set<ToolCall>;
+  results: BaseMessage[];
 }
 
-/** The calls of the message at this place without a reply right behind it: some models use their call ids again. */
-function unanswered(messages: readonly BaseMessage[], index: number): ToolCall[] {
-  const message = messages[index]!;
-  // Every message of a long thread passes here in every model call: `isInstance` would ask much of each.
-  const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
-  if (calls.length === 0) return calls;
-  const answered: string[] = [];
-  for (let at = index + 1; messages[at]?.type === "tool"; at += 1) {
-    answered.push((messages[at] as ToolMessage).tool_call_id);
+/** The messages with every call followed by one result; the very same list where that is so already. */
+export function paired(messages: BaseMessage[]): BaseMessage[] {
+  const parts: (BaseMessage | Turn)[] = [];
+  // By id, the latest last: some models use their call ids again.
+  const waiting = new Map<string, { turn: Turn; call: ToolCall }[]>();
+  for (const message of messages) {
+    // Every message of a long thread passes here in every model call: `isInstance` would ask much of each.
+    if (message.type === "tool") {
+      const asked = waiting.get((message as ToolMessage).tool_call_id)?.pop();
+      asked?.turn.results.push(message);
+      asked?.turn.open.delete(asked.call);
+      continue;
+    }
+    parts.push(message);
+    const calls = message.type === "ai" ? ((message as AIMessage).tool_calls ?? []) : [];
+    if (calls.length === 0) continue;
+    const turn: Turn = { open: new Set(calls), results: [] };
+    parts.push(turn);
+    for (const call of calls.toReversed()) {
+      const { id = "" } = call;
+      waiting.set(id, [...(waiting.get(id) ?? []), { turn, call }]);
+    }
   }
-  return calls.filter((call) => !answered.includes(call.id ?? ""));
+  const fixed = parts.flatMap((part) =>
+    "open" in part ? [...part.results, ...[...part.open].map(notRun)] : part,
+  );
+  const isWhole = fixed.length === messages.length && fixed.every((message, at) => message === messages[at]);
+  return isWhole ? messages : fixed;
 }
 
-function notRun(name: string, id: string): ToolMessage {
+function notRun({ name, id = "" }: ToolCall): ToolMessage {
   const content =
     "Not finished: the run was interrupted before this call returned. Call it again if you still need it.";
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
