@@ -13,7 +13,7 @@ export interface Report {
   spent: Tally;
 }
 
-/** Reads a sub-agent's final state: a structured response as JSON, else its last words. */
+/** Reads a sub-agent's final state: a structured response as JSON, else its last words, wherever they stand. */
 export function readReport(state: object): Report {
   const {
     messages = [],
@@ -24,16 +24,24 @@ export function readReport(state: object): Report {
     structuredResponse?: unknown;
     files?: Record<string, string>;
   };
-  const last = messages.findLast((message) => AIMessage.isInstance(message));
   const end = messages.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
-  const said = withoutThoughts(last?.text ?? "").trim() || "(The sub-agent finished without a report.)";
   return {
-    text: structuredResponse === undefined ? said : JSON.stringify(structuredResponse),
+    text: structuredResponse === undefined ? lastWords(messages) : JSON.stringify(structuredResponse),
     files,
     ...(isCut && { unfinished: "it was stopped before it had finished" }),
     spent: messages.reduce(add, ZERO_TALLY),
   };
+}
+
+/** What was said last: some models give their report beside a last tool call, and then an empty message. */
+function lastWords(messages: readonly BaseMessage[]): string {
+  const texts = messages.flatMap((message) =>
+    AIMessage.isInstance(message) ? withoutThoughts(message.text).trim() : [],
+  );
+  const said = texts.findLast((text) => text !== "");
+  if (said === undefined) return "(The sub-agent finished without a word: there is no report.)";
+  return texts.at(-1) === "" ? `${said}\n\n(Its last message was empty; it said this before.)` : said;
 }
 
 function add(tally: Tally, message: BaseMessage): Tally {
