@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import {
   compositeBackend,
   shellBackend,
@@ -11,7 +12,7 @@ import {
   type Execution,
   type ShellOptions,
 } from "../../files/index.ts";
-import type { SandboxProvider } from "./provider.ts";
+import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */
 export const MOUNT = "/mnt/user-data";
@@ -34,6 +35,7 @@ export function localSandboxProvider({
   ...shell
 }: LocalSandboxOptions = {}): SandboxProvider {
   let works: Promise<boolean> | undefined;
+  const plainNames = new WeakMap<Sandbox, string>();
   return {
     name: "local",
     async acquire({ threadId, folders }) {
@@ -45,29 +47,51 @@ export function localSandboxProvider({
         );
       }
       const root = dirname(folders.workspace);
-      return {
+      const alias = isolated || PLAIN.test(root) ? root : await plainName(root);
+      const sandbox: Sandbox = {
         id: `local:${threadId}`,
         isolation: isolated ? "bubblewrap: own namespaces, no network" : "none: commands run as this user",
         backend: mounted(root, shellBackend(folders.workspace, shell), {
           files: shellBackend(root, shell),
           isolated,
+          alias,
         }),
       };
+      if (alias !== root) plainNames.set(sandbox, alias);
+      return sandbox;
     },
-    release: () => Promise.resolve(),
+    async release(sandbox) {
+      const alias = plainNames.get(sandbox);
+      if (alias !== undefined) await rm(dirname(alias), { recursive: true, force: true });
+    },
   };
+}
+
+/** A path that means the same in every kind of quotes, in code and in here-documents. */
+const PLAIN = /^[\w/.,:@%+-]+$/;
+
+/** Another name for a folder whose own cannot be put into a command as it is: a link that only this user can reach. */
+async function plainName(root: string): Promise<string> {
+  const temporary = tmpdir();
+  const alias = join(
+    await mkdtemp(join(PLAIN.test(temporary) ? temporary : "/tmp", "holdfast-")),
+    "user-data",
+  );
+  await symlink(root, alias);
+  return alias;
 }
 
 /** The thread's folders under `MOUNT`, nothing anywhere else, and commands in the workspace. */
 function mounted(
   root: string,
   shell: FileBackend,
-  { files, isolated }: { files: FileBackend; isolated: boolean },
+  { files, isolated, alias }: { files: FileBackend; isolated: boolean; alias: string },
 ): FileBackend {
   const wrap = isolated ? inNamespaces : withRealPaths;
   const nowhere: FileBackend = {
     ...stateFiles({}),
-    execute: async (command, options) => virtual(await shell.execute!(wrap(command, root), options), root),
+    execute: async (command, options) =>
+      virtual(virtual(await shell.execute!(wrap(command, alias), options), root), alias),
   };
   return withPermissions(compositeBackend(nowhere, { [`${MOUNT}/`]: files }), [
     { effect: "allow", operations: ["execute"], paths: "/**" },

@@ -110,4 +110,28 @@ describe("a sandbox", () => {
     for (const root of roots) expect(root.startsWith(`${baseDir}/`) && !root.includes("..")).toBe(true);
     for (const entry of readdirSync(baseDir)) expect(entry).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
   });
+
+  it("works in a folder with spaces and quotes in its name", async () => {
+    const odd = join(baseDir, `it's "my" $HOME \`folder\` & more`);
+    const provider = localSandboxProvider({ bubblewrap: "never" });
+    const sandbox = await provider.acquire({ threadId: "odd", folders: threadFolders(odd, "odd") });
+    const { backend } = sandbox;
+    await backend.write("/mnt/user-data/uploads/in.txt", "here\n");
+    const run = async (command: string): Promise<string | false> => {
+      const result = await backend.execute!(command);
+      return result.ok && result.output;
+    };
+    expect(await run("pwd; cat /mnt/user-data/uploads/in.txt")).toBe("/mnt/user-data/workspace\nhere\n");
+    expect(await run(`cat "/mnt/user-data/uploads/in.txt" '/mnt/user-data/uploads/in.txt'`)).toBe(
+      "here\nhere\n",
+    );
+    expect(await run("cat > /mnt/user-data/outputs/a.txt <<END\n/mnt/user-data/uploads\nEND")).toBe("");
+    expect(await run("cat /mnt/user-data/outputs/a.txt; cd /mnt/user-data/outputs && pwd && ls")).toBe(
+      "/mnt/user-data/uploads\n/mnt/user-data/outputs\na.txt\n",
+    );
+    const listed = await backend.list("/mnt/user-data/outputs");
+    expect(listed.ok && listed.entries.map(({ name }) => name)).toEqual(["a.txt"]);
+    await provider.release(sandbox);
+    expect(await run("ls /mnt/user-data/uploads")).toMatch(/No such file/i);
+  });
 });
