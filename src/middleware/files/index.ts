@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import { Command, isCommand, ReducedValue, StateSchema } from "@langchain/langgraph";
+import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { mergeFiles, preview } from "../../files/index.ts";
+import { mergeFiles } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
-import { callId, checkedTool, type ToolRuntime } from "../loose-tool.ts";
+import { callId, checkedTool } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
@@ -15,6 +14,7 @@ import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { operate } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
+import { shortened } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
@@ -100,59 +100,4 @@ function fileTools(workspace: Workspace): DynamicStructuredTool[] {
       },
     ),
   );
-}
-
-interface Shortening {
-  workspace: Workspace;
-  limit: number;
-  folder: string;
-  request: { toolCall: { id?: string; name: string }; state: object; runtime: unknown };
-}
-
-/** Saves long tool results to files and leaves previews in their place. What cannot be saved is shown whole. */
-async function shortened(result: ToolMessage | Command, { workspace, limit, folder, request }: Shortening) {
-  const update = isCommand(result)
-    ? (result.update as { messages?: unknown[]; files?: object } | undefined)
-    : undefined;
-  const messages: unknown[] = isCommand(result) ? (update?.messages ?? []) : [result];
-  const isLong = (message: unknown): message is ToolMessage =>
-    ToolMessage.isInstance(message) && typeof message.content === "string" && message.content.length > limit;
-  if (!messages.some(isLong)) return result;
-  const { backend, changes } = workspace.open(request.state, request.runtime as ToolRuntime);
-  const short: unknown[] = [];
-  for (const message of messages) {
-    if (!isLong(message)) {
-      short.push(message);
-      continue;
-    }
-    const path = `${folder}/${resultName(message)}.txt`;
-    const saved = await backend.write(path, message.text);
-    short.push(saved.ok ? withContent(message, preview(message.text, { limit: limit / 4, path })) : message);
-  }
-  const files = changes();
-  return new Command({
-    ...(isCommand(result) && { goto: result.goto }),
-    update: {
-      ...update,
-      messages: short,
-      ...(Object.keys(files).length > 0 && { files: { ...update?.files, ...files } }),
-    },
-  });
-}
-
-/** Some models count their call ids anew in every turn, and threads may share a folder: the content tells them apart. */
-function resultName({ name = "result", text }: ToolMessage): string {
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  return `${name.replaceAll(/[^\w-]+/g, "_")}-${hash}`;
-}
-
-function withContent(message: ToolMessage, content: string): ToolMessage {
-  const { name, tool_call_id, status, id } = message;
-  return new ToolMessage({
-    content,
-    tool_call_id,
-    ...(name !== undefined && { name }),
-    ...(status !== undefined && { status }),
-    ...(id !== undefined && { id }),
-  });
 }
