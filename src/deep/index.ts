@@ -2,6 +2,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, humanInTheLoopMiddleware, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
@@ -56,6 +57,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
         ]
       : []),
     danglingCallsMiddleware(),
+    emptyAnswersMiddleware(),
     promptCachingMiddleware(),
     ...(interruptOn ? [askFirst(interruptOn)] : []),
   ];
@@ -72,7 +74,7 @@ function assemble(options: DeepAgentOptions, depth: number): object {
   return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
 }
 
-/** Default middleware with the user's in the place of those it names, the rest in front of the last three. */
+/** Default middleware with the user's in the place of those it names, the rest in front of the last four. */
 function arranged(
   defaults: AnyAgentMiddleware[],
   { middleware = [], without = [] }: DeepAgentOptions,

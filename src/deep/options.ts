@@ -77,6 +77,7 @@ export const DEFAULT_MIDDLEWARE = [
   "FilesMiddleware",
   "SubagentsMiddleware",
   "DanglingCallsMiddleware",
+  "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",
   "HumanInTheLoopMiddleware",
 ] as const;

@@ -6,6 +6,7 @@ import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
+import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
@@ -113,6 +114,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
     titleMiddleware(options.title),
     loopGuardMiddleware(options.loopGuard),
     danglingCallsMiddleware(),
+    emptyAnswersMiddleware(),
     ...middleware,
     ...(request.nonInteractive ? [] : [clarificationMiddleware()]),
   ];

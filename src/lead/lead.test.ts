@@ -76,6 +76,7 @@ describe("plan mode", () => {
       "TitleMiddleware",
       "LoopGuardMiddleware",
       "DanglingCallsMiddleware",
+      "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
@@ -85,6 +86,7 @@ describe("plan mode", () => {
       "TitleMiddleware",
       "LoopGuardMiddleware",
       "DanglingCallsMiddleware",
+      "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
     ]);
   });

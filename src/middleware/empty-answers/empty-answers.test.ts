@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { afterAll, describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../deep/index.ts";
+import { makeLeadAgent } from "../../lead/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+
+const baseDir = mkdtempSync(join(tmpdir(), "holdfast-empty-"));
+afterAll(() => rmSync(baseDir, { recursive: true }));
+const go = { messages: [new HumanMessage("go")] };
+
+type Run = (steps: Step[]) => Promise<{ model: ScriptedModel; texts: string[]; steps: number }>;
+
+/** Each harness, with and without a plan. */
+const HARNESSES: [string, Run][] = [
+  ["a deep agent", (steps) => run(steps, (model, saver) => createDeepAgent({ model, checkpointer: saver }))],
+  [
+    "a deep agent without a plan",
+    (steps) => run(steps, (model, saver) => createDeepAgent({ model, checkpointer: saver, plan: false })),
+  ],
+  ["a lead agent", (steps) => run(steps, lead(false))],
+  ["a lead agent in plan mode", (steps) => run(steps, lead(true))],
+];
+
+function lead(is_plan_mode: boolean) {
+  return (model: ScriptedModel, checkpointer: MemorySaver) =>
+    makeLeadAgent({ configurable: { is_plan_mode } }, { model, checkpointer, baseDir });
+}
+
+async function run(
+  steps: Step[],
+  make: (model: ScriptedModel, saver: MemorySaver) => { invoke: (...args: never[]) => Promise<unknown> },
+): ReturnType<Run> {
+  const model = new ScriptedModel(steps);
+  const saver = new MemorySaver();
+  const config = { configurable: { thread_id: "t" } };
+  const { messages } = (await make(model, saver).invoke(go as never, config as never)) as {
+    messages: AIMessage[];
+  };
+  const texts = messages.map((message) => message.text);
+  return { model, texts, steps: Object.keys(saver.storage["t"]![""]!).length };
+}
+
+describe.each(HARNESSES)("the empty answer of %s", (_name, answered) => {
+  it("is asked for once more in the same graph step, and is not kept", async () => {
+    const plain = await answered([callTool("ls"), "done"]);
+    const empty = await answered([callTool("ls"), "", "done"]);
+    expect(empty.texts).toEqual(plain.texts);
+    expect(empty.steps).toBe(plain.steps);
+    const last = empty.model.requests.at(-1)!.messages;
+    expect(last.at(-1)!.name).toBe("empty_answer_reminder");
+    expect(last.slice(0, -1).map((message) => message.text)).toEqual(
+      empty.model.requests.at(-2)!.messages.map((message) => message.text),
+    );
+  });
+
+  it("is taken as it is the second time, and asked for again in a later turn", async () => {
+    const { model, texts } = await answered(["", callTool("ls"), "", ""]);
+    expect(model.requests).toHaveLength(4);
+    expect(texts.at(-1)).toBe("");
+  });
+
+  it("is not asked for again where the model was stopped, refused or said something else", async () => {
+    const others: AIMessage[] = [
+      new AIMessage({ content: "", response_metadata: { finish_reason: "length" } }),
+      new AIMessage({ content: "", response_metadata: { stop_reason: "refusal" } }),
+      new AIMessage({ content: "", additional_kwargs: { refusal: "I will not." } }),
+      new AIMessage({ content: [{ type: "image_url", image_url: { url: "data:," } }] }),
+    ];
+    for (const other of others) expect((await answered([other])).model.requests).toHaveLength(1);
+    const thought = new AIMessage({ content: [{ type: "thinking", thinking: "hm", signature: "s" }] });
+    expect((await answered([thought, "done"])).texts.at(-1)).toBe("done");
+  });
+});
+
+describe("an empty answer", () => {
+  it("of a sub-agent is asked for once more", async () => {
+    const helper = new ScriptedModel(["", "Found it."]);
+    const model = new ScriptedModel([
+      callTool("task", { description: "look", subagent_type: "scout" }),
+      "ok",
+    ]);
+    const subagents = [{ name: "scout", description: "looks", model: helper }];
+    const { messages } = await createDeepAgent({ model, subagents }).invoke(go);
+    expect(messages.find((message) => ToolMessage.isInstance(message))?.text).toBe("Found it.");
+  });
+
+  it("while items are open is asked about by one of the two that could: the plan's reminders are not doubled", async () => {
+    const plan = callTool("write_todos", { todos: ["a", "b"] });
+    const model = new ScriptedModel([plan, "", "", "", ""]);
+    await createDeepAgent({ model }).invoke(go);
+    expect(model.requests.map(({ messages }) => messages.at(-1)!.name)).toEqual([
+      undefined,
+      "write_todos",
+      "empty_answer_reminder",
+      "todo_completion_reminder",
+      "todo_completion_reminder",
+    ]);
+  });
+
+  it("does not complete the last item: the answer that follows it does", async () => {
+    const plan = callTool("write_todos", { todos: ["a"] });
+    const model = new ScriptedModel([plan, callTool("ls"), "", "done"]);
+    const { todos, messages } = await createDeepAgent({ model }).invoke(go);
+    expect(todos.map(({ status }) => status)).toEqual(["completed"]);
+    expect(messages.at(-1)!.text).toBe("done");
+  });
+});
