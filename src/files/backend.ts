@@ -122,6 +122,8 @@ export interface FileBackend {
   grep(query: GrepQuery): Promise<FileResult<GrepResult>>;
   /** Present where a backend only passes calls on: the backend that a path belongs to, and its path there. */
   route?(path: string): { backend: FileBackend; path: string };
+  /** Present where files have an address on the host too: the path here of one that is given so, any other as it is. */
+  locate?(path: string): Promise<string>;
   /** Present where commands can be run. */
   execute?(command: string, options?: ExecuteOptions): Promise<FileResult<Execution>>;
 }

@@ -89,6 +89,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       const mount = all.of(parsed.path);
       return { backend: mount.backend, path: mount.inner(parsed.path) };
     },
+    ...(main.locate && { locate: main.locate.bind(main) }),
     ...(main.execute && { execute: main.execute.bind(main) }),
   };
 }

@@ -39,6 +39,7 @@ export function createBackend(operations: FileOperations): FileBackend {
     glob: (pattern, scope = {}) =>
       at("folder", scope.path ?? "/", (path) => globFolder(operations, path, { ...scope, pattern })),
     grep: (query) => at("folder", query.path ?? "/", (path) => grepAt(operations, path, query)),
+    ...(operations.locate && { locate: (path: string) => operations.locate!(path) }),
   };
 }
 

@@ -44,9 +44,7 @@ export function compileGlob(pattern: string, folder: string): FileResult<{ glob:
   if (matcher.set.length > MAX_ALTERNATIVES) {
     return fail(`The braces of ${shown} stand for more than ${MAX_ALTERNATIVES} patterns; use fewer.`);
   }
-  const fixed = segments.findIndex((segment) => /[*?[{\\]/.test(segment));
-  const leading = segments.slice(0, fixed === -1 ? -1 : fixed);
-  const start = parsePath(pathIn(base, leading.join("/")));
+  const start = parsePath(pathIn(base, leadingFolder(pattern).slice(1)));
   if (!start.ok) return start;
   const relative = (path: string): string => path.slice(base === "/" ? 1 : base.length + 1);
   const glob: Glob = {
@@ -57,6 +55,14 @@ export function compileGlob(pattern: string, folder: string): FileResult<{ glob:
     leadsTo: (path) => isWithin(base, path) || (isWithin(path, base) && matcher.match(relative(path), true)),
   };
   return { ok: true, glob };
+}
+
+/** The folder that a pattern names in front of everything that is no plain name. */
+export function leadingFolder(pattern: string): string {
+  const segments = segmentsOf(pattern);
+  const first = segments.findIndex((segment) => /[*?[{\\]/.test(segment));
+  const end = first >= 0 ? first : segments.length - (pattern.endsWith("/") ? 0 : 1);
+  return `/${segments.slice(0, Math.max(0, end)).join("/")}`;
 }
 
 /** Compiles the glob that filters files in a search: one without a slash is matched with the file's name. */

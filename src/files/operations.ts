@@ -19,6 +19,8 @@ export interface FileOperations {
   /** Writes only if the file's content is `before`, in one step; `swapped` says whether it was. */
   swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>>;
   delete(path: string): Promise<FileResult>;
+  /** The path that is meant by one that may be an address on the host. Must not fail. */
+  locate?(path: string): Promise<string>;
   /** The files below a folder, sorted; none if there is no such folder. Default: by listing every folder. */
   walk?(folder: string, options: WalkOptions): AsyncIterable<string>;
   /** The files below a folder that may match a search, sorted; undefined when it cannot tell. */

@@ -70,6 +70,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
         return found.ok ? { ...found, files: found.files.filter(({ path }) => mayRead(path)) } : found;
       }),
     route: (path) => ({ backend, path }),
+    ...(backend.locate && { locate: backend.locate.bind(backend) }),
     ...(backend.execute && mayExecute(rules) && { execute: backend.execute.bind(backend) }),
   };
 }

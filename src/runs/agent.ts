@@ -11,6 +11,7 @@ import { lastValue } from "../middleware/last-value.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { OfflineModel } from "../models/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { commandsPrompt } from "./agent.prompt.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
 import { turnLimit } from "./turn-limit.ts";
 
@@ -71,7 +72,7 @@ const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reje
 
 type Directory = Pick<
   DeepAgentOptions,
-  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization"
+  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
 function directory({ dir, shell }: RunSettings): Directory {
@@ -85,6 +86,7 @@ function directory({ dir, shell }: RunSettings): Directory {
       // Commands can write there all the same; they are allowed by name, and asked for one by one.
       ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
     ],
+    ...(shell && { systemPrompt: commandsPrompt(dir) }),
     resultFolder: `${OWN_FOLDER}/results`,
     summarization: { folder: `${OWN_FOLDER}/history` },
   };

@@ -8,6 +8,7 @@ import { inWalkOrder, type FileOperations, type WalkOptions } from "../operation
 import { nameOf, parentOf, parsePath, pathIn, segmentsOf } from "../paths.ts";
 import { anchorAt, anchorDirectly, hasDescriptorPaths, NotPlainError, type Anchor } from "./anchor.ts";
 import { explain } from "./errors.ts";
+import { pathFromHost } from "./from-host.ts";
 import { isTemporary, replaceFile } from "./replace-file.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
 import { decodeText } from "./text.ts";
@@ -93,6 +94,11 @@ export class Disk implements FileOperations {
       await unlink(folder.entry(nameOf(path)));
       return { ok: true };
     });
+  }
+
+  async locate(path: string): Promise<string> {
+    const root = await this.#root().catch(() => undefined);
+    return root ? pathFromHost(path, root.path) : path;
   }
 
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {

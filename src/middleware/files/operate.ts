@@ -7,6 +7,7 @@ import {
   type FileResult,
 } from "../../files/index.ts";
 import { parentOf } from "../../files/paths.ts";
+import { located } from "./located.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
@@ -24,7 +25,7 @@ export async function operate<Name extends FileToolName>(
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
-  return operation(backend, call.args, signal);
+  return operation(backend, await located(backend, call), signal);
 }
 
 type Operation<Name extends FileToolName> = (

@@ -12,6 +12,7 @@ import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
+import { located } from "./located.ts";
 import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
@@ -61,9 +62,10 @@ export class Workspace {
     const backend = this.#guarded(this.#make(contextOf(state, runtime)));
     for (const { name, args } of earlier) {
       const parsed = FILE_ARGUMENTS[name].safeParse(args);
+      if (!parsed.success) continue;
+      const call = { name, args: await located(backend, { name, args: parsed.data }) };
       // What is not in the state happens for real when that call itself runs.
-      if (!parsed.success || leaf(backend, parsed.data.file_path) !== state) continue;
-      await operate(backend, { name, args: parsed.data }, runtime.signal);
+      if (leaf(backend, call.args.file_path) === state) await operate(backend, call, runtime.signal);
     }
     return this.#open(state.files(), runtime);
   }

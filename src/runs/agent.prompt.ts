@@ -1,0 +1,7 @@
+/** Tells an agent that can run commands where they run. The day and not the hour: the prompt cache holds for the day. */
+export function commandsPrompt(dir: string, now = new Date()): string {
+  const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
+  return `Commands run in ${dir}, which is / for the file tools. System: ${process.platform}. Date: ${day}.`;
+}

@@ -1,0 +1,70 @@
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import { afterAll, describe, expect, it } from "vitest";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { commandsPrompt } from "./agent.prompt.ts";
+import { createRunAgent } from "./agent.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
+
+const dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-run-")));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+async function run(steps: Step[], settings: Partial<RunSettings>) {
+  const model = new ScriptedModel(steps);
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, model: "scripted", ...settings },
+    model,
+    checkpointer: new MemorySaver(),
+  });
+  const config = { configurable: { thread_id: "t" } };
+  const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] }, config);
+  const replies = messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : []));
+  return { system: model.requests.at(-1)!.messages[0]!.text, replies };
+}
+
+describe("an agent in a directory", () => {
+  it("knows where its commands run, the system and the day, in few tokens", async () => {
+    const { system, replies } = await run([callTool("execute", { command: "pwd" }), "ok"], {
+      dir,
+      shell: true,
+    });
+    expect(replies[0]).toContain(dir);
+    expect(system).toContain(commandsPrompt(dir));
+    expect(commandsPrompt("/home/u/project", new Date(2026, 7, 4, 23, 59))).toBe(
+      `Commands run in /home/u/project, which is / for the file tools. System: ${process.platform}. Date: 2026-08-04.`,
+    );
+    expect(encode(commandsPrompt("/home/u/project")).length).toBeLessThanOrEqual(35);
+    expect((await run(["ok"], { dir })).system).not.toContain(dir);
+  });
+
+  it("tells its helpers the same", async () => {
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const systems: string[] = [];
+    const look = ({ messages }: { messages: { text: string }[] }): string => {
+      systems.push(messages[0]!.text);
+      return "seen";
+    };
+    await run([job, look, "ok"], { dir, shell: true });
+    expect(systems[0]).toContain(commandsPrompt(dir));
+  });
+
+  it("finds and makes its files by their addresses on the host", async () => {
+    const file_path = join(dir, "src/a.ts");
+    const { replies } = await run(
+      [
+        callTool("write_file", { file_path, content: "let a;\n" }),
+        callTool("execute", { command: `cat ${file_path}` }),
+        callTool("read_file", { file_path: "/src/a.ts" }),
+        "ok",
+      ],
+      { dir, shell: true },
+    );
+    expect(replies[0]).toBe("Created /src/a.ts.");
+    for (const reply of replies.slice(1)) expect(reply).toContain("let a;");
+    expect(readdirSync(dir)).toEqual(["src"]);
+  });
+});
