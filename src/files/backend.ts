@@ -19,6 +19,8 @@ export interface FileEntry {
   isDirectory: boolean;
   /** In characters or bytes, whichever the backend knows without reading the file. */
   size?: number;
+  /** True where a `.gitignore` leaves it out, and for `.git`. */
+  isIgnored?: boolean;
 }
 
 /** A replacement of text within a file. */
@@ -33,6 +35,8 @@ export interface TextEdit {
 export interface SearchScope {
   /** The folder (for `grep`, or file) to search. Default "/". */
   path?: string | undefined;
+  /** Finds what `.gitignore` files leave out, too, and everything else that searches pass over. */
+  ignored?: boolean | undefined;
   /** Leaves out the files for which it is false, before anything is counted or cut. */
   include?: ((path: string) => boolean) | undefined;
   /** An abort makes the search throw the signal's reason. */

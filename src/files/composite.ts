@@ -46,14 +46,14 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     delete: (raw) => on(raw, (backend, path) => backend.delete(path)),
     edit: (raw, edit) => on(raw, (backend, path) => backend.edit(path, edit)),
 
-    async glob(pattern, { path = "/", include = () => true, signal } = {}) {
+    async glob(pattern, { path = "/", include = () => true, signal, ignored } = {}) {
       const parsed = parsePath(path);
       if (!parsed.ok) return parsed;
       const compiled = compileGlob(pattern, parsed.path);
       if (!compiled.ok) return compiled;
       const wanted = (file: string): boolean => compiled.glob.matches(file) && include(file);
       const results = await searchAll(all, parsed.path, wanted, async (mount, scope) =>
-        mount.backend.glob(mount.at === "/" ? pattern : "**", { ...scope, signal }),
+        mount.backend.glob(mount.at === "/" ? pattern : "**", { ...scope, signal, ignored }),
       );
       if (!results.ok) return results;
       const paths = results.found.flatMap(([mount, result]) => result.paths.map((file) => mount.outer(file)));

@@ -1,11 +1,12 @@
-import type { Failure, FileBackend, FileResult, TextEdit } from "./backend.ts";
+import type { Failure, FileBackend, FileEntry, FileResult, TextEdit } from "./backend.ts";
 import { exclusive } from "./exclusive.ts";
 import { fail } from "./failures.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
 import { nearPaths } from "./near.ts";
 import { walk, type FileOperations } from "./operations.ts";
-import { foldersAbove, inOrder, parsePath } from "./paths.ts";
+import { foldersAbove, inOrder, parsePath, segmentsOf } from "./paths.ts";
 import { replaceText } from "./replace-text.ts";
-import { globFolder, grepAt } from "./search.ts";
+import { globFolder, grepAt, ignoreRules } from "./search.ts";
 
 const MAX_EDIT_ATTEMPTS = 100;
 const MAX_PATHS_COMPARED = 5000;
@@ -28,7 +29,8 @@ export function createBackend(operations: FileOperations): FileBackend {
       at("folder", raw, async (path) => {
         const result = await operations.list(path);
         if (!result.ok) return result;
-        return { ok: true, entries: result.entries.toSorted((a, b) => inOrder(a.name, b.name)) };
+        const entries = await marked(result.entries, ignoreRules(operations, segmentsOf(path)));
+        return { ok: true, entries: entries.toSorted((a, b) => inOrder(a.name, b.name)) };
       }),
     read: (raw) => at("file", raw, (path) => operations.read(path)),
     write: (raw, content) => at("file", raw, (path) => operations.write(path, content)),
@@ -41,6 +43,16 @@ export function createBackend(operations: FileOperations): FileBackend {
     grep: (query) => at("folder", query.path ?? "/", (path) => grepAt(operations, path, query)),
     ...(operations.locate && { locate: (path: string) => operations.locate!(path) }),
   };
+}
+
+/** The entries, with a mark on those that are ignored. */
+async function marked(entries: readonly FileEntry[], rules: IgnoreRules): Promise<FileEntry[]> {
+  return Promise.all(
+    entries.map(async (entry) => {
+      const isIgnored = await rules.skips(entry.path, entry.isDirectory);
+      return isIgnored ? { ...entry, isIgnored } : entry;
+    }),
+  );
 }
 
 /** Reads, replaces, and writes only if nobody else has written in between; otherwise from the start. */

@@ -1,10 +1,15 @@
 import type { FileEntry, FileResult, GrepQuery } from "./backend.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
 import { inOrder } from "./paths.ts";
 
 /** How files are walked through. */
 export interface WalkOptions {
   /** Names that the search spells out: these are wanted, even where they are usually skipped. */
   names: readonly string[];
+  /** Nothing is skipped. */
+  all?: boolean | undefined;
+  /** What is left out. Files are in any case; to leave out whole folders saves the way through them. */
+  rules?: IgnoreRules | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -33,7 +38,16 @@ export function walk(
   folder: string,
   options: WalkOptions,
 ): AsyncIterable<string> {
-  return operations.walk?.(folder, options) ?? walkFolders(operations, folder, options);
+  const files = operations.walk?.(folder, options) ?? walkFolders(operations, folder, options);
+  return options.rules ? withoutIgnored(files, options.rules) : files;
+}
+
+/** The files that no rule leaves out. */
+export async function* withoutIgnored(
+  files: AsyncIterable<string> | Iterable<string>,
+  rules: IgnoreRules,
+): AsyncGenerator<string> {
+  for await (const file of files) if (!(await rules.skips(file, false))) yield file;
 }
 
 async function* walkFolders(
@@ -45,8 +59,8 @@ async function* walkFolders(
   const listed = await operations.list(folder);
   if (!listed.ok) return;
   for (const { path, isDirectory } of inWalkOrder(listed.entries)) {
-    if (isDirectory) yield* walkFolders(operations, path, options);
-    else yield path;
+    if (!isDirectory) yield path;
+    else if (!(await options.rules?.skips(path, true))) yield* walkFolders(operations, path, options);
   }
 }
 

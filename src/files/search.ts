@@ -1,7 +1,8 @@
 import type { FileResult, GrepQuery, GrepResult, SearchScope } from "./backend.ts";
 import { compileFilter, compileGlob } from "./glob.ts";
 import { grepFiles } from "./grep.ts";
-import { walk, type FileOperations, type WalkOptions } from "./operations.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./operations.ts";
 import { segmentsOf } from "./paths.ts";
 import { compilePattern } from "./pattern.ts";
 
@@ -9,7 +10,7 @@ import { compilePattern } from "./pattern.ts";
 export async function globFolder(
   operations: FileOperations,
   folder: string,
-  { pattern, include, signal }: SearchScope & { pattern: string },
+  { pattern, include, signal, ignored }: SearchScope & { pattern: string },
 ): Promise<FileResult<{ paths: string[] }>> {
   signal?.throwIfAborted();
   const compiled = compileGlob(pattern, folder);
@@ -18,7 +19,8 @@ export async function globFolder(
   if (!there.ok) return there;
   const { glob } = compiled;
   const paths: string[] = [];
-  for await (const path of walk(operations, glob.folder, { names: glob.names, signal })) {
+  const options = walkOptions(operations, { names: glob.names, signal, all: ignored });
+  for await (const path of walk(operations, glob.folder, options)) {
     signal?.throwIfAborted();
     if (glob.matches(path) && (include?.(path) ?? true)) paths.push(path);
   }
@@ -37,7 +39,8 @@ export async function grepAt(
   const filter = query.glob === undefined ? undefined : compileFilter(query.glob, start);
   if (filter && !filter.ok) return filter;
   const names = filter?.glob.names ?? segmentsOf(start);
-  const found = await filesToSearch(operations, start, { query, names, signal: query.signal });
+  const options = walkOptions(operations, { names, signal: query.signal, all: query.ignored });
+  const found = await filesToSearch(operations, start, { query, ...options });
   if (!found.ok) return found;
   const wanted = (path: string): boolean =>
     (filter?.glob.matches(path) ?? true) && (query.include?.(path) ?? true);
@@ -49,6 +52,23 @@ export async function grepAt(
   return { ok: true, ...(await grepFiles(source, query)) };
 }
 
+/** How to walk for a search: what is ignored is left out, unless all is wanted. */
+function walkOptions(
+  operations: FileOperations,
+  { names, signal, all }: Omit<WalkOptions, "rules">,
+): WalkOptions {
+  return { names, signal, all, rules: all ? undefined : ignoreRules(operations, names) };
+}
+
+/** The rules of the ignore files that are among the files. */
+export function ignoreRules(operations: FileOperations, names: readonly string[]): IgnoreRules {
+  const read = async (path: string): Promise<string | undefined> => {
+    const file = await operations.read(path);
+    return file.ok ? file.content : undefined;
+  };
+  return new IgnoreRules({ read, names });
+}
+
 async function filesToSearch(
   operations: FileOperations,
   start: string,
@@ -57,7 +77,8 @@ async function filesToSearch(
   const folder = await folderAt(operations, start);
   if (folder.ok) {
     const candidates = await operations.candidates?.(start, query, options);
-    return { ok: true, paths: candidates ?? walk(operations, start, options) };
+    if (!candidates) return { ok: true, paths: walk(operations, start, options) };
+    return { ok: true, paths: options.rules ? withoutIgnored(candidates, options.rules) : candidates };
   }
   if (folder.reason === "missing") return folder;
   const file = await operations.read(start);

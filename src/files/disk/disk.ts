@@ -20,7 +20,7 @@ const WRITERS = {};
 export interface DiskOptions {
   /** The largest file to read. Default 10 MB. */
   maxBytes?: number;
-  /** Names that searches skip unless they are spelled out. Default `.git` and `node_modules`. */
+  /** Names that searches skip, beside what is ignored, unless they are spelled out. Default `.git` and `node_modules`. */
   ignore?: readonly string[];
   /** Whether searches may use ripgrep where it is installed; the results are the same. Default true. */
   ripgrep?: boolean;
@@ -172,6 +172,7 @@ export class Disk implements FileOperations {
         if (this.#skips(entry.name, options)) continue;
         if (!entry.isDirectory) yield entry.path;
         else {
+          if (await options.rules?.skips(entry.path, true)) continue;
           // A folder may vanish, or not be ours to open: then it has nothing to show.
           const inner = await folder.enter(entry.name).catch(() => undefined);
           if (inner) yield* this.#walkIn(inner, entry.path, options);
@@ -182,12 +183,12 @@ export class Disk implements FileOperations {
     }
   }
 
-  #skipped({ names }: WalkOptions): string[] {
-    return this.#options.ignore.filter((name) => !names.includes(name));
+  #skipped({ names, all }: WalkOptions): string[] {
+    return all ? [] : this.#options.ignore.filter((name) => !names.includes(name));
   }
 
   #skips(name: string, options: WalkOptions): boolean {
-    return this.#options.ignore.includes(name) && !options.names.includes(name);
+    return !options.all && this.#options.ignore.includes(name) && !options.names.includes(name);
   }
 
   /** Runs `act` in a folder and says what went wrong in terms of `path`. */

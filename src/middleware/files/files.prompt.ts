@@ -3,7 +3,7 @@ export const FILES_SYSTEM_PROMPT = `## Files
 Keep notes, drafts and results in files; paths are absolute, like /notes/plan.md. Read a file before you edit it.`;
 
 export const FILE_TOOLS = {
-  ls: "List a folder.",
+  ls: "List a folder. ignored: with what .gitignore leaves out.",
   read_file: "Read a text file with line numbers. offset: lines to skip.",
   write_file: "Create a file or replace all of it.",
   edit_file:

@@ -36,7 +36,7 @@ export function filesMiddlewareOf(
   return createMiddleware({
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
-    tools: fileTools(workspace),
+    tools: fileTools(workspace, resultLimit),
     wrapModelCall: (request, handler) => {
       const messages = [...request.messages, ...conflictNotice(request.state.files)];
       return handler({
@@ -82,14 +82,15 @@ function filesStateSchema() {
   });
 }
 
-function fileTools(workspace: Workspace): DynamicStructuredTool[] {
+function fileTools(workspace: Workspace, limit: number | false): DynamicStructuredTool[] {
   return fileToolNames(workspace).map((name) =>
     checkedTool(
       { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
         const { backend, changes } = await workspace.openFor(id, runtime);
-        const answer = await operate(backend, { name, args }, runtime.signal);
+        const options = { signal: runtime.signal, ...(limit !== false && { limit }) };
+        const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
         const content = answer.ok ? answer.text : `Error: ${answer.text}`;
         const message = new ToolMessage({ content, status, name, tool_call_id: id });

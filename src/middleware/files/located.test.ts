@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 async function say(name: FileToolName, args: object, backend = diskBackend(root)): Promise<string> {
-  const answer = await operate(backend, { name, args: args as never }, undefined);
+  const answer = await operate(backend, { name, args });
   return answer.text;
 }
 

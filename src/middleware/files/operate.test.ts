@@ -50,6 +50,9 @@ describe("sizes", () => {
     const many = Array.from({ length: 3000 }, (_, at) => [`/${"long ".repeat(8)}${at}.ts`, "1"] as const);
     const crowd = stateFiles(Object.fromEntries(many));
     const found = await operate(crowd, { name: "glob", args: { pattern: "*", sizes: true } }, undefined);
-    expect(found.text).toMatch(/\n\[Cut after 100000 of \d+ characters\. Narrow the pattern\.\]$/);
+    expect(found.text).toMatch(
+      /\n\[Cut after \d+ of 3000 lines: \d+ more\. Narrow the pattern or the path\.\]$/,
+    );
+    expect(found.text.length).toBeLessThanOrEqual(100_000);
   });
 });

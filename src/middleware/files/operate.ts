@@ -18,37 +18,47 @@ export interface Answer {
   text: string;
 }
 
+/** How a tool is run. */
+interface OperateOptions {
+  signal?: AbortSignal | undefined;
+  /** The most characters of a list that a model is shown at once. */
+  limit?: number;
+}
+
 /** Runs one file tool on a backend and puts the result in words. */
 export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
-  signal: AbortSignal | undefined,
+  { signal, limit = MOST }: OperateOptions = {},
 ): Promise<Answer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
-  return operation(backend, await located(backend, call), signal);
+  const args = await located(backend, call);
+  return operation(backend, args, { signal, limit: Math.min(limit, MOST) });
 }
 
 type Operation<Name extends FileToolName> = (
   backend: FileBackend,
   args: Arguments<Name>,
-  signal: AbortSignal | undefined,
+  options: { signal: AbortSignal | undefined; limit: number },
 ) => Promise<Answer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
-  ls: async (backend, { path = "/", sizes = false }) =>
+  ls: async (backend, { path = "/", sizes = false, ignored = false }, { limit }) =>
     said(await backend.list(path), ({ entries }) => {
-      const names = entries.map((entry) =>
+      const shown = entries.filter((entry) => ignored || !entry.isIgnored);
+      const lines = shown.map((entry) =>
         entry.isDirectory ? `${entry.path}/` : sized(entry.path, sizes ? entry.size : undefined),
       );
-      return cut(names.join("\n"), "Use glob to narrow it down.") || "(empty)";
+      // That there is a .git is no news.
+      const hidden = entries.filter(({ name, isIgnored }) => isIgnored && name !== ".git").length;
+      const notes = !ignored && hidden > 0 ? [`[${hidden} more with ignored: true.]`] : [];
+      return linesWithin(lines, { limit, notes, advice: "Use glob to narrow it down." }) || "(empty)";
     }),
 
   read_file: async (backend, { file_path, offset, limit }) => {
     const file = await backend.read(file_path);
     if (!file.ok) return said(file, () => "");
-    return said(numberLines(file.content, { offset, limit }), ({ text }) =>
-      cut(text, "Read on with offset and limit."),
-    );
+    return said(numberLines(file.content, { offset, limit }), ({ text }) => cut(text));
   },
 
   write_file: async (backend, { file_path, content }) =>
@@ -70,17 +80,17 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   delete_file: async (backend, { file_path }) =>
     said(await backend.delete(file_path), () => `Deleted ${file_path}.`),
 
-  glob: async (backend, { pattern, path, sizes = false }, signal) => {
-    const found = await backend.glob(pattern, { path, signal });
-    const known = sizes && found.ok ? await sizesOf(backend, found.paths, signal) : undefined;
-    return said(found, ({ paths }) => {
-      if (!known) return paths.join("\n") || "No file matches.";
-      const lines = paths.map((file) => sized(file, known.get(file)));
-      return cut(lines.join("\n"), "Narrow the pattern.") || "No file matches.";
-    });
+  glob: async (backend, { pattern, path, sizes = false, ignored }, { signal, limit }) => {
+    const found = await backend.glob(pattern, { path, signal, ignored });
+    if (!found.ok) return said(found, () => "");
+    const shown = found.paths.slice(0, fitting(found.paths, limit));
+    const known = sizes ? await sizesOf(backend, shown, signal) : undefined;
+    const lines = known ? shown.map((file) => sized(file, known.get(file))) : shown;
+    const options = { limit, total: found.paths.length, advice: "Narrow the pattern or the path." };
+    return { ok: true, text: linesWithin(lines, options) || "No file matches." };
   },
 
-  grep: async (backend, args, signal) => {
+  grep: async (backend, args, { signal, limit }) => {
     const { pattern, path, glob, regex, output = "content", context = 0 } = args;
     const result = await backend.grep({
       pattern,
@@ -89,15 +99,22 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       regex,
       output,
       signal,
+      ignored: args.ignored,
       ignoreCase: args.ignore_case,
       before: context,
       after: context,
       maxMatches: args.limit,
     });
-    return said(result, (found) => renderGrep(found, output));
+    return said(result, ({ files, notes }) =>
+      linesWithin(renderGrep({ files, notes: [] }, output).split("\n"), {
+        limit,
+        notes: notes.map((note) => `[${note}]`),
+        advice: "Narrow the pattern, the path or the glob.",
+      }),
+    );
   },
 
-  execute: async (backend, { command, timeout }, signal) => {
+  execute: async (backend, { command, timeout }, { signal }) => {
     if (!backend.execute) return { ok: false, text: "Commands cannot be run here." };
     const options = { signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
     return said(await backend.execute(command, options), renderExecution);
@@ -130,11 +147,38 @@ async function sizesOf(
   return sizes;
 }
 
-/** The most characters of a file or a list that a model is shown at once. */
+/** The most characters that a model is shown at once, whatever it asks for. */
 const MOST = 100_000;
+/** What the line about a cut takes of them. */
+const NOTE = 120;
 
-function cut(text: string, advice: string): string {
+/** Lines that fit in a limit, notes, and in between how many more there are. */
+function linesWithin(
+  lines: readonly string[],
+  {
+    limit,
+    advice,
+    total = lines.length,
+    notes = [],
+  }: { limit: number; advice: string; total?: number; notes?: readonly string[] },
+): string {
+  const room = limit - [...notes].join("\n").length - 1;
+  const isWhole = total === lines.length && fitting(lines, room) === total;
+  if (isWhole) return [...lines, ...notes].join("\n");
+  const shown = lines.slice(0, fitting(lines, room - NOTE));
+  const cutting = `[Cut after ${shown.length} of ${total} lines: ${total - shown.length} more. ${advice}]`;
+  return [...shown, cutting, ...notes].join("\n");
+}
+
+/** How many lines have at most so many characters together. */
+function fitting(lines: readonly string[], limit: number): number {
+  let length = 0;
+  const end = lines.findIndex((line) => (length += line.length + 1) > limit + 1);
+  return end < 0 ? lines.length : end;
+}
+
+function cut(text: string): string {
   if (text.length <= MOST) return text;
   const end = text.lastIndexOf("\n", MOST);
-  return `${text.slice(0, end > 0 ? end : MOST).toWellFormed()}\n[Cut after ${MOST} of ${text.length} characters. ${advice}]`;
+  return `${text.slice(0, end > 0 ? end : MOST).toWellFormed()}\n[Cut after ${MOST} of ${text.length} characters. Read on with offset and limit.]`;
 }

@@ -26,7 +26,10 @@ export interface WorkspaceOptions {
 export interface FilesOptions extends WorkspaceOptions {
   /** Replaces the addition to the system prompt. */
   systemPrompt?: string;
-  /** Tool results with more characters are saved to a file and shown in part; `false` shows all. Default 40,000. */
+  /**
+   * Tool results with more characters are saved to a file and shown in part, lists of files only in part; `false`
+   * shows all that a tool gives. Default 40,000.
+   */
   resultLimit?: number | false;
   /** Where they are saved. Default `/tool_results`. */
   resultFolder?: string;

@@ -5,7 +5,11 @@ const count = z.coerce.number().int().min(0);
 
 /** The arguments of each file tool. */
 export const FILE_ARGUMENTS = {
-  ls: z.object({ path: z.string().optional(), sizes: z.boolean().optional() }),
+  ls: z.object({
+    path: z.string().optional(),
+    sizes: z.boolean().optional(),
+    ignored: z.boolean().optional(),
+  }),
   read_file: z.object({ file_path, offset: count.optional(), limit: count.optional() }),
   write_file: z.object({ file_path, content: z.string() }),
   edit_file: z.object({
@@ -19,6 +23,7 @@ export const FILE_ARGUMENTS = {
     pattern: z.string().min(1),
     path: z.string().optional(),
     sizes: z.boolean().optional(),
+    ignored: z.boolean().optional(),
   }),
   grep: z.object({
     pattern: z.string().min(1),
@@ -29,6 +34,7 @@ export const FILE_ARGUMENTS = {
     context: count.optional(),
     output: z.enum(["content", "files", "count"]).optional(),
     limit: count.optional(),
+    ignored: z.boolean().optional(),
   }),
   execute: z.object({ command: z.string().min(1), timeout: z.coerce.number().positive().optional() }),
 } as const;

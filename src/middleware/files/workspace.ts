@@ -65,7 +65,8 @@ export class Workspace {
       if (!parsed.success) continue;
       const call = { name, args: await located(backend, { name, args: parsed.data }) };
       // What is not in the state happens for real when that call itself runs.
-      if (leaf(backend, call.args.file_path) === state) await operate(backend, call, runtime.signal);
+      if (leaf(backend, call.args.file_path) === state)
+        await operate(backend, call, { signal: runtime.signal });
     }
     return this.#open(state.files(), runtime);
   }

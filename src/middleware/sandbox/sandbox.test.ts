@@ -117,21 +117,21 @@ describe("a sandbox", () => {
     const sandbox = await provider.acquire({ threadId: "odd", folders: threadFolders(odd, "odd") });
     const { backend } = sandbox;
     await backend.write("/mnt/user-data/uploads/in.txt", "here\n");
-    const run = async (command: string): Promise<string | false> => {
+    const output = async (command: string): Promise<string | false> => {
       const result = await backend.execute!(command);
       return result.ok && result.output;
     };
-    expect(await run("pwd; cat /mnt/user-data/uploads/in.txt")).toBe("/mnt/user-data/workspace\nhere\n");
-    expect(await run(`cat "/mnt/user-data/uploads/in.txt" '/mnt/user-data/uploads/in.txt'`)).toBe(
+    expect(await output("pwd; cat /mnt/user-data/uploads/in.txt")).toBe("/mnt/user-data/workspace\nhere\n");
+    expect(await output(`cat "/mnt/user-data/uploads/in.txt" '/mnt/user-data/uploads/in.txt'`)).toBe(
       "here\nhere\n",
     );
-    expect(await run("cat > /mnt/user-data/outputs/a.txt <<END\n/mnt/user-data/uploads\nEND")).toBe("");
-    expect(await run("cat /mnt/user-data/outputs/a.txt; cd /mnt/user-data/outputs && pwd && ls")).toBe(
+    expect(await output("cat > /mnt/user-data/outputs/a.txt <<END\n/mnt/user-data/uploads\nEND")).toBe("");
+    expect(await output("cat /mnt/user-data/outputs/a.txt; cd /mnt/user-data/outputs && pwd && ls")).toBe(
       "/mnt/user-data/uploads\n/mnt/user-data/outputs\na.txt\n",
     );
     const listed = await backend.list("/mnt/user-data/outputs");
     expect(listed.ok && listed.entries.map(({ name }) => name)).toEqual(["a.txt"]);
     await provider.release(sandbox);
-    expect(await run("ls /mnt/user-data/uploads")).toMatch(/No such file/i);
+    expect(await output("ls /mnt/user-data/uploads")).toMatch(/No such file/i);
   });
 });

@@ -9,8 +9,11 @@ export interface Place {
 
 /** File searches pass over these by themselves. */
 const PASSED_OVER = [".git", "node_modules"];
-/** The most files that one search may name. */
+/** The most files that one search may name, and the most characters that their names may have. */
 const MOST_FILES = 20_000;
+const MOST_CHARACTERS = 30_000;
+/** What a line has beside a file's name. */
+const ROOM = 8;
 
 /** Places that together hold all files of a listing and nothing that it leaves out, a top-level folder at a time. */
 export function placesOf(listing: Listing): Place[] {
@@ -29,9 +32,14 @@ export function placesOf(listing: Listing): Place[] {
     inner.set(parent, [...(inner.get(parent) ?? []), folder]);
   }
   const broken = new Set(holes.flatMap((hole) => [hole, ...above(hole)]));
+  const sizes = new Map<string, number>();
+  for (const { path } of files) {
+    for (const folder of above(path)) sizes.set(folder, (sizes.get(folder) ?? 0) + path.length + ROOM);
+  }
   const places = (folder: string): Place[] => {
     if (!filled.has(folder)) return [];
-    if (folder !== base && !broken.has(folder)) return [{ folder, deep: true }];
+    const isWhole = !broken.has(folder) && (sizes.get(folder) ?? 0) <= MOST_CHARACTERS;
+    if (folder !== base && isWhole) return [{ folder, deep: true }];
     const direct = withFiles.has(folder) ? [{ folder, deep: false }] : [];
     return [...direct, ...(inner.get(folder) ?? []).flatMap(places)];
   };

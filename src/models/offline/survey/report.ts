@@ -154,12 +154,13 @@ function folderTable({ listing }: Findings): string[] {
 }
 
 function notLookedAt({ listing }: Findings): string[] {
-  const { leftOut, unlisted, failed, files } = listing;
+  const { leftOut, ignored, unlisted, failed, files } = listing;
   const unknown = files.filter(({ size }) => size === undefined).map(({ path }) => path);
   return [
     `- the survey itself: ${REPORTS.map(shown).join(" or ")}`,
     "- symbolic links, and names that the file tools cannot show",
     ...named("folders of what tools made or fetched", leftOut),
+    ...(ignored > 0 ? [`- what git ignores: ${counted(ignored, "file or folder", "files or folders")}`] : []),
     ...named("folders that were too many to list", unlisted),
     ...named("files of unknown size, counted with 0 bytes", unknown),
     ...failed.map(({ folder, reason }) => `- ${shown(folder)}, which could not be listed: ${reason}`),

@@ -221,3 +221,21 @@ function sizeOf({ bytes }: { bytes: Uint8Array }): number {
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
+
+it("a survey counts every line of more files than one result can name, and says what git ignores", async () => {
+  const many = Array.from({ length: 1200 }, (_, at) => {
+    const folder = `src/part ${at % 12}/a folder`;
+    return [`${folder}/a file with a rather long name ${at}.ts`, "a\nb\n"] as const;
+  });
+  const folder = await directoryOf({
+    ...Object.fromEntries(many),
+    ".gitignore": "*.log\n/made/\n",
+    "a.log": "one\n",
+    "made/x.ts": "one\n",
+  });
+  const { report } = await surveyed(folder);
+  const row = rows(section(report, "Languages")).find(([name]) => name === "TypeScript");
+  expect(row?.slice(1).map(number)).toEqual([1200, 4800, 2400]);
+  expect(report).toContain("- what git ignores: 2 files or folders");
+  expect(report).not.toContain("Not searched:");
+}, 60_000);

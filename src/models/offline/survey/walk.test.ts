@@ -76,3 +76,29 @@ it("searches go around what is left out", () => {
     { folder: "/b", deep: true },
   ]);
 });
+
+it("a search names no more files than a result holds: big folders are searched part by part", () => {
+  const names = (folder: string): string =>
+    Array.from({ length: 500 }, (_, at) => `${folder}/a file with a longish name ${at}.ts\t1`).join("\n");
+  const { listing } = walked({
+    "/": "/big/\n/small/",
+    "/big": `/big/a/\n/big/b/\n/big/top.ts\t1`,
+    "/big/a": names("/big/a"),
+    "/big/b": names("/big/b"),
+    "/small": "/small/c.ts\t1",
+  });
+  expect(placesOf(listing)).toEqual([
+    { folder: "/big", deep: false },
+    { folder: "/big/a", deep: true },
+    { folder: "/big/b", deep: true },
+    { folder: "/small", deep: true },
+  ]);
+});
+
+it("counts what git ignores", () => {
+  const { listing } = walked({
+    "/": "/a/\n/f\t1\n[2 more with ignored: true.]",
+    "/a": "/a/g\t1\n[1 more with ignored: true.]",
+  });
+  expect(listing).toMatchObject({ ignored: 3, files: [{ path: "/a/g" }, { path: "/f" }] });
+});

@@ -16,6 +16,8 @@ export interface Listing {
   /** Folders that were listed, the base among them. */
   folders: string[];
   leftOut: string[];
+  /** How many entries `.gitignore` files leave out. */
+  ignored: number;
   failed: { folder: string; reason: string }[];
   /** Folders beyond the budget, and those whose list was cut. */
   unlisted: string[];
@@ -38,6 +40,7 @@ export function walk({ made }: Conversation, base: string): Listing {
     files: [],
     folders: [],
     leftOut: [],
+    ignored: 0,
     failed: [],
     unlisted: [],
     reports: [],
@@ -71,6 +74,7 @@ function addEntries(listing: Listing, folder: string, text: string): string[] {
   const inner: string[] = [];
   for (const line of text.split("\n")) {
     if (line.startsWith("[Cut after ")) listing.unlisted.push(folder);
+    listing.ignored += Number(/^\[(\d+) more with ignored/.exec(line)?.[1] ?? 0);
     if (!line.startsWith("/")) continue;
     const [path = "", size] = line.split("\t");
     if (path.endsWith("/")) {
