@@ -6,8 +6,9 @@ import { createAgent } from "langchain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diskBackend, stateFiles } from "../../files/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
-import { filesMiddleware, type FilesOptions } from "./index.ts";
+import { filesMiddleware } from "./index.ts";
 import { operate } from "./operate.ts";
+import type { FilesOptions } from "./options.ts";
 
 const MANY = 20_000;
 const LIMIT = 40_000;
