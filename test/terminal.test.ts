@@ -130,7 +130,9 @@ describe("the offline survey on a terminal", () => {
 
   it("asks for the plan's approval and works on the plan as it was edited", async () => {
     const editor = join(home, "editor.sh");
-    writeFileSync(editor, `#!/bin/sh\nsed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, { mode: 0o755 });
+    writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
+      mode: 0o755,
+    });
     const screen = open([...SURVEY, "--approve", "first"], { env: { EDITOR: editor } });
     await screen.see(/Work on this plan\?/);
     // The live plan has made room: nothing spins, and nothing is drawn over the question.
@@ -139,6 +141,7 @@ describe("the offline survey on a terminal", () => {
     expect(screen.raw.slice(before)).toBe("");
     screen.type(DOWN + ENTER);
     expect(await screen.exit).toBe(0);
+    expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
     const shown = await holdfast("show", "survey");
     expect(shown.stdout).toContain("[-] #4");
     expect(shown.stdout).not.toMatch(/\[[ >]\]/);

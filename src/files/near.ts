@@ -4,9 +4,18 @@ const MAX_NEAR = 3;
 
 /** The paths that somebody who asked for `path` may have meant, best first. */
 export function nearPaths(path: string, known: Iterable<string>): string[] {
+  return nearest(known, (candidate) => distance(path, candidate));
+}
+
+/** The words that somebody who typed `word` may have meant, best first. */
+export function nearWords(word: string, known: Iterable<string>): string[] {
+  return nearest(known, (candidate) => slips(word.toLowerCase(), candidate.toLowerCase()));
+}
+
+function nearest(known: Iterable<string>, rankOf: (candidate: string) => number | undefined): string[] {
   const ranked: { candidate: string; rank: number }[] = [];
   for (const candidate of known) {
-    const rank = distance(path, candidate);
+    const rank = rankOf(candidate);
     if (rank !== undefined) ranked.push({ candidate, rank });
   }
   return ranked
@@ -21,24 +30,35 @@ function distance(path: string, candidate: string): number | undefined {
   const elsewhere = parentOf(path) === parentOf(candidate) ? 0 : 0.5;
   if (wanted === name) return elsewhere;
   if (stem(wanted) === stem(name)) return 1 + elsewhere;
+  const made = slips(wanted, name);
+  return made === undefined ? undefined : 2 + made + elsewhere;
+}
+
+/** How many slips lie between two words; undefined when they are too many for one to be meant by the other. */
+function slips(wanted: string, name: string): number | undefined {
   const most = Math.min(3, Math.floor(wanted.length / 3));
-  const slips = Math.abs(wanted.length - name.length) > most ? Infinity : editDistance(wanted, name);
-  return slips <= most ? 2 + slips + elsewhere : undefined;
+  if (Math.abs(wanted.length - name.length) > most) return undefined;
+  const made = editDistance(wanted, name);
+  return made <= most ? made : undefined;
 }
 
 function stem(name: string): string {
   return name.replace(/(?<=.)\.[^.]*$/, "");
 }
 
+/** Letters left out, put in, replaced, or swapped with their neighbour, each counted as one. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? before[j - 2]! + 1 : Infinity;
+      next.push(Math.min(replaced, swapped, row[j]! + 1, next[j - 1]! + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length]!;
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nearPaths } from "./near.ts";
+import { nearPaths, nearWords } from "./near.ts";
 import { foldersAbove, parsePath } from "./paths.ts";
 
 describe("parsePath", () => {
@@ -56,5 +56,17 @@ describe("nearPaths", () => {
     ["/q", []],
   ])("for %s suggests %j", (path, near) => {
     expect(nearPaths(path, known)).toEqual(near);
+  });
+});
+
+describe("nearWords", () => {
+  it.each([
+    ["prest", ["preset"]],
+    ["modle", ["model"]],
+    ["MODEL", ["model"]],
+    ["rnu", ["run"]],
+    ["x", []],
+  ])("for %s suggests %j", (word, near) => {
+    expect(nearWords(word, ["preset", "model", "run", "rm"])).toEqual(near);
   });
 });

@@ -11,6 +11,8 @@ export const RUN_SETTINGS = z.object({
   approve: z.enum(APPROVALS),
   /** A working directory on disk, absolute; without one, files live in the thread. */
   dir: z.string().optional(),
+  /** The directory that its latest task was given in, absolute; threads from before it was kept have none. */
+  startedIn: z.string().optional(),
   /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
   /** Tools that wait for consent. */

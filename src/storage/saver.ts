@@ -129,6 +129,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#threads.get(threadId);
   }
 
+  /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
+  async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
+    const thread = this.#threads.key(threadId);
+    const id = thread === undefined ? undefined : this.#checkpoints.latest(thread, "");
+    const stored = thread === undefined || !id ? undefined : this.#checkpoints.get({ thread, ns: "", id });
+    const found = channels.filter((name) => stored && Object.hasOwn(stored.channels, name));
+    const values = await this.#decode(found.map((name) => stored?.channels[name]));
+    return Object.fromEntries(found.map((name, at) => [name, values[at]]));
+  }
+
   /**
    * Takes a thread for this process and returns the function that gives it back. While it is held, nobody else can
    * write to it. Throws `thread-busy`, which says who holds it; a holder that died is replaced.

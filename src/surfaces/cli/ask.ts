@@ -1,11 +1,11 @@
 import { createInterface } from "node:readline/promises";
 import { isCancel, select, text } from "@clack/prompts";
 import { HarnessError } from "../../errors.ts";
-import { renderMarkdown } from "../../plan/index.ts";
-import { editedPlan, readAnswer, type Question } from "../../runs/questions.ts";
+import { readAnswer, type Question } from "../../runs/questions.ts";
 import { edit } from "./editor.ts";
 import { questionLines } from "./output/lines.ts";
 import { oneLine } from "./output/paint.ts";
+import { planItems, planText } from "./plan-text.ts";
 import { isLive, paintOf, type Terminal } from "./terminal.ts";
 
 const OWN_WORDS = "other";
@@ -22,11 +22,11 @@ export async function ask(question: Question, terminal: Terminal, signal: AbortS
   for (let draft: Draft = question; ;) {
     const answer = await put(draft, terminal, signal);
     if (answer !== EDIT) return answer;
-    const markdown = draft.markdown ?? renderMarkdown(question.todos ?? []);
+    const { todos = [] } = question;
     try {
-      const edited = await edit(markdown, { name: "plan.md", env: terminal.env });
+      const edited = await edit(draft.markdown || planText(todos), { name: "plan.md", env: terminal.env });
       draft = { ...question, markdown: edited };
-      return editedPlan(edited);
+      return { type: "edit", todos: planItems(edited, todos) };
     } catch (error) {
       const known = HarnessError.from(error);
       if (!known) throw error;

@@ -449,8 +449,8 @@ describe("threads", () => {
   it("are listed with state and progress, the last used first", async () => {
     const { out } = await holdfast(["threads"]);
     const rows = out.trimEnd().split("\n");
-    expect(rows[1]).toMatch(/^hello-1 +done +- +just now +Say hello$/);
-    expect(rows[2]).toMatch(/^garden-1 +open +0\/2 +just now +A garden with 漢字 in its title$/);
+    expect(rows[1]).toMatch(/^hello-1 +done +- +just now +\. +Say hello$/);
+    expect(rows[2]).toMatch(/^garden-1 +open +0\/2 +just now +\. +A garden with 漢字 in its title$/);
     const [first] = (await holdfast(["threads", "--json", "--limit", "1"])).out.trimEnd().split("\n");
     expect(JSON.parse(first!)).toMatchObject({ id: "hello-1", state: "done" });
   });

@@ -83,7 +83,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         outputOptions(modelOptions(stateOption(args)))
           .positional("thread", {
             type: "string",
-            describe: "Its id or the beginning of it; the latest unfinished one",
+            describe: "Its id or the beginning of it; else the latest unfinished of this directory",
           })
           .option("dir", {
             type: "string",
@@ -104,7 +104,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
     )
     .command(
       "threads",
-      "List threads with their state and progress",
+      "List threads with state, progress and directory",
       (args) =>
         stateOption(args)
           .option("limit", {
@@ -113,6 +113,8 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             describe: "The most threads",
             coerce: wholeNumber("limit")<number>,
           })
+          .option("all", { type: "boolean", describe: "All of them, however many" })
+          .option("here", { type: "boolean", describe: "Only those of this directory" })
           .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
       on(async () => (await import("./commands/threads.ts")).threads),
     )

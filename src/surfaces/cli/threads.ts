@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
+import { nearWords } from "../../files/near.ts";
 import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -27,19 +28,30 @@ export async function findThread(saver: SqliteSaver, given: string): Promise<Thr
   const exact = await saver.getThread(given);
   if (exact) return exact;
   const all = await saver.listThreads({ limit: MANY });
-  const found = all.filter(({ id }) => id.startsWith(given));
+  const found = given === "" ? [] : all.filter(({ id }) => id.startsWith(given));
   if (found.length === 1) return found[0]!;
-  const ids = (list: readonly ThreadSummary[]): string =>
-    list
-      .slice(0, 5)
-      .map(({ id }) => id)
-      .join(", ");
-  const known = all.length > 0 ? `the latest are ${ids(all)}` : "there are none yet";
-  const what = found.length > 1 ? `${found.length} threads begin with` : "There is no thread";
+  const ids = (list: readonly ThreadSummary[]): string[] => list.map(({ id }) => id);
+  const near = nearWords(given, ids(all));
+  const known =
+    near.length > 0
+      ? `did you mean ${near.join(" or ")}?`
+      : all.length > 0
+        ? `the latest are ${shortList(ids(all))}.`
+        : "there are none yet.";
   throw new HarnessError(
     "invalid-options",
-    `${what} ${JSON.stringify(given)}: ${found.length > 1 ? ids(found) : known}. See holdfast threads.`,
+    found.length > 1
+      ? `${found.length} threads begin with ${JSON.stringify(given)}: ${shortList(ids(found))}. Type more of the one you mean.`
+      : `There is no thread ${JSON.stringify(given)}: ${known} See holdfast threads.`,
   );
+}
+
+const SHORT = 5;
+
+/** The first few of a list, and how many more there are. */
+export function shortList(all: readonly string[]): string {
+  const more = all.length > SHORT ? ` and ${all.length - SHORT} more` : "";
+  return all.slice(0, SHORT).join(", ") + more;
 }
 
 /** A new id that says what the thread is about: `survey-this-directory-x7k2`. */

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
 import { HarnessError } from "../../../errors.ts";
-import { describeChanges, diffTodos, renderMarkdown, type Todo } from "../../../plan/index.ts";
-import { editedPlan } from "../../../runs/questions.ts";
+import { describeChanges, diffTodos } from "../../../plan/index.ts";
 import { openQuestions, readPlan, writePlan } from "../../../runs/thread.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
+import { planItems, planText } from "../plan-text.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { agentOf, settingsOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
@@ -17,10 +17,6 @@ export interface PlanEditFlags {
   thread: string;
   state?: string | undefined;
 }
-
-const HELP = `<!-- One item per line. Marks: [ ] pending, [>] in progress, [x] completed, [!] blocked, [-] cancelled.
-     Keep the #ids of items you keep; write new items without one. Save and close to apply. -->
-`;
 
 /** `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. */
 export async function planEdit({ thread, state }: PlanEditFlags, terminal: Terminal): Promise<number> {
@@ -49,7 +45,7 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
     );
   }
   const before = await readPlan(agent, thread);
-  const original = HELP + renderMarkdown(before.map(withoutActuals));
+  const original = planText(before);
   let markdown = original;
   for (;;) {
     markdown = await edit(markdown, { name: `${thread}.md`, env });
@@ -58,7 +54,7 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       return EXIT.done;
     }
     try {
-      await writePlan(agent, thread, itemsOf(markdown, before));
+      await writePlan(agent, thread, planItems(markdown, before));
       break;
     } catch (error) {
       const known = HarnessError.from(error);
@@ -73,26 +69,9 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
   return EXIT.done;
 }
 
-/** The items of an edited plan, with what they cost, which is nobody's to edit. An empty file is a change of mind. */
-function itemsOf(markdown: string, before: readonly Todo[]): unknown[] {
-  const { todos } = editedPlan(markdown);
-  if (todos.length === 0) {
-    throw new HarnessError("invalid-plan", "There are no items in it, so the plan was not changed.");
-  }
-  const spent = new Map(before.map(({ id, actuals }) => [id, actuals]));
-  return todos.map((todo) => {
-    const actuals = todo.id === undefined ? undefined : spent.get(todo.id);
-    return actuals ? { ...todo, actuals } : todo;
-  });
-}
-
 /** The same error, with where the text is that would be lost otherwise. */
 async function withText({ code, message }: HarnessError, markdown: string): Promise<HarnessError> {
   const file = join(await mkdtemp(join(tmpdir(), "holdfast-")), "plan.md");
   await writeFile(file, markdown);
   return new HarnessError(code, `${message} Your text is in ${file}.`);
-}
-
-function withoutActuals({ actuals: _actuals, ...todo }: Todo): Todo {
-  return todo;
 }

@@ -6,10 +6,12 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { isUnfinished } from "../../../runs/ending.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
-import { isOurs, settingsOf } from "../thread-agent.ts";
-import { findThread, MANY, statePath, withSaver } from "../threads.ts";
+import { knownSettings, settingsOf } from "../thread-agent.ts";
+import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
+import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags {
@@ -27,7 +29,8 @@ const GO_ON = "Go on with the open items of your plan.";
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
   return withSaver(statePath(flags.state, terminal), async (saver) => {
-    const { id } = flags.thread === undefined ? await latest(saver) : await findThread(saver, flags.thread);
+    const { id } =
+      flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
     const kept = await settingsOf(saver, id);
     const dir = flags.dir ?? kept.dir;
     const settings = {
@@ -71,15 +74,20 @@ async function inputFor({ graph }: RunAgent, thread: string): Promise<object | n
   );
 }
 
-/** The thread used last that has something left, of those that `holdfast run` started. */
-async function latest(saver: SqliteSaver): Promise<ThreadSummary> {
+/** The thread used last that has something left, of those of this directory that `holdfast run` started. */
+async function latest(saver: SqliteSaver, terminal: Terminal): Promise<ThreadSummary> {
+  const elsewhere: string[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const { id, state, todos } = thread;
     const isLeft = state !== "running" && (state !== "done" || todos.done < todos.total);
-    if (isLeft && (await isOurs(saver, id))) return thread;
+    const settings = isLeft ? await knownSettings(saver, id) : undefined;
+    if (settings && isHere(settings, terminal)) return thread;
+    if (settings) elsewhere.push(`${quoted(id)} (${directoryName(settings, terminal)})`);
   }
   throw new HarnessError(
     "invalid-options",
-    'There is no unfinished thread. Start one with holdfast run "task".',
+    elsewhere.length === 0
+      ? 'There is no unfinished thread. Start one with holdfast run "task".'
+      : `No thread of this directory is unfinished; elsewhere ${shortList(elsewhere)}. Name one to go on with it: holdfast resume <thread>.`,
   );
 }

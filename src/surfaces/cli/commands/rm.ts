@@ -10,9 +10,9 @@ export interface RmFlags {
 /** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */
 export async function rm({ threads, state }: RmFlags, terminal: Terminal): Promise<number> {
   await withSaver(statePath(state, terminal), async (saver) => {
-    const found = [];
-    for (const thread of threads) found.push(await findThread(saver, thread));
-    for (const { id } of found) {
+    const found = new Set<string>();
+    for (const thread of threads) found.add((await findThread(saver, thread)).id);
+    for (const id of found) {
       await saver.deleteThread(id);
       terminal.stdout.write(`Deleted ${id}.\n`);
     }

@@ -83,6 +83,7 @@ async function settingsFrom(
   const { maxTurns: _, ...before } = kept ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
+    startedIn: cwd,
     ...(model !== undefined && { model }),
     ...(plan !== undefined && { plan }),
     ...(preset !== undefined && { preset }),

@@ -1,41 +1,78 @@
 import stringWidth from "string-width";
+import type { RunSettings } from "../../../runs/settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
 import { fit } from "../output/frame.ts";
 import { oneLine } from "../output/paint.ts";
 import { isLive, paintOf, type Terminal } from "../terminal.ts";
-import { statePath, withSaver } from "../threads.ts";
+import { knownSettings } from "../thread-agent.ts";
+import { MANY, statePath, withSaver } from "../threads.ts";
+import { asTyped } from "../wording.ts";
 
 export interface ThreadsFlags {
   state?: string | undefined;
   limit: number;
+  all?: boolean | undefined;
+  here?: boolean | undefined;
   json?: boolean | undefined;
 }
 
+/** What is listed of a thread: its summary, and which directory it belongs to. */
+type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
+
 /** `holdfast threads`: lists threads, the last used first. */
-export async function threads({ state, limit, json }: ThreadsFlags, terminal: Terminal): Promise<number> {
-  const list = await withSaver(statePath(state, terminal), async (saver) => {
-    const found = await saver.listThreads({ limit });
-    return Promise.all(found.map((thread) => withoutTurnLimit(saver, thread)));
-  });
+export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  if (json) {
+  const { list, found } = await withSaver(statePath(flags.state, terminal), (saver) =>
+    listed(saver, flags, terminal),
+  );
+  if (flags.json) {
     for (const thread of list) stdout.write(`${JSON.stringify(thread)}\n`);
   } else if (list.length === 0) {
-    stdout.write('No threads yet. Start one with holdfast run "task".\n');
+    const where = flags.here
+      ? "No threads of this directory. holdfast threads lists all."
+      : "No threads yet.";
+    stdout.write(asTyped(`${where} Start one with holdfast run "task".\n`, terminal.env));
   } else {
     const columns = isLive(terminal) ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     const paint = paintOf(terminal);
-    const [head, ...rows] = table(list.map((thread) => cells(thread, Date.now())));
+    const [head, ...rows] = table(list.map((thread) => cells(thread, terminal)));
     stdout.write(`${[paint("dim", head!), ...rows].map((line) => fit(line, columns)).join("\n")}\n`);
+    if (list.length < found) {
+      const more = `The latest ${list.length} of ${found}; holdfast threads --all lists all.`;
+      stdout.write(`${paint("dim", asTyped(more, terminal.env))}\n`);
+    }
   }
   return EXIT.done;
 }
 
+/** The threads to show, and how many there are. */
+async function listed(
+  saver: SqliteSaver,
+  { limit, all, here }: ThreadsFlags,
+  terminal: Terminal,
+): Promise<{ list: Listed[]; found: number }> {
+  const every = await saver.listThreads({ limit: MANY });
+  const most = all ? MANY : limit;
+  // Only what is shown or has to be chosen from is looked into.
+  const known = await Promise.all(
+    (here ? every : every.slice(0, most)).map(async (thread): Promise<Listed> => {
+      const { dir, startedIn } = (await knownSettings(saver, thread.id)) ?? {};
+      return { ...thread, ...(dir !== undefined && { dir }), ...(startedIn !== undefined && { startedIn }) };
+    }),
+  );
+  const chosen = here ? known.filter((thread) => isHere(thread, terminal)) : known;
+  return {
+    list: await Promise.all(chosen.slice(0, most).map((thread) => withoutTurnLimit(saver, thread))),
+    found: here ? chosen.length : every.length,
+  };
+}
+
 /** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
-async function withoutTurnLimit(saver: SqliteSaver, thread: ThreadSummary): Promise<ThreadSummary> {
+async function withoutTurnLimit(saver: SqliteSaver, thread: Listed): Promise<Listed> {
   const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
   return isStopped ? { ...thread, state: "idle" } : thread;
 }
@@ -43,20 +80,22 @@ async function withoutTurnLimit(saver: SqliteSaver, thread: ThreadSummary): Prom
 /** What a person calls the states of a thread; one that has ended with open items is `open`. */
 const STATES = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" };
 
-function cells({ id, title, state, todos, updatedAt }: ThreadSummary, now: number): string[] {
+function cells(thread: Listed, terminal: Terminal): string[] {
+  const { id, title, state, todos, updatedAt } = thread;
   const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
   const isOpen = state === "done" && todos.done < todos.total;
   return [
     oneLine(id),
     isOpen ? "open" : STATES[state],
     progress,
-    ago(now - updatedAt.getTime()),
+    ago(Date.now() - updatedAt.getTime()),
+    oneLine(directoryName(thread, terminal)),
     oneLine(title ?? ""),
   ];
 }
 
 function table(rows: readonly string[][]): string[] {
-  const all = [["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "TITLE"], ...rows];
+  const all = [["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "DIRECTORY", "TITLE"], ...rows];
   const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
   return all.map((row) =>
     row

@@ -1,0 +1,32 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { relative, sep } from "node:path";
+import type { RunSettings } from "../../runs/settings.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Directories = Pick<RunSettings, "dir" | "startedIn">;
+
+/** Whether a thread belongs to the present directory: it works on its files, or was started in it. */
+export function isHere({ dir, startedIn }: Directories, { cwd }: Pick<Terminal, "cwd">): boolean {
+  const here = real(cwd);
+  return [dir, startedIn].some((one) => one !== undefined && real(one) === here);
+}
+
+/** The directory of a thread in few letters: `.` for the present one, `~` for the home directory. */
+export function directoryName(thread: Directories, terminal: Pick<Terminal, "cwd" | "env">): string {
+  if (isHere(thread, terminal)) return ".";
+  const directory = thread.dir ?? thread.startedIn;
+  if (directory === undefined) return "-";
+  const inside = relative(terminal.env["HOME"] || homedir(), directory);
+  if (inside === "") return "~";
+  return inside.startsWith("..") || inside === directory ? directory : `~${sep}${inside}`;
+}
+
+/** The present directory may be named through a link. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
