@@ -104,16 +104,6 @@ it.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-it("completion offers commands, options and threads", async () => {
-  await holdfast(SURVEY).exit;
-  const complete = async (...words: string[]): Promise<string> =>
-    holdfast(["--get-yargs-completions", "holdfast", ...words], { env: { SHELL: "/bin/bash" } }).out;
-  expect(await complete("")).toMatch(/resume[\s\S]*doctor/);
-  expect(await complete("run", "--")).toContain("--approve");
-  expect(await complete("show", "")).toContain("survey");
-  expect(await holdfast(["completion"], { env: { SHELL: "/bin/bash" } }).out).toContain("complete -o");
-});
-
 it("npm start passes commands on, names itself in hints, and takes no typo for a task", async () => {
   const start = (...args: string[]) =>
     run(process.execPath, ["scripts/start.mjs", ...args], { env: environment() });
@@ -121,7 +111,7 @@ it("npm start passes commands on, names itself in hints, and takes no typo for a
   const unknown = await start("show", "nobody");
   expect(unknown).toMatchObject({ ok: false });
   expect(unknown.stderr).toContain("See npm start -- threads.");
-  expect((await start("thraeds")).stderr).toMatch(/^holdfast: (?:Unknown|Did you mean)/);
+  expect((await start("thraeds")).stderr).toBe("holdfast: Unknown command thraeds; did you mean threads?\n");
 });
 
 const HEAVY = ["langchain", "@langchain/", "libsql", "@clack/", "zod"];

@@ -1,14 +1,16 @@
 import type { Argv } from "yargs";
 import type { Terminal } from "./terminal.ts";
 
-interface CommandContext {
+export interface CommandContext {
   terminal: Terminal;
   onExit: (code: number) => void;
 }
 
-const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
-const APPROVALS = ["first", "always", "never"] as const;
-const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
+export const APPROVALS = ["first", "always", "never"] as const;
+export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+
+export const SHELLS = ["bash", "zsh"] as const;
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
 130 interrupted.`;
@@ -28,7 +30,10 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "Plan and work on a task",
       (args) =>
         outputOptions(modelOptions(stateOption(args)))
-          .positional("task", { type: "string", describe: "What to do; - or nothing reads standard input" })
+          .positional("task", {
+            type: "string",
+            describe: "What to do, with what is piped to it; - or nothing: the task is piped",
+          })
           .option("dir", {
             type: "string",
             requiresArg: true,
@@ -72,7 +77,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             describe: "The thread's name, or a finished thread to go on with",
           })
           .example('$0 run --dir . "Survey this directory"', "")
-          .example('echo "Write a haiku" | $0 run --model ollama:qwen3', "")
+          .example('git log -9 | $0 run "Write release notes"', "")
           .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
       on(async () => (await import("./commands/run.ts")).run),
     )
@@ -171,6 +176,16 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           describe: "One JSON object per line",
         }),
       on(async () => (await import("./commands/doctor.ts")).doctor),
+    )
+    .command(
+      "completion [shell]",
+      "Print a script that completes commands, flags and threads",
+      (args) =>
+        args
+          .positional("shell", { choices: SHELLS, describe: "The shell it is for (default: yours)" })
+          .example("$0 completion bash >> ~/.bashrc", "")
+          .example("$0 completion zsh >> ~/.zshrc", ""),
+      on(async () => (await import("./commands/completion.ts")).completion),
     );
 }
 

@@ -1,39 +1,124 @@
+import { existsSync } from "node:fs";
+import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./commands.ts";
+import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
+import { commandPath } from "./unknown-words.ts";
 
-type Completion = (
-  current: string,
-  argv: { _: (string | number)[]; state?: string },
-  defaults: (onDone: (error: Error | null, words: string[] | undefined) => void) => void,
-  done: (words: string[]) => void,
-) => void;
+/** For the shell to fill in by itself. */
+const [FILES, FOLDERS] = [":files", ":folders"];
 
-const TAKE_THREAD = new Set(["resume", "show", "rm", "plan"]);
+/** What is offered for a word, made when it is needed. */
+type Offer = (line: Line) => readonly string[] | Promise<readonly string[]>;
 
-/** What a shell offers: commands and options, and the ids of threads where one is expected. */
-export function completions(terminal: Terminal): Completion {
-  return (current, argv, defaults, done) => {
-    defaults((_error, words = []) => {
-      // The first word is the program's own name.
-      const command = argv._.map(String).find((word) => TAKE_THREAD.has(word));
-      const takesThread = command !== undefined && !current.startsWith("-");
-      void offer(words, takesThread ? threadIds(argv.state, terminal) : Promise.resolve([]), done);
-    });
+interface Line {
+  terminal: Terminal;
+  /** The words before the one to complete. */
+  before: readonly string[];
+}
+
+const NOTHING: Offer = () => [];
+
+/** The flags that take a value, and what it may be. */
+const VALUES: Readonly<Partial<Record<string, Offer>>> = {
+  "--model": models,
+  "-m": models,
+  "--preset": () => PRESETS,
+  "--approve": () => APPROVALS,
+  "--format": () => FORMATS,
+  "--dir": () => [FOLDERS],
+  "-d": () => [FOLDERS],
+  "--state": () => [FILES],
+  "--thread": threadIds,
+  "--file": NOTHING,
+  "--ask": NOTHING,
+  "--answer": NOTHING,
+  "-a": NOTHING,
+  "--limit": NOTHING,
+  "--max-turns": NOTHING,
+};
+
+/** What stands after a command, for the first word or for each. */
+const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> = {
+  resume: { offer: threadIds },
+  show: { offer: threadIds },
+  "plan edit": { offer: threadIds },
+  rm: { offer: threadIds, isList: true },
+  completion: { offer: () => SHELLS },
+};
+
+/** What a shell offers for the last of these words, which may be empty or begun. */
+export async function complete(words: readonly string[], terminal: Terminal): Promise<string[]> {
+  const { before, current, done } = joined(words);
+  const line: Line = { terminal, before };
+  const [, flag, begun] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  const value = VALUES[flag ?? before.at(-1) ?? ""];
+  const offered = await (value ?? wordsFor(current))(line);
+  const prefix = flag === undefined ? "" : `${flag}=`;
+  return offered.flatMap((one) => {
+    if (one === FILES || one === FOLDERS) return [one];
+    return one.startsWith(begun ?? current) ? [(prefix + one).slice(done)] : [];
+  });
+}
+
+/** Flags after a dash; else commands, or what the command takes. */
+function wordsFor(current: string): Offer {
+  return async ({ terminal, before }) => {
+    if (before.includes("--")) return [];
+    const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, { terminal });
+    const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
+    const path = await commandPath(plain, offers);
+    if (current.startsWith("-")) {
+      const flags = (await offers(path, "-")).filter((one) => one.startsWith("--"));
+      return flags
+        .filter((one) => !before.includes(one))
+        .map((one) => (one === "--plan" ? "--no-plan" : one));
+    }
+    const taken = WORDS[path.join(" ")];
+    if (!taken) return offers(path, "");
+    const given = plain.slice(path.length);
+    if (given.length > 0 && !taken.isList) return [];
+    return (await taken.offer({ terminal, before })).filter((one) => !given.includes(one));
   };
 }
 
-async function offer(
-  words: readonly string[],
-  ids: Promise<string[]>,
-  done: (words: string[]) => void,
-): Promise<void> {
-  done([...words, ...(await ids)]);
+/**
+ * The words as they were typed: bash breaks them at : and =, and puts in what it is offered for the last piece only.
+ * `done` is how much of the current word stands before that piece.
+ */
+function joined(pieces: readonly string[]): { before: string[]; current: string; done: number } {
+  const words: string[] = [];
+  let done = 0;
+  let isOpen = false;
+  for (const piece of pieces) {
+    const isBreak = piece === ":" || piece === "=";
+    const last = words.at(-1);
+    const isSame = last !== undefined && (isBreak || (isOpen && piece !== ""));
+    if (isSame) {
+      done = last.length + (isBreak ? 1 : 0);
+      words[words.length - 1] = last + piece;
+    } else {
+      done = 0;
+      words.push(piece);
+    }
+    isOpen = isBreak;
+  }
+  return { before: words.slice(0, -1), current: words.at(-1) ?? "", done };
 }
 
-async function threadIds(state: string | undefined, terminal: Terminal): Promise<string[]> {
+/** Every provider, with the model it has by default. */
+async function models(): Promise<string[]> {
+  const { PROVIDERS } = await import("../../models/providers.ts");
+  return ["offline", ...Object.entries(PROVIDERS).map(([id, { model = "" }]) => `${id}:${model}`)];
+}
+
+async function threadIds({ before, terminal }: Line): Promise<string[]> {
+  const at = before.indexOf("--state");
   try {
     const { statePath, withSaver } = await import("./threads.ts");
-    const list = await withSaver(statePath(state, terminal), (saver) => saver.listThreads());
-    return list.map(({ id }) => id);
+    const path = statePath(at < 0 ? undefined : before[at + 1], terminal);
+    // To open a file that is not there would be to make it.
+    if (!existsSync(path)) return [];
+    return (await withSaver(path, (saver) => saver.listThreads())).map(({ id }) => id);
   } catch {
     // Completion has no place to say what is wrong; the command will.
     return [];

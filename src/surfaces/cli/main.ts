@@ -17,6 +17,5 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 const code = await cli(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });
 process.exitCode ||= code;
-// Whatever a stopped run has left open, such as a connection to a model, must not keep the process alive. Only
-// completions go on after the parser: yargs does not wait for them.
-if (!process.argv.includes("--get-yargs-completions")) stdout.write("", () => process.exit());
+// Whatever a stopped run has left open, such as a connection to a model, must not keep the process alive.
+stdout.write("", () => process.exit());

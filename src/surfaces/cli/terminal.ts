@@ -7,7 +7,7 @@ import { jsonOutput, plainOutput, quietOutput } from "./output/plain.ts";
 
 /** The process that a command runs in. */
 export interface Terminal {
-  stdin: NodeJS.ReadStream;
+  stdin: NodeJS.ReadStream & { fd?: number };
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
   env: Environment;

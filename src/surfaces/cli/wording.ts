@@ -5,7 +5,7 @@ export function commandName(env: Environment): string {
   return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
 }
 
-const COMMAND = /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|--help)/g;
+const COMMAND = /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|--help)/g;
 
 /** A text in which every command can be typed as it stands. */
 export function asTyped(text: string, env: Environment): string {
@@ -21,17 +21,12 @@ export function quoted(text: string): string {
 const COMPLAINTS: readonly [RegExp, string][] = [
   [/^Not enough non-option arguments.*/, "Name a thread; holdfast threads lists them."],
   [/^Not enough arguments following: (\S+)/, "--$1 needs a value."],
-  [
-    /^Unknown (argument|command)s?: (.*)/,
-    "Unknown $1: $2. A task of several words stands in quotes; see holdfast --help.",
-  ],
   [/^Arguments (\S+) and (\S+) are mutually exclusive/, "--$1 and --$2 do not go together."],
   [/^Invalid values: Argument: (\S+), Given: (.*), Choices: (.*)/s, "--$1 is $2; use one of $3."],
 ];
 
-/** A complaint of the parser as we would put it. */
+/** A complaint of the parser, in one line, as we would put it. */
 export function complaint(message: string): string {
-  const line = message.replaceAll(/\s*\n\s*/g, " ").trim();
-  const known = COMPLAINTS.find(([pattern]) => pattern.test(line));
-  return known ? line.replace(known[0], known[1]) : line;
+  const known = COMPLAINTS.find(([pattern]) => pattern.test(message));
+  return known ? message.replace(known[0], known[1]) : message;
 }

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
@@ -8,6 +7,7 @@ import { isUnfinished } from "../../../runs/ending.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
+import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { knownSettings, settingsOf } from "../thread-agent.ts";
 import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
@@ -54,10 +54,10 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
 }
 
 /** An answer, or with `@file` what is in the file; `@-` is standard input. */
-async function inFull(words: string, { stdin, cwd }: Terminal): Promise<string> {
-  if (words === "@-") return readAll(stdin);
+async function inFull(words: string, terminal: Terminal): Promise<string> {
+  if (words === "@-") return readStandardInput(terminal);
   if (!words.startsWith("@")) return words;
-  const file = resolve(cwd, words.slice(1));
+  const file = resolve(terminal.cwd, words.slice(1));
   return readFile(file, "utf8").catch((error: unknown) => {
     throw new HarnessError("invalid-options", `--answer: ${file} cannot be read.`, { cause: error });
   });

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { text as readAll } from "node:stream/consumers";
 import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/title/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
@@ -8,6 +7,8 @@ import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { perform } from "../perform.ts";
+import { isPiped, readStandardInput } from "../standard-input.ts";
+import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
 import { newThreadId, statePath, withSaver } from "../threads.ts";
@@ -31,7 +32,7 @@ export interface RunFlags extends OutputFlags {
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") fail("--thread is empty.");
-  const task = await readTask(flags.task, terminal);
+  const { task, message } = await readTask(flags.task, terminal);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
@@ -49,7 +50,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
       input: async (_agent, used) =>
-        taskInput(task, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
+        taskInput(message, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
     });
   });
 }
@@ -60,10 +61,24 @@ export function resumeCommand({ state }: { state?: string | undefined }, { env }
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 
-async function readTask(given: string | undefined, { stdin }: Terminal): Promise<string> {
-  const fromStdin = given === "-" || (given === undefined && !stdin.isTTY);
-  const task = (fromStdin ? await readAll(stdin) : (given ?? "")).trim();
-  return task || fail('There is no task: holdfast run "task", or give it on standard input.');
+interface Task {
+  /** What the thread is named after. */
+  task: string;
+  /** What the model gets. */
+  message: string;
+}
+
+/** The task that was given, together with what was piped; without one, or for `-`, standard input is the task. */
+async function readTask(given: string | undefined, terminal: Terminal): Promise<Task> {
+  const task = given?.trim();
+  if (task && task !== "-") {
+    const piped = isPiped(terminal) ? await readStandardInput(terminal) : "";
+    return { task, message: piped ? withPipedText(task, piped) : task };
+  }
+  const isExpected = task === "-" || (task === undefined && !terminal.stdin.isTTY);
+  const typed = isExpected ? await readStandardInput(terminal) : "";
+  if (!typed) fail('There is no task: holdfast run "task", or give it on standard input.');
+  return { task: typed, message: typed };
 }
 
 /**

@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "./run.ts";
+import { Screen } from "./screen.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+let home: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-completion-"));
+  for (const folder of ["bin", "work/project"]) mkdirSync(join(home, folder), { recursive: true });
+  writeFileSync(join(home, "work/notes.txt"), "");
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+  writeFileSync(join(home, "bin/holdfast"), program, { mode: 0o755 });
+  env = {
+    PATH: `${join(home, "bin")}:${process.env["PATH"]}`,
+    HOME: home,
+    SHELL: "/bin/bash",
+    HOLDFAST_STATE: join(home, "threads.db"),
+  };
+  writeFileSync(
+    join(home, "completion.bash"),
+    (await run("holdfast", ["completion", "bash"], { env })).stdout,
+  );
+  for (const thread of ["survey-1", "my thread"]) {
+    const args = ["run", "--max-turns", "1", "--thread", thread, "Survey this directory"];
+    await run("holdfast", args, { cwd: join(home, "work"), env });
+  }
+});
+afterAll(() => {
+  rmSync(home, { recursive: true });
+});
+
+/** What bash would offer for the last of these words, which are broken at : and = as bash breaks them. */
+async function offers(...words: string[]): Promise<string[]> {
+  const script = `
+    source "$HOME/completion.bash"
+    COMP_WORDS=(holdfast "$@")
+    COMP_CWORD=$#
+    _holdfast
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = await run("bash", ["-c", script, "bash", ...words], {
+    cwd: join(home, "work"),
+    env,
+  });
+  expect(stderr).toBe("");
+  return stdout.split("\n").filter(Boolean);
+}
+
+describe("completion in bash", () => {
+  it.each([
+    [["re"], ["resume"]],
+    [["plan", ""], ["edit"]],
+    [
+      ["completion", ""],
+      ["bash", "zsh"],
+    ],
+    [["run", "--pre"], ["--preset"]],
+    [
+      ["run", "--preset", ""],
+      ["lean", "classic", "deerflow", "checklist"],
+    ],
+    [["run", "--preset", "=", "cl"], ["classic"]],
+    [
+      ["run", "--preset", "="],
+      ["lean", "classic", "deerflow", "checklist"],
+    ],
+    [["run", "--approve", "a"], ["always"]],
+    [["run", "-m", "anth"], ["anthropic:claude-sonnet-5"]],
+    [["run", "-m", "openai", ":"], ["gpt-5.1"]],
+    [["run", "-m", "openai", ":", "gpt"], ["gpt-5.1"]],
+    [["run", "-m", "openai", ":", "gpt-5.1", "--pres"], ["--preset"]],
+    [["run", "--dir", "pro"], ["project"]],
+    [["run", "--dir", "="], ["project"]],
+    [
+      ["show", "--format", "m"],
+      ["markdown", "mermaid"],
+    ],
+    [["show", "sur"], ["survey-1"]],
+    [["resume", "my"], ["my\\ thread"]],
+    [["plan", "edit", "s"], ["survey-1"]],
+    [["rm", "survey-1", ""], ["my\\ thread"]],
+    [["run", "--thread", "s"], ["survey-1"]],
+    [["show", "survey-1", "--a"], ["--answer"]],
+  ])("%j offers %j", async (words, expected) => {
+    expect(await offers(...words)).toEqual(expected);
+  });
+
+  it.each([
+    [["run", ""]],
+    [["show", "survey-1", ""]],
+    [["doctor", ""]],
+    [["run", "--", "--"]],
+    [["show", "x"]],
+  ])("%j offers nothing: no files, no commands", async (words) => {
+    expect(await offers(...words)).toEqual([]);
+  });
+
+  it("offers the flags of the command, and those that were not given yet", async () => {
+    const flags = await offers("threads", "--all", "--");
+    expect(flags.toSorted()).toEqual(["--help", "--here", "--json", "--limit", "--state", "--version"]);
+  });
+
+  it("works at the Tab key", async () => {
+    const shell = new Screen(["bash", "--norc", "-i"], {
+      cwd: join(home, "work"),
+      env: { ...env, PS1: "$ " },
+    });
+    shell.type("source <(holdfast completion)\r");
+    await shell.see(/^\$ source.*\n\$/m);
+    shell.type("holdfast show sur\t");
+    await shell.see(/show survey-1 /);
+    shell.type("--form\t");
+    await shell.see(/show survey-1 --format /);
+    shell.type("mer\t");
+    await shell.see(/--format mermaid /);
+    shell.type("\u0015holdfast run -m openai:g\t");
+    await shell.see(/run -m openai:gpt-5\.1 /);
+    shell.type("--dir pr\t");
+    await shell.see(/--dir project\//);
+    expect(shell.all()).not.toContain("notes.txt");
+    shell.kill();
+    await shell.exit;
+  });
+});
+
+it("the script for zsh asks the same program", async () => {
+  const { stdout } = await run("holdfast", ["completion"], { env: { ...env, SHELL: "/usr/bin/zsh" } });
+  expect(stdout).toMatch(/^#compdef holdfast\n/);
+  expect(stdout).toContain('holdfast --complete "${(@Q)words[2,CURRENT]}"');
+  expect(stdout).toContain("compdef _holdfast holdfast");
+});
+
+it("completion makes no file for threads where there is none", async () => {
+  const none = join(home, "none/threads.db");
+  const { stdout } = await run("holdfast", ["--complete", "show", ""], {
+    env: { ...env, HOLDFAST_STATE: none },
+  });
+  expect(stdout).toBe("");
+  expect((await run("ls", [join(home, "none")])).ok).toBe(false);
+});

@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { LLMock, type ChatCompletionRequest } from "@copilotkit/aimock";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { Screen } from "./screen.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const server = new LLMock({ port: 0, host: "127.0.0.1" });
+let home: string;
+
+beforeAll(async () => {
+  server.on({ toolName: "ls" }, () => ({ content: "Understood." }));
+  await server.start();
+});
+afterAll(async () => {
+  await server.stop();
+});
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-stdin-"));
+  server.clearRequests();
+});
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+const environment = (): Record<string, string> => ({
+  PATH: process.env["PATH"]!,
+  HOME: home,
+  HOLDFAST_STATE: join(home, "threads.db"),
+  HOLDFAST_MODEL: "openai:gpt-5.1",
+  OPENAI_API_KEY: "sk-test",
+  OPENAI_BASE_URL: `${server.url}/v1`,
+});
+
+/** A line of a shell in which `holdfast` is our program. */
+const line = (script: string): string[] => ["-c", `holdfast() { "$NODE" "$MAIN" "$@"; }\n${script}`];
+
+async function shell(script: string, stdin: "ignore" | "pipe" = "ignore") {
+  const env = { ...environment(), NODE: process.execPath, MAIN };
+  const child = spawn("bash", line(script), { cwd: home, env, stdio: [stdin, "pipe", "pipe"] });
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [out, err, code] = await Promise.all([text(child.stdout!), text(child.stderr!), exit]);
+  return { code, out, err };
+}
+
+const asked = (): unknown =>
+  (server.getRequests()[0]?.body as ChatCompletionRequest | undefined)?.messages.at(-1)?.content;
+
+it.each([
+  ["a pipe", `printf 'one\\ntwo\\n' | holdfast run -q "Sum up"`, "Sum up\n\n<stdin>\none\ntwo\n</stdin>"],
+  ["a file", `holdfast run -q "Sum up" < notes.txt`, "Sum up\n\n<stdin>\nkelp\n</stdin>"],
+  ["an empty pipe", `printf '' | holdfast run -q "Sum up"`, "Sum up"],
+  ["/dev/null", `holdfast run -q "Sum up" < /dev/null`, "Sum up"],
+  ["no standard input at all", `holdfast run -q "Sum up" <&-`, "Sum up"],
+  ["a task alone in a pipe", `echo "Sum up" | holdfast run -q`, "Sum up"],
+  ["- for a task in a pipe", `echo "Sum up" | holdfast run -q -`, "Sum up"],
+  ["words after --", `holdfast run -q -- sum up -v and --all`, "sum up -v and --all"],
+  ["a task after --", `holdfast run -q -- "-v is broken"`, "-v is broken"],
+  ["a task that begins with a dash", `holdfast run -q "-v is broken"`, "-v is broken"],
+  ["a task that begins with two dashes", `holdfast run "--help is wrong" -q`, "--help is wrong"],
+])("the model gets what was meant with %s", async (_what, script, expected) => {
+  writeFileSync(join(home, "notes.txt"), "kelp\n");
+  expect(await shell(script)).toEqual({ code: 0, out: "Understood.\n", err: "" });
+  expect(asked()).toBe(expected);
+});
+
+it("a socket that another program left open is not waited for", async () => {
+  expect(await shell(`holdfast run -q "Sum up"`, "pipe")).toMatchObject({ code: 0, out: "Understood.\n" });
+  expect(asked()).toBe("Sum up");
+});
+
+it("a task on a terminal leaves the keyboard alone", async () => {
+  const screen = new Screen([process.execPath, MAIN, "run", "-q", "Sum up"], {
+    cwd: home,
+    env: environment(),
+  });
+  expect(await screen.exit).toBe(0);
+  expect(asked()).toBe("Sum up");
+});
+
+it("a thread is named after its task, not after what was piped", async () => {
+  await shell(`echo data | holdfast run -q "Sum up"`);
+  const { out } = await shell("holdfast threads");
+  expect(out).toMatch(/^sum-up-\w{4} .* Sum up$/m);
+});
+
+it.each([
+  ["does not end", `yes | holdfast run "Sum up"`, "is longer than 200000 characters"],
+  ["is no text", `head -c 100 /dev/zero | holdfast run "Sum up"`, "is not text"],
+])("standard input that %s is one line, and nothing is sent", async (_what, script, said) => {
+  const { code, out, err } = await shell(script);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toMatch(/^holdfast: Standard input .*\n$/);
+  expect(err).toContain(said);
+  expect(server.getRequests()).toEqual([]);
+});
+
+it("an answer may begin with a dash", async () => {
+  const { err } = await shell(`holdfast resume nobody --answer "- [ ] Dig"`);
+  expect(err).toContain('There is no thread "nobody"');
+});
+
+it("a thread may have a name that begins with a dash", async () => {
+  await shell(`holdfast run -q --thread=-x "Sum up"`);
+  expect((await shell(`holdfast show --answer -- -x`)).out).toBe("Understood.\n");
+});
