@@ -27,6 +27,10 @@ export interface Provider {
   needsKey: boolean;
   /** Default address. Absent: the user has to give one. */
   baseUrl?: string;
+  /** Where a server lists its models, after the address. */
+  list: string;
+  /** The header that the key stands in. Absent: the usual one, for a bearer. */
+  keyHeader?: string;
   /** What an address without a port or a path means. */
   completeUrl?: { port?: number; path?: string };
   /** The model to use when only the provider is known, and the variable that says another. */
@@ -53,6 +57,8 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     baseUrl: "https://api.anthropic.com",
     model: "claude-sonnet-5",
     owns: /^claude-/,
+    list: "/v1/models?limit=1000",
+    keyHeader: "x-api-key",
     create: createAnthropic,
   },
   openai: {
@@ -64,6 +70,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     model: "gpt-5.1",
     // Not gpt-oss: that runs anywhere but at OpenAI.
     owns: /^(gpt-\d|chatgpt-|o\d)/,
+    list: "/models",
     create: createOpenAI,
   },
   "google-genai": {
@@ -74,6 +81,8 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     baseUrl: "https://generativelanguage.googleapis.com",
     model: "gemini-flash-latest",
     owns: /^gemini-/,
+    list: "/v1beta/models?pageSize=1000",
+    keyHeader: "x-goog-api-key",
     create: createGoogle,
   },
   mistralai: {
@@ -83,6 +92,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     needsKey: true,
     baseUrl: "https://api.mistral.ai",
     model: "mistral-large-latest",
+    list: "/v1/models",
     create: createMistral,
   },
   groq: {
@@ -92,6 +102,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     needsKey: true,
     baseUrl: "https://api.groq.com",
     model: "openai/gpt-oss-120b",
+    list: "/openai/v1/models",
     create: createGroq,
   },
   deepseek: {
@@ -101,6 +112,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     needsKey: true,
     baseUrl: "https://api.deepseek.com/v1",
     model: "deepseek-chat",
+    list: "/models",
     create: createCompatible,
   },
   ollama: {
@@ -115,6 +127,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     completeUrl: { port: 11434 },
     modelVariable: "OLLAMA_MODEL_NAME",
     local: { start: "`ollama serve`", get: (model) => `get it with \`ollama pull ${model}\`` },
+    list: "/api/tags",
     create: createOllama,
   },
   "lm-studio": {
@@ -126,6 +139,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     completeUrl: { port: 1234, path: "/v1" },
     modelVariable: "LM_STUDIO_MODEL_NAME",
     local: { start: "`lms server start`", get: (model) => `load it with \`lms load ${model}\`` },
+    list: "/models",
     create: createCompatible,
   },
   "openai-compatible": {
@@ -136,6 +150,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       { baseUrl: "OPENAI_BASE_URL", keys: ["OPENAI_API_KEY"] },
     ],
     needsKey: false,
+    list: "/models",
     create: createCompatible,
   },
 };

@@ -44,7 +44,7 @@ export async function openStore(path: string): Promise<Connection> {
     connection.exec("PRAGMA synchronous = NORMAL");
     connection.exec(`PRAGMA journal_size_limit = ${LOG_PAGES * 4096}`);
     connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
-    checkPages(connection);
+    if (statSync(file).size <= CHECKED_BYTES) checkPages(connection);
     migrate(connection);
     return connection;
   } catch (error) {
@@ -90,8 +90,8 @@ async function fill(file: string): Promise<void> {
   }
 }
 
-function checkPages(connection: Connection): void {
-  if (statSync(connection.path).size > CHECKED_BYTES) return;
+/** Reads every page of the file. Throws `storage-corrupt` when one is damaged. */
+export function checkPages(connection: Connection): void {
   const [found] = connection.all("PRAGMA quick_check(1)");
   if (found?.["quick_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
 }

@@ -20,6 +20,7 @@ import { Encoder } from "./encode.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
 import { Memo } from "./memo.ts";
+import { checkPages } from "./open.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -145,6 +146,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
    */
   acquireThread(threadId: string, options?: AcquireOptions): Promise<() => Promise<void>> {
     return this.#leases.acquire(threadId, options);
+  }
+
+  /** Reads the whole file, however large. Throws `storage-corrupt` when a page of it is damaged. */
+  async check(): Promise<void> {
+    checkPages(this.#connection);
   }
 
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */

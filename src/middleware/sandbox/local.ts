@@ -129,7 +129,8 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function bubblewrapWorks(): Promise<boolean> {
+/** Tries whether commands can be run in namespaces of their own. */
+export function bubblewrapWorks(): Promise<boolean> {
   return new Promise((resolve) => {
     execFile("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"], { timeout: 5000 }, (error) =>
       resolve(!error),

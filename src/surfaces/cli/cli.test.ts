@@ -613,8 +613,9 @@ it("a damaged thread file is one line, and stays as it is", async () => {
 it("doctor says what was found and what to do, and never shows a key", async () => {
   const { code, out } = await holdfast(["doctor"], { env: { OLLAMA_HOST: "127.0.0.1:9" } });
   expect(code).toBe(0);
-  expect(out).toContain("✓ model: openai:gpt-5.1 (HOLDFAST_MODEL)");
-  expect(out).toContain("OPENAI_API_KEY");
+  expect(out).toContain(
+    "· model: openai:gpt-5.1 (HOLDFAST_MODEL; OPENAI_API_KEY, OPENAI_BASE_URL set); OpenAI answers",
+  );
   expect(out).not.toContain("sk-test");
   expect(out).toContain("no Ollama server at http://127.0.0.1:9");
   expect(out).toContain(join(home, "threads.db"));

@@ -168,13 +168,14 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
     )
     .command(
       "doctor",
-      "Say which models, keys, servers and storage were found",
+      "Test the model, servers and storage, and say what to do",
       (args) =>
-        stateOption(args).option("json", {
-          type: "boolean",
-          default: false,
-          describe: "One JSON object per line",
-        }),
+        stateOption(args)
+          .option("ask", {
+            type: "boolean",
+            describe: "Also ask the model something, which may cost a little",
+          })
+          .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
       on(async () => (await import("./commands/doctor.ts")).doctor),
     )
     .command(

@@ -7,7 +7,7 @@ import type { Environment } from "../../models/index.ts";
 
 /** Lets a person change a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` when there is none or it fails. */
 export async function edit(text: string, { name, env }: { name: string; env: Environment }): Promise<string> {
-  const editor = env["VISUAL"]?.trim() || env["EDITOR"]?.trim() || fallback();
+  const { command: editor } = editorOf(env);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
   const file = join(folder, name);
   try {
@@ -37,6 +37,9 @@ async function run(editor: string, file: string): Promise<void> {
   }
 }
 
-function fallback(): string {
-  return process.platform === "win32" ? "notepad" : "vi";
+/** The editor's command line, and the variable that names it. */
+export function editorOf(env: Environment): { command: string; source: string } {
+  const source = ["VISUAL", "EDITOR"].find((name) => env[name]?.trim());
+  if (source !== undefined) return { command: env[source]!.trim(), source };
+  return { command: process.platform === "win32" ? "notepad" : "vi", source: "default" };
 }

@@ -20,8 +20,16 @@ export interface OutputFlags {
 }
 
 /** Whether the terminal can be drawn on: not a pipe, a log of CI, or one that wants plain text. */
-export function isLive({ stdout, env }: Pick<Terminal, "stdout" | "env">): boolean {
-  return stdout.isTTY && !env["CI"] && env["TERM"] !== "dumb" && !env["NO_COLOR"];
+export function isLive(terminal: Pick<Terminal, "stdout" | "env">): boolean {
+  return whyPlain(terminal) === undefined;
+}
+
+/** Why there are plain lines; undefined where the terminal can be drawn on. */
+export function whyPlain({ stdout, env }: Pick<Terminal, "stdout" | "env">): string | undefined {
+  if (!stdout.isTTY) return "standard output is no terminal";
+  if (env["CI"]) return "CI is set";
+  if (env["TERM"] === "dumb") return "TERM is dumb";
+  return env["NO_COLOR"] ? "NO_COLOR is set" : undefined;
 }
 
 /** Whether there is a person to ask. */

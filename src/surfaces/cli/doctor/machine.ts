@@ -1,0 +1,63 @@
+import { createRequire } from "node:module";
+import { bubblewrapWorks } from "../../../middleware/sandbox/local.ts";
+import { editorOf } from "../editor.ts";
+import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
+import { version } from "../version.ts";
+import type { Finding } from "./finding.ts";
+
+const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];
+
+/** What Holdfast runs on: versions, sandbox, editor and terminal. */
+export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
+  return [versions(), await sandbox(), editor(terminal), screen(terminal)];
+}
+
+function versions(): Finding {
+  const require = createRequire(import.meta.url);
+  const packages = PACKAGES.map((name) => {
+    const { version: found } = require(`${name}/package.json`) as { version: string };
+    return `${name} ${found}`;
+  });
+  const { platform, arch, versions: engine } = process;
+  const [major = 0, minor = 0] = engine.node.split(".").map(Number);
+  const isOld = major < 20 || (major === 20 && minor < 19);
+  return {
+    area: "version",
+    level: isOld ? "problem" : "ok",
+    tested: true,
+    text: [`Holdfast ${version()}`, `Node ${engine.node} on ${platform} ${arch}`, ...packages].join(", "),
+    ...(isOld && { fix: "Holdfast needs Node 20.19 or newer." }),
+  };
+}
+
+async function sandbox(): Promise<Finding> {
+  return (await bubblewrapWorks())
+    ? {
+        area: "sandbox",
+        level: "ok",
+        tested: true,
+        text: "bubblewrap works: a lead agent's sandboxes use it; --shell does not",
+      }
+    : {
+        area: "sandbox",
+        level: "note",
+        tested: true,
+        text: "bubblewrap does not work here: a lead agent's sandboxes are not isolated",
+      };
+}
+
+function editor({ env }: Terminal): Finding {
+  const { command, source } = editorOf(env);
+  return { area: "editor", level: "note", tested: false, text: `editor: ${command} (${source}; not tested)` };
+}
+
+function screen(terminal: Terminal): Finding {
+  const { stdout, env } = terminal;
+  const plain = whyPlain(terminal);
+  const size = stdout.isTTY ? `${stdout.columns}×${stdout.rows}, TERM=${env["TERM"] ?? ""}; ` : "";
+  const view = plain === undefined ? "a live plan in colours" : `plain lines (${plain})`;
+  const asks = canAsk(terminal, {})
+    ? "questions are asked here"
+    : "questions wait for holdfast resume --answer";
+  return { area: "terminal", level: "ok", tested: true, text: `terminal: ${size}${view}; ${asks}` };
+}

@@ -1,0 +1,154 @@
+import { mkdtempSync, openSync, closeSync, rmSync, statSync, writeSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { sqliteSaver } from "../src/storage/index.ts";
+import { run } from "./run.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+let home: string;
+let server: Server;
+let url: string;
+let requests: string[];
+let models: string[];
+let status: number;
+
+const ANSWER = {
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }],
+};
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-doctor-"));
+  [requests, models, status] = [[], ["gpt-5.1", "gpt-5.1-mini"], 200];
+  server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    const isOllama = request.url === "/api/tags";
+    const list = isOllama
+      ? { models: models.map((name) => ({ name })) }
+      : { data: models.map((id) => ({ id })) };
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(
+      JSON.stringify(request.method === "GET" ? list : { id: "1", object: "chat.completion", ...ANSWER }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(home, { recursive: true });
+});
+
+/** A port that `fetch` may be sent to and nobody listens on. */
+const NOWHERE = "http://127.0.0.1:49151";
+
+const doctor = (env: Record<string, string>, ...args: string[]) =>
+  run(process.execPath, [MAIN, "doctor", ...args], {
+    cwd: home,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      HOLDFAST_STATE: join(home, "threads.db"),
+      OLLAMA_HOST: NOWHERE,
+      LM_STUDIO_BASE_URL: NOWHERE,
+      ...env,
+    },
+  });
+
+const openai = () => ({
+  HOLDFAST_MODEL: "openai-compatible:gpt-5.1",
+  HOLDFAST_API_KEY: "sk-secret",
+  HOLDFAST_BASE_URL: `${url}/v1`,
+});
+
+it("doctor tests address and key for free, and says what it has only seen", async () => {
+  const { ok, stdout } = await doctor({ ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" });
+  expect(requests).toEqual(["GET /v1/models"]);
+  expect(stdout).toContain(
+    "✓ model: openai-compatible:gpt-5.1 (HOLDFAST_MODEL; HOLDFAST_API_KEY, HOLDFAST_BASE_URL set); OpenAI-compatible answers and has it\n",
+  );
+  expect(stdout).toContain("· Groq: GROQ_API_KEY set (not tested: another model is used)\n");
+  expect(stdout).toContain(`· no Ollama server at ${NOWHERE}\n`);
+  expect(stdout).toContain("· editor: code --wait (EDITOR; not tested)\n");
+  expect(stdout).toContain("✓ terminal: plain lines (standard output is no terminal)");
+  expect(stdout).toMatch(/^✓ Holdfast \d+\.\d+\.\d+, Node [\d.]+ on \w+ \w+, langchain 1\.\d+/m);
+  expect(stdout).toMatch(/^[✓·] bubblewrap (?:works|does not work)/m);
+  expect(stdout).not.toContain("secret");
+  expect(ok).toBe(true);
+});
+
+it("doctor --ask has the model answer, and says how long it took", async () => {
+  const { ok, stdout } = await doctor(openai(), "--ask");
+  expect(requests).toEqual(["GET /v1/models", "POST /v1/chat/completions"]);
+  expect(stdout).toMatch(/^✓ openai-compatible:gpt-5\.1 answered a question in \d+\.\d s$/m);
+  expect(ok).toBe(true);
+});
+
+it("doctor says what is wrong with a key, a server that is not there, and a model that is not", async () => {
+  status = 401;
+  const refused = await doctor(openai());
+  expect(refused.stdout).toMatch(
+    /^✗ model: .*\n {4}OpenAI-compatible did not accept the API key \(401\): check HOLDFAST_API_KEY\.$/m,
+  );
+  expect(refused.ok).toBe(false);
+  const gone = await doctor({ HOLDFAST_MODEL: "ollama:qwen3" });
+  expect(gone.stdout).toContain(`No Ollama server at ${NOWHERE}: start it with \`ollama serve\``);
+  expect(gone.ok).toBe(false);
+
+  status = 200;
+  models = ["llama4:latest"];
+  const missing = await doctor({ HOLDFAST_MODEL: "ollama:qwen3", OLLAMA_HOST: url });
+  expect(missing.stdout).toContain(
+    "✗ model: ollama:qwen3 (HOLDFAST_MODEL; OLLAMA_HOST set); Ollama answers, but does not list it\n",
+  );
+  expect(missing.stdout).toContain("There are llama4:latest; get it with `ollama pull qwen3`.");
+  expect(missing.ok).toBe(false);
+  expect((await doctor({ HOLDFAST_MODEL: "ollama:llama4", OLLAMA_HOST: url })).ok).toBe(true);
+});
+
+it("doctor --json says of each finding whether it was tested", async () => {
+  const { stdout } = await doctor({ ...openai(), GROQ_API_KEY: "x" }, "--json");
+  const findings = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { area: string; text: string });
+  expect(findings.find(({ area }) => area === "model")).toMatchObject({ level: "ok", tested: true });
+  expect(findings.find(({ text }) => text.startsWith("Groq"))).toMatchObject({
+    level: "note",
+    tested: false,
+  });
+  expect(findings.find(({ area }) => area === "storage")).toMatchObject({ level: "ok", tested: true });
+});
+
+it("doctor reads every page of a file of threads, also of one too large to be read at every start", async () => {
+  const file = join(home, "threads.db");
+  const saver = await sqliteSaver(file);
+  const line = "seaweed ".repeat(100);
+  for (let at = 0; statSync(file).size < 36_000_000; at += 1) {
+    const id = `1f0${String(at).padStart(5, "0")}-0000-6000-8000-000000000000`;
+    const text = Array.from({ length: 2000 }, (_, row) => ({ text: `${line} ${at}.${row}` }));
+    await saver.put(
+      { configurable: { thread_id: "large", checkpoint_ns: "" } },
+      { v: 4, id, ts: "", channel_values: { text }, channel_versions: { text: at + 1 }, versions_seen: {} },
+      { source: "loop", step: at, parents: {} },
+      { text: at + 1 },
+    );
+  }
+  saver.close();
+  expect((await doctor(openai())).stdout).toMatch(
+    /✓ storage: .* \(1 thread, [\d.]+ MB; every page was read\)/,
+  );
+
+  const handle = openSync(file, "r+");
+  for (let page = 3000; page < 3010; page += 1)
+    writeSync(handle, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
+  closeSync(handle);
+  const damaged = await doctor(openai());
+  expect(damaged.stdout).toMatch(
+    /^✗ .*threads\.db cannot be read as a Holdfast thread store: its pages are damaged/m,
+  );
+  expect(damaged.ok).toBe(false);
+});
