@@ -61,6 +61,7 @@ it("resume takes the latest thread of the present directory, and no other", asyn
 it("a thread belongs to the directory it works on, through links too, and to the one it was started in", async () => {
   symlinkSync(join(home, "kelp"), join(home, "link"));
   await begin(".", "kelp-1", "--dir", "link");
+  expect((await holdfast(".", "threads", "--here")).stdout).toMatch(/^kelp-1 .* ~\/link /m);
   for (const folder of [".", "kelp"]) {
     expect((await holdfast(folder, "resume", "--max-turns", "1")).stdout).toContain("resumed kelp-1");
   }

@@ -81,6 +81,14 @@ it("a task on a terminal leaves the keyboard alone", async () => {
   expect(asked()).toBe("Sum up");
 });
 
+it("a task may be typed on a terminal, and who waits hears for what", async () => {
+  const screen = new Screen([process.execPath, MAIN, "run", "-q", "-"], { cwd: home, env: environment() });
+  await screen.see(/waiting for the end of standard input/);
+  screen.type("Sum up\r\u0004");
+  expect(await screen.exit).toBe(0);
+  expect(asked()).toBe("Sum up");
+});
+
 it("a thread is named after its task, not after what was piped", async () => {
   await shell(`echo data | holdfast run -q "Sum up"`);
   const { out } = await shell("holdfast threads");

@@ -74,7 +74,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           })
           .option("thread", {
             type: "string",
-            describe: "The thread's name, or a finished thread to go on with",
+            describe: "A name for the thread, or a finished thread to go on with",
           })
           .example('$0 run --dir . "Survey this directory"', "")
           .example('git log -9 | $0 run "Write release notes"', "")
@@ -114,13 +114,14 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         stateOption(args)
           .option("limit", {
             type: "number",
+            requiresArg: true,
             default: 20,
-            describe: "The most threads",
+            describe: "Show at most so many",
             coerce: wholeNumber("limit")<number>,
           })
           .option("all", { type: "boolean", describe: "All of them, however many" })
           .option("here", { type: "boolean", describe: "Only those of this directory" })
-          .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
       on(async () => (await import("./commands/threads.ts")).threads),
     )
     .command(
@@ -175,7 +176,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             type: "boolean",
             describe: "Also ask the model something, which may cost a little",
           })
-          .option("json", { type: "boolean", default: false, describe: "One JSON object per line" }),
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
       on(async () => (await import("./commands/doctor.ts")).doctor),
     )
     .command(
@@ -183,7 +184,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "Print a script that completes commands, flags and threads",
       (args) =>
         args
-          .positional("shell", { choices: SHELLS, describe: "The shell it is for (default: yours)" })
+          .positional("shell", { type: "string", describe: "bash or zsh (default: yours)" })
           .example("$0 completion bash >> ~/.bashrc", "")
           .example("$0 completion zsh >> ~/.zshrc", ""),
       on(async () => (await import("./commands/completion.ts")).completion),
@@ -193,6 +194,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
 function stateOption<T>(args: Argv<T>) {
   return args.option("state", {
     type: "string",
+    requiresArg: true,
     describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
   });
 }

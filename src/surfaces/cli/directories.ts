@@ -13,11 +13,14 @@ export function isHere({ dir, startedIn }: Directories, { cwd }: Pick<Terminal, 
 }
 
 /** The directory of a thread in few letters: `.` for the present one, `~` for the home directory. */
-export function directoryName(thread: Directories, terminal: Pick<Terminal, "cwd" | "env">): string {
-  if (isHere(thread, terminal)) return ".";
-  const directory = thread.dir ?? thread.startedIn;
+export function directoryName(
+  { dir, startedIn }: Directories,
+  { cwd, env }: Pick<Terminal, "cwd" | "env">,
+): string {
+  const directory = dir ?? startedIn;
   if (directory === undefined) return "-";
-  const inside = relative(terminal.env["HOME"] || homedir(), directory);
+  if (real(directory) === real(cwd)) return ".";
+  const inside = relative(env["HOME"] || homedir(), directory);
   if (inside === "") return "~";
   return inside.startsWith("..") || inside === directory ? directory : `~${sep}${inside}`;
 }

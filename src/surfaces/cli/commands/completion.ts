@@ -1,13 +1,21 @@
+import { HarnessError } from "../../../errors.ts";
+import { SHELLS } from "../commands.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface CompletionFlags {
-  shell?: "bash" | "zsh" | undefined;
+  shell?: string | undefined;
 }
 
 /** `holdfast completion`: prints what a shell needs to complete our commands. */
 export async function completion({ shell }: CompletionFlags, { stdout, env }: Terminal): Promise<number> {
-  stdout.write((shell ?? (env["SHELL"]?.includes("zsh") ? "zsh" : "bash")) === "zsh" ? ZSH : BASH);
+  const wanted = shell ?? (env["SHELL"]?.includes("zsh") ? "zsh" : "bash");
+  const known = SHELLS.find((name) => name === wanted);
+  if (!known) {
+    const message = `There is no completion for ${JSON.stringify(wanted)}; use ${SHELLS.join(" or ")}.`;
+    throw new HarnessError("invalid-options", message);
+  }
+  stdout.write(known === "zsh" ? ZSH : BASH);
   return EXIT.done;
 }
 
