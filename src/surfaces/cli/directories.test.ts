@@ -1,15 +1,15 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createRunAgent } from "../src/runs/agent.ts";
-import { taskInput } from "../src/runs/drive.ts";
-import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
-import { sqliteSaver } from "../src/storage/index.ts";
-import { callTool, ScriptedModel } from "../src/testing/index.ts";
-import { run } from "./run.ts";
+import { createRunAgent } from "../../runs/agent.ts";
+import { taskInput } from "../../runs/drive.ts";
+import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel } from "../../testing/index.ts";
+import { cli } from "./cli.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
 
 beforeEach(() => {
@@ -20,11 +20,25 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-const holdfast = (folder: string, ...args: string[]) =>
-  run(process.execPath, [MAIN, ...args], {
+/** Runs a command in a folder, with nobody at the terminal. */
+async function holdfast(folder: string, ...args: string[]) {
+  const written = { stdout: "", stderr: "" };
+  const stream = (name: keyof typeof written): NodeJS.WriteStream =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        written[name] += chunk.toString();
+        done();
+      },
+    }) as unknown as NodeJS.WriteStream;
+  const code = await cli(args, {
+    stdin: Readable.from([]) as unknown as NodeJS.ReadStream,
+    stdout: stream("stdout"),
+    stderr: stream("stderr"),
+    env: { HOME: home, HOLDFAST_STATE: join(home, "threads.db") },
     cwd: join(home, folder),
-    env: { PATH: process.env["PATH"], HOME: home, HOLDFAST_STATE: join(home, "threads.db") },
   });
+  return { ok: code === 0, ...written };
+}
 
 /** A thread that stops half way. */
 const begin = (folder: string, thread: string, ...more: string[]) =>
