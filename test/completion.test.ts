@@ -29,7 +29,7 @@ beforeAll(async () => {
     const args = ["run", "--max-turns", "1", "--thread", thread, "Survey this directory"];
     await run("holdfast", args, { cwd: join(home, "work"), env });
   }
-});
+}, 60_000);
 afterAll(() => {
   rmSync(home, { recursive: true });
 });
