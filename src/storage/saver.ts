@@ -133,10 +133,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     const thread = this.#threads.key(threadId);
-    const id = thread === undefined ? undefined : this.#checkpoints.latest(thread, "");
-    const stored = thread === undefined || !id ? undefined : this.#checkpoints.get({ thread, ns: "", id });
-    const found = channels.filter((name) => stored && Object.hasOwn(stored.channels, name));
-    const values = await this.#decode(found.map((name) => stored?.channels[name]));
+    if (thread === undefined) return {};
+    const id = this.#checkpoints.latest(thread, "");
+    const stored = id === undefined ? undefined : this.#checkpoints.get({ thread, ns: "", id });
+    if (!stored) return {};
+    const found = channels.filter((name) => Object.hasOwn(stored.channels, name));
+    const values = await this.#decode(
+      thread,
+      found.map((name) => stored.channels[name]),
+    );
     return Object.fromEntries(found.map((name, at) => [name, values[at]]));
   }
 
