@@ -12,6 +12,8 @@ export interface Tally {
 export interface Mark extends Tally {
   /** Epoch milliseconds. */
   at: number;
+  /** For how many of them nothing had run in the thread: it was stopped, or waited for a person. Default 0. */
+  idle?: number;
 }
 
 export const ZERO_TALLY: Tally = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
@@ -51,10 +53,14 @@ function startedAt({ at }: Mark): Actuals {
 function charged(actuals: Actuals, from: Mark, to: Mark): Actuals {
   return {
     startedAt: actuals.startedAt,
-    elapsedMs: actuals.elapsedMs + Math.max(0, to.at - from.at),
+    elapsedMs: actuals.elapsedMs + Math.max(0, worked(to) - worked(from)),
     modelCalls: actuals.modelCalls + to.modelCalls - from.modelCalls,
     toolCalls: actuals.toolCalls + to.toolCalls - from.toolCalls,
     inputTokens: actuals.inputTokens + to.inputTokens - from.inputTokens,
     outputTokens: actuals.outputTokens + to.outputTokens - from.outputTokens,
   };
+}
+
+function worked({ at, idle = 0 }: Mark): number {
+  return at - idle;
 }

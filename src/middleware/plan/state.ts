@@ -55,6 +55,9 @@ export interface PlanMemory {
   /** Spent so far, and what was spent when each running item started. */
   tally: Tally;
   marks: Record<string, Mark>;
+  /** When the last model call ended, and for how long nothing had run in the thread until then. */
+  at: number;
+  idle: number;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
 }
@@ -79,6 +82,8 @@ export const NO_MEMORY: PlanMemory = {
   order: "",
   tally: ZERO_TALLY,
   marks: {},
+  at: 0,
+  idle: 0,
   edited: [],
 };
 

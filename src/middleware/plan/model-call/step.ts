@@ -14,6 +14,7 @@ import {
 } from "../../../plan/index.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
+import { idleOf, markOf } from "../mark.ts";
 import { messagesOf, toMessage, type Answer } from "../messages/answer.ts";
 import { askForCalls, repairCalls } from "../messages/broken-calls.ts";
 import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
@@ -78,7 +79,7 @@ export class ModelStep {
     const found = { todos: state.todos, memory };
     this.#found = found.todos;
     this.edits = unheardEdits(found, request.messages, setup);
-    this.#started = startNext(setup, found, { ...this.#before, at: setup.now() });
+    this.#started = startNext(setup, found, markOf(setup, this.#before, memory));
     this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
     this.state = { todos: this.#started?.todos ?? found.todos, memory: this.#memory };
     this.#exits = this.#memory.exits;
@@ -258,6 +259,8 @@ export class ModelStep {
       run,
       callsBefore,
       tally: this.#tally,
+      at: this.#setup.now(),
+      ...idleOf(this.#setup, this.#memory),
       exits: this.#exits,
       rounds: planned ? 0 : rounds + (acted ? 1 : 0),
       nags: planned ? 0 : nags + nagged,
@@ -286,7 +289,7 @@ export class ModelStep {
   #missingMarks(): Record<string, Mark> {
     const { marks } = this.#memory;
     const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !marks[todo.id]);
-    const mark: Mark = { ...this.#before, at: this.#setup.now() };
+    const mark = markOf(this.#setup, this.#before, this.#memory);
     return Object.fromEntries(started.map((todo) => [todo.id, mark]));
   }
 

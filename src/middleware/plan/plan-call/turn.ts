@@ -14,6 +14,7 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
+import { markOf } from "../mark.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -111,7 +112,7 @@ export class Turns {
     return {
       plan: last?.plan ?? planFrom(run.state),
       marks: last?.marks ?? run.state.memory.marks,
-      mark: { ...this.#markNow(run), at: this.#setup.now() },
+      mark: this.#markNow(run),
       edits: this.#edits(run),
       isTold: run.calls.length > 0,
     };
@@ -227,7 +228,7 @@ export class Turns {
 
   /** What was spent before this turn's tools began. */
   #markNow({ state }: Run): Mark {
-    return { ...state.memory.tally, at: 0 };
+    return markOf(this.#setup, state.memory.tally, state.memory);
   }
 }
 

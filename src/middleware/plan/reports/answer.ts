@@ -9,6 +9,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import { markOf } from "../mark.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import { PLAN_EDITED } from "../plan-call/tools.ts";
@@ -57,7 +58,7 @@ export async function completeByAnswer(
     before: plan.todos,
     after: done.plan.todos,
     marks,
-    now: { ...tally, at: setup.now() },
+    now: markOf(setup, tally, plan.memory),
   });
   const memory: MemoryUpdate = {
     ...rememberSeen(seen, charged.todos),
