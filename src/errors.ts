@@ -8,6 +8,7 @@ export type HarnessErrorCode =
   | "missing-setting"
   | "missing-package"
   | "bad-response"
+  | "no-answer"
   | "script-exhausted"
   | "storage-corrupt"
   | "storage-version"

@@ -26,6 +26,7 @@ export interface ChosenModel {
 }
 
 const DEFAULT_RETRIES = 4;
+const DEFAULT_TIMEOUT = 300_000;
 
 /**
  * Finds the chat model to use: the one that is passed; `HOLDFAST_MODEL`; DeepAgents' variables
@@ -39,13 +40,13 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
   }
   const { source, ...choice } = choose(model, env);
   const { baseUrl, apiKey } = address(choice, env, settings);
-  const { maxRetries = DEFAULT_RETRIES, timeout, temperature, maxTokens } = settings;
+  const { maxRetries = DEFAULT_RETRIES, timeout = timeoutOf(env), temperature, maxTokens } = settings;
   const client = await create(choice, {
     model: choice.model,
     apiKey,
     baseUrl,
     maxRetries,
-    fetch: patientFetch({ maxRetries, ...(timeout !== undefined && { timeout }) }),
+    fetch: patientFetch({ maxRetries, timeout }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
   });
@@ -94,6 +95,13 @@ function address(
   }
   // The clients insist on a key, and would look for one of another provider in the environment.
   return { baseUrl, apiKey: apiKey ?? "none" };
+}
+
+function timeoutOf(env: Environment): number {
+  const seconds = read(env, "HOLDFAST_TIMEOUT");
+  if (seconds === undefined) return DEFAULT_TIMEOUT;
+  if (Number(seconds) > 0) return Number(seconds) * 1000;
+  throw new HarnessError("invalid-options", `HOLDFAST_TIMEOUT is "${seconds}"; use seconds, such as 600.`);
 }
 
 async function create({ id, provider }: Choice, options: ClientOptions): Promise<BaseChatModel> {

@@ -1,4 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { persistent } from "./persistent.ts";
 
 /** What every client is built from. */
 export interface ClientOptions {
@@ -19,7 +20,7 @@ const SILENT = { logLevel: "off" } as const;
 
 export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatOpenAI } = await import("@langchain/openai");
-  return new ChatOpenAI(openAIFields(options));
+  return persistent(new ChatOpenAI(openAIFields(options)), options.maxRetries);
 }
 
 /** Servers that speak OpenAI's older protocol, whatever their models are called. */
@@ -28,7 +29,8 @@ export async function createCompatible(options: ClientOptions): Promise<BaseChat
   const { configuration, ...fields } = openAIFields(options);
   // The ids of an OpenAI account would be read from the environment and sent along.
   const anonymous = { ...configuration, organization: null, project: null };
-  return new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
+  const client = new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
+  return persistent(client, options.maxRetries);
 }
 
 function openAIFields(options: ClientOptions) {
@@ -40,7 +42,7 @@ function openAIFields(options: ClientOptions) {
 export async function createAnthropic(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatAnthropic } = await import("@langchain/anthropic");
   const { model, apiKey, baseUrl, fetch } = options;
-  return new ChatAnthropic({
+  const client = new ChatAnthropic({
     model,
     apiKey,
     anthropicApiUrl: baseUrl,
@@ -48,12 +50,14 @@ export async function createAnthropic(options: ClientOptions): Promise<BaseChatM
     clientOptions: { fetch, ...NO_LIMITS, ...SILENT },
     ...sampling(options),
   });
+  return persistent(client, options.maxRetries);
 }
 
 export async function createGroq(options: ClientOptions): Promise<BaseChatModel> {
   const { ChatGroq } = await import("@langchain/groq");
   const { model, apiKey, baseUrl, fetch } = options;
-  return new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
+  const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
+  return persistent(client, options.maxRetries);
 }
 
 /** Mistral's client takes no `fetch`: it retries by itself and knows no timeout. */

@@ -5,23 +5,24 @@ type Input = Parameters<typeof fetch>[0];
 
 /**
  * Sends one request. A stream is handed on as it comes; everything else is read whole, so that a cut connection
- * shows here. Throws `bad-response` for a success that no client can read.
+ * shows here. Throws `bad-response` for a success that no client can read, and `no-answer` when the server is silent
+ * for longer than `timeout` milliseconds.
  */
 export async function exchange(
   input: Input,
   init: RequestInit | undefined,
-  timeout: number | undefined,
+  timeout: number,
 ): Promise<Response> {
-  const silence = new Silence(timeout);
+  const url = input instanceof Request ? input.url : String(input);
+  const silence = new Silence(timeout, withoutCredentials(url));
   const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
-  const response = await silence.limit(fetch(input, { ...init, signal }));
+  const response = await silence.limit(fetch(input, { ...init, signal, ...withoutNodesLimits() }));
   const { ok, body, status, statusText, headers } = response;
   const copy = { status, statusText, headers };
   const type = headers.get("content-type") ?? "";
   if (ok && body && !/application\/json|html/.test(type)) return new Response(limited(body, silence), copy);
 
   const bytes = await silence.limit(response.arrayBuffer());
-  const url = input instanceof Request ? input.url : String(input);
   const problem = ok && CHAT.test(url) ? problemWith(new TextDecoder().decode(bytes)) : undefined;
   if (problem) throw new HarnessError("bad-response", `${withoutCredentials(url)} ${problem}.`);
   return new Response(bytes, copy);
@@ -30,10 +31,12 @@ export async function exchange(
 /** Ends a request when the server is silent for too long. Time in which nobody reads does not count. */
 class Silence {
   readonly #controller = new AbortController();
-  readonly #limit: number | undefined;
+  readonly #limit: number;
+  readonly #url: string;
 
-  constructor(limit: number | undefined) {
-    this.#limit = limit;
+  constructor(limit: number, url: string) {
+    this.#limit = Math.min(limit, LONGEST);
+    this.#url = url;
   }
 
   get signal(): AbortSignal {
@@ -41,15 +44,37 @@ class Silence {
   }
 
   async limit<T>(answer: Promise<T>): Promise<T> {
-    if (this.#limit === undefined) return answer;
-    const reason = new DOMException(`The server was silent for ${this.#limit} ms.`, "TimeoutError");
-    const timer = setTimeout(() => this.#controller.abort(reason), this.#limit);
+    const message = `${this.#url} was silent for ${this.#limit / 1000} s.`;
+    const timer = setTimeout(
+      () => this.#controller.abort(new HarnessError("no-answer", message)),
+      this.#limit,
+    );
     try {
       return await answer;
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** What a timer can hold. */
+const LONGEST = 2 ** 31 - 1;
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+/** Node gives up after 5 minutes by itself, whatever limit is asked for: its own one is switched off. */
+function withoutNodesLimits(): object {
+  // Undici's public place for the dispatcher that `fetch` uses; there as soon as anything of `fetch` was touched.
+  const inUse = (globalThis as Record<symbol, unknown>)[Symbol.for("undici.globalDispatcher.1")];
+  const { dispatch } = (inUse ?? {}) as Partial<Dispatcher>;
+  if (!dispatch) return {};
+  const dispatcher: Dispatcher = {
+    dispatch: (options, handler) =>
+      dispatch.call(inUse as Dispatcher, { ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+  };
+  return { dispatcher };
 }
 
 function limited(body: ReadableStream<Uint8Array>, silence: Silence): ReadableStream<Uint8Array> {

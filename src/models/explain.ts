@@ -21,8 +21,7 @@ export function explainModelError(error: unknown, failed: FailedModel): string {
   const env = failed.env ?? process.env;
   const at = situationOf(failed, env);
   const known = HarnessError.from(error);
-  const advice = known?.code === "bad-response" ? ` Check ${at.urlVariable}.` : "";
-  const text = known ? known.message + advice : sentence(failureOf(error), at);
+  const text = known ? known.message + adviceFor(known, at) : sentence(failureOf(error), at);
   return redact(text.replaceAll(/\s+/g, " ").trim(), env);
 }
 
@@ -51,7 +50,14 @@ function situationOf({ name, baseUrl }: FailedModel, env: Environment): Situatio
   };
 }
 
-function sentence({ kind, status, detail }: Failure, at: Situation): string {
+function adviceFor({ code }: HarnessError, { urlVariable, local }: Situation): string {
+  if (code === "bad-response") return ` Check ${urlVariable}.`;
+  if (code !== "no-answer") return "";
+  const loading = local ? "It may still be loading the model: try again" : "Try again";
+  return ` ${loading}, or wait longer with --timeout or HOLDFAST_TIMEOUT, in seconds.`;
+}
+
+function sentence({ kind, status, detail, wait }: Failure, at: Situation): string {
   const { name, model, label, url, keyVariable, urlVariable, local } = at;
   const said = detail ? `: ${short(detail)}` : "";
   switch (kind) {
@@ -66,10 +72,14 @@ function sentence({ kind, status, detail }: Failure, at: Situation): string {
     case "timeout":
       return `${name} did not answer in time at ${url}: ${
         local ? "it may still be loading the model; try again" : "try again"
-      }, or raise the timeout.`;
+      }.`;
     case "cut":
       return `The answer from ${url} broke off before it was complete: try again${
         local ? `, and look into ${label}'s log if it happens again` : ""
+      }.`;
+    case "broke-off":
+      return `${label} broke off its answer${said}. Try again later${
+        local ? `, and look into its log` : ", or use another model"
       }.`;
     case "malformed":
       return `${url} sent an answer that cannot be read: check that ${urlVariable} is the address of ${name}.`;
@@ -88,6 +98,7 @@ function sentence({ kind, status, detail }: Failure, at: Situation): string {
     case "too-long":
       return `The conversation is too long for ${name}: shorten it, or use a model with a larger context.`;
     case "rate-limit":
+      if (wait) return `${label} limits requests (${status}) and asks to wait ${Math.ceil(wait / 1000)} s.`;
       return `${label} still limits requests (${status}) after retries: wait a little, or raise maxRetries.`;
     case "no-quota":
       return `The ${label} account has nothing left to spend (${status}): check its plan and billing.`;

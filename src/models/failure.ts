@@ -1,3 +1,4 @@
+import { askedWait } from "./asked-wait.ts";
 import { chain, messageOf, statusOf, type Link } from "./error-chain.ts";
 
 /** What kind of thing went wrong between here and a model. */
@@ -7,6 +8,7 @@ export type FailureKind =
   | "certificate"
   | "timeout"
   | "cut"
+  | "broke-off"
   | "malformed"
   | "cancelled"
   | "unauthorized"
@@ -25,6 +27,8 @@ export interface Failure {
   status?: number;
   /** What the server or the client said, in one line. May hold secrets. */
   detail: string;
+  /** How many milliseconds the server asks to wait. */
+  wait?: number;
 }
 
 const NODE_CODES: Record<string, FailureKind> = {
@@ -82,13 +86,15 @@ export function failureOf(error: unknown): Failure {
   const answer = errors.find((link) => statusOf(link) !== undefined);
   if (answer && named !== "too-long") {
     const [status, detail] = [statusOf(answer)!, messageOf(answer)];
-    return { kind: kindOfStatus(status, detail), status, detail };
+    const wait = waitOf(answer);
+    return { kind: kindOfStatus(status, detail), status, detail, ...(wait !== undefined && { wait }) };
   }
   // The innermost message says most: around it stands "Connection error." or "fetch failed".
   const detail = errors.map(messageOf).findLast(Boolean) ?? (errors.length > 0 ? "" : String(error));
   const coded = first(errors, ({ code }) => own(NODE_CODES, code));
   const crashed = errors.some(isClientCrash) ? "malformed" : undefined;
-  return { kind: coded ?? named ?? crashed ?? kindOfText(detail), detail };
+  const told = errors.some(isBrokenOff) ? "broke-off" : undefined;
+  return { kind: coded ?? named ?? told ?? crashed ?? kindOfText(detail), detail };
 }
 
 /** Whether a response with this status and text says that there is nothing left to spend. */
@@ -107,6 +113,25 @@ function kindOfText(text: string): FailureKind {
   // Undici's word for a connection that broke, and Ollama's for a stream without its end.
   if (/^terminated$|did not receive done/i.test(text)) return "cut";
   return "other";
+}
+
+/** An error without a status that says it will pass: servers send one in the middle of a stream. */
+function isBrokenOff(link: Link): boolean {
+  const { type, code, error } = link as Link & { error?: { type?: unknown } };
+  return [type, code, error?.type, messageOf(link)].some(
+    (text) => typeof text === "string" && PASSING.test(text),
+  );
+}
+
+/** The types of OpenAI and Anthropic, and what Ollama says when the process behind it has ended. */
+const PASSING =
+  /overloaded|rate_limit|server_error|api_error|timeout_error|server busy|unexpected EOF|runner (process )?has/i;
+
+function waitOf({ headers, response }: Link): number | undefined {
+  const found = [headers, (response as Link | undefined)?.["headers"]].find(
+    (each) => each instanceof Headers,
+  );
+  return found && askedWait(found);
 }
 
 /** A client that fell over what it got: `undefined` where every answer has something. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { sampling, type ClientOptions } from "./clients.ts";
+import { persistent } from "./persistent.ts";
 
 /** The signal of the call under way. */
 const signals = new AsyncLocalStorage<AbortSignal | undefined>();
@@ -27,13 +28,14 @@ export async function createOllama(options: ClientOptions): Promise<BaseChatMode
     }
   }
 
-  return new CancellableOllama({
+  const client = new CancellableOllama({
     model,
     baseUrl,
     fetch: async (input, init) => fetch(input, { ...init, ...withSignal(init?.signal) }),
     ...rest,
     ...(numPredict !== undefined && { numPredict }),
   });
+  return persistent(client, options.maxRetries);
 }
 
 function withSignal(own: AbortSignal | null | undefined): { signal?: AbortSignal } {

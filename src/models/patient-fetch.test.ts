@@ -35,9 +35,13 @@ describe("a patient fetch", () => {
     server.closeAllConnections();
   });
 
-  const send = async (answers: Answer[], maxRetries = 5, init: RequestInit = {}): Promise<Response> => {
+  const send = async (
+    answers: Answer[],
+    maxRetries = 5,
+    { timeout = 10_000, ...init }: RequestInit & { timeout?: number } = {},
+  ): Promise<Response> => {
     script = answers;
-    return patientFetch({ maxRetries })(url, { method: "POST", body: "{}", ...init });
+    return patientFetch({ maxRetries, timeout })(url, { method: "POST", body: "{}", ...init });
   };
 
   it.each([408, 429, 500, 502, 503, 504, 529])("sends a request again after %i", async (code) => {
@@ -82,6 +86,11 @@ describe("a patient fetch", () => {
     const cut: Answer = (response) =>
       response.writeHead(200, JSON_TYPE).write("{", () => void response.destroy());
     expect((await send([cut, good], 1)).status).toBe(200);
+  });
+
+  it("gives up a silent server after the limit, and not after several of them", async () => {
+    await expect(send([() => {}, good], 5, { timeout: 30 })).rejects.toMatchObject({ code: "no-answer" });
+    expect(requests).toBe(1);
   });
 
   it("hands a stream on as it comes", async () => {

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { askedWait } from "./asked-wait.ts";
 import { exchange } from "./exchange.ts";
 import { failureOf, isOutOfQuota } from "./failure.ts";
+import { Retries, retries } from "./retries.ts";
 
 export interface PatientFetchOptions {
   maxRetries: number;
-  /** How long the server may be silent, in milliseconds. Default: as long as Node allows. */
-  timeout?: number;
+  /** How long the server may be silent, in milliseconds. */
+  timeout: number;
 }
 
 /** A server that wants us to wait longer than this has refused. */
@@ -17,20 +18,26 @@ const LONGEST_WAIT = 60_000;
  */
 export function patientFetch({ maxRetries, timeout }: PatientFetchOptions): typeof fetch {
   return async (input, init) => {
-    for (let attempt = 0; ; attempt += 1) {
-      const isLast = attempt >= maxRetries;
-      let wait: number | undefined;
+    const left = retries.getStore() ?? new Retries(maxRetries);
+    for (;;) {
+      let obstacle: Obstacle | undefined;
       try {
         const response = await exchange(input, init, timeout);
-        wait = isLast ? undefined : await waitAfter(response, attempt);
-        if (wait === undefined) return response;
+        obstacle = left.areLeft ? await obstacleIn(response) : undefined;
+        if (!obstacle) return response;
       } catch (error) {
-        if (isLast || init?.signal?.aborted || !mayPass(error)) throw error;
-        wait = backoff(attempt);
+        if (!left.areLeft || init?.signal?.aborted || !mayPass(error)) throw error;
+        obstacle = { reason: "no answer came" };
       }
-      await sleep(wait, undefined, init?.signal ? { signal: init.signal } : {});
+      await left.wait(obstacle.reason, { asked: obstacle.wait, signal: init?.signal });
     }
   };
+}
+
+/** Why a request has to be sent again, and how long the server wants us to wait. */
+interface Obstacle {
+  reason: string;
+  wait?: number | undefined;
 }
 
 /** Nobody listening and no such host do not pass by waiting: those errors are shown at once. */
@@ -38,27 +45,20 @@ function mayPass(error: unknown): boolean {
   return ["timeout", "cut"].includes(failureOf(error).kind);
 }
 
-/** How long to wait before the next attempt; undefined when this response is the answer. */
-async function waitAfter(response: Response, attempt: number): Promise<number | undefined> {
+/** What keeps this response from being the answer; undefined when it is the answer. */
+async function obstacleIn(response: Response): Promise<Obstacle | undefined> {
   const { status, headers } = response;
   const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);
   if (!passing || headers.get("x-should-retry") === "false") return undefined;
   if (isOutOfQuota(status, await response.clone().text())) return undefined;
-  const asked = askedWait(headers);
-  if (asked === undefined) return backoff(attempt);
-  return asked <= LONGEST_WAIT ? asked : undefined;
+  const wait = askedWait(headers);
+  if (wait !== undefined && wait > LONGEST_WAIT) return undefined;
+  return { reason: `${REASONS[status] ?? "server error"}, ${status}`, wait };
 }
 
-function askedWait(headers: Headers): number | undefined {
-  const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const after = headers.get("retry-after");
-  if (after === null) return undefined;
-  const wait = Number.isNaN(Number(after)) ? Date.parse(after) - Date.now() : Number(after) * 1000;
-  return Number.isNaN(wait) ? undefined : Math.max(wait, 0);
-}
-
-/** One second, then twice as long each time, and never the same for two clients. */
-function backoff(attempt: number): number {
-  return Math.min(1000 * 2 ** attempt, 16_000) * (0.75 + Math.random() / 2);
-}
+const REASONS: Record<number, string> = {
+  408: "server too slow",
+  429: "too many requests",
+  503: "server busy",
+  529: "server busy",
+};

@@ -12,11 +12,11 @@ export interface ModelOptions {
   /** Default: the provider's. */
   temperature?: number;
   maxTokens?: number;
-  /** How often a request is sent again after a 429, a 5xx, a timeout or a cut connection. Default 4. */
+  /** How often a call is tried again after a 429, a 5xx, a cut connection or an answer that broke off. Default 4. */
   maxRetries?: number;
   /**
-   * How many milliseconds a server may be silent, before its answer and within it. Without it Node's own limit
-   * of 5 minutes holds. The clients of Google and Mistral do not know it.
+   * After how many milliseconds a server is given up that is silent, before its answer or within it. Default
+   * `HOLDFAST_TIMEOUT` in seconds, or 5 minutes. The clients of Google and Mistral do not know it.
    */
   timeout?: number;
 }

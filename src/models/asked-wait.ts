@@ -1,0 +1,9 @@
+/** How many milliseconds the headers of a response ask to wait before the next request. */
+export function askedWait(headers: Pick<Headers, "get">): number | undefined {
+  const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const after = headers.get("retry-after");
+  if (after === null) return undefined;
+  const wait = Number.isNaN(Number(after)) ? Date.parse(after) - Date.now() : Number(after) * 1000;
+  return Number.isNaN(wait) ? undefined : Math.max(wait, 0);
+}

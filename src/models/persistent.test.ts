@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { LLMock } from "@copilotkit/aimock";
+import { createAgent } from "langchain";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { planMiddleware } from "../middleware/plan/index.ts";
+import { chooseModel, explainModelError, type ChosenModel, type ModelOptions } from "./index.ts";
+import { MODEL_RETRY, type ModelRetry } from "./retries.ts";
+
+const KEYS = { OPENAI_API_KEY: "sk-secret-1", ANTHROPIC_API_KEY: "sk-ant-secret-1" };
+const WORDS = "A long answer that comes in a good many pieces, one after the other.";
+
+type Fault = (response: ServerResponse) => void;
+const cut: Fault = (response) => void response.destroy();
+const says =
+  (text: string): Fault =>
+  (response) =>
+    void response.end(text);
+const OVERLOADED = `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`;
+const FAILED = `{"error":{"message":"The server had an error.","type":"server_error","code":null}}`;
+
+describe.each([
+  ["openai:gpt-5.1", "OPENAI_BASE_URL", "/v1", says(`data: ${FAILED}\n\n`)],
+  ["anthropic:claude-sonnet-5", "ANTHROPIC_BASE_URL", "", says(`event: error\ndata: ${OVERLOADED}\n\n`)],
+  ["ollama:qwen3:8b", "OLLAMA_BASE_URL", "", says(`{"error":"unexpected EOF"}\n`)],
+])("%s", (name, variable, path, errorInStream) => {
+  const mock = new LLMock({ port: 0, host: "127.0.0.1" });
+  let server: Server;
+  let url: string;
+  let requests: string[];
+  /** What breaks off the stream of a request that holds this word. */
+  let fault: { word: string; times: number; does: Fault };
+
+  beforeAll(async () => {
+    mock.onMessage(/.*/, { content: WORDS });
+    await mock.start();
+  });
+  afterAll(async () => {
+    await mock.stop();
+  });
+  beforeEach(async () => {
+    requests = [];
+    const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const body = (await buffer(request)).toString();
+      requests.push(body);
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(mock.url + request.url!, { method: "POST", headers, body });
+      const text = await answer.text();
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+      if (!body.includes(fault.word) || fault.times <= 0) {
+        response.end(text);
+        return;
+      }
+      fault.times -= 1;
+      const events = text.split(/(?<=\n\n)|(?<=\}\n)(?!\n)/);
+      response.write(events.slice(0, events.length / 2).join(""), () => fault.does(response));
+    };
+    server = createServer((request, response) => void pass(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const choose = async (settings: ModelOptions = {}): Promise<ChosenModel> =>
+    chooseModel({ model: name, env: { ...KEYS, [variable]: url + path }, settings });
+
+  /** Runs an agent that streams, and says what was heard of it by its own callbacks. */
+  const run = async (chosen: ChosenModel, prompt: string, signal?: AbortSignal) => {
+    const heard: string[] = [];
+    const agent = createAgent({ model: chosen.model, tools: [], middleware: [planMiddleware()] });
+    const callbacks = [
+      {
+        lc_prefer_streaming: true,
+        name: "listener",
+        handleChatModelStart: () => void heard.push("start"),
+        handleLLMNewToken: (text: string) => void heard.push(text),
+        handleCustomEvent: (event: string, { reason }: ModelRetry) =>
+          void (event === MODEL_RETRY && heard.push(`retry: ${reason}`)),
+      },
+    ];
+    const options = { callbacks, ...(signal && { signal }) };
+    const { messages } = await agent.invoke({ messages: [{ role: "user", content: prompt }] }, options);
+    return { answer: messages.at(-1)!.text, heard };
+  };
+
+  it.each([
+    ["the connection is cut", cut, "the connection was cut"],
+    ["the server says that it failed", errorInStream, "the server broke off its answer"],
+  ])("asks again when %s in the middle of a stream", async (_, does, reason) => {
+    fault = { word: "hello", times: 1, does };
+    const { answer, heard } = await run(await choose(), "hello");
+    expect(answer).toBe(WORDS);
+    expect(requests).toHaveLength(2);
+    const retry = heard.indexOf(`retry: ${reason}`);
+    expect(heard.slice(1, retry).join("").length).toBeGreaterThan(0);
+    expect(WORDS.startsWith(heard.slice(1, retry).join(""))).toBe(true);
+    expect(heard[retry + 1]).toBe("start");
+    expect(heard.slice(retry + 2).join("")).toBe(WORDS);
+  });
+
+  it("asks again where nobody streams, and with tools bound", async () => {
+    fault = { word: "hello", times: 1, does: cut };
+    const { model } = await choose();
+    const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+    expect((await model.bindTools!(tools).invoke("hello")).text).toBe(WORDS);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("gives up after as many attempts as it may make", async () => {
+    fault = { word: "hello", times: 9, does: errorInStream };
+    const chosen = await choose({ maxRetries: 1 });
+    const error = await run(chosen, "hello").catch((reason: unknown) => reason);
+    expect(explainModelError(error, { ...chosen, env: KEYS })).toMatch(/^\w+ broke off its answer: /);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("tells the run that waits, and no other on the same model", async () => {
+    fault = { word: "first", times: 1, does: cut };
+    const chosen = await choose();
+    const [first, second] = await Promise.all([run(chosen, "first"), run(chosen, "second")]);
+    expect(first.heard.filter((each) => each.startsWith("retry"))).toHaveLength(1);
+    expect(second.heard.filter((each) => each.startsWith("retry"))).toEqual([]);
+    expect([first.answer, second.answer]).toEqual([WORDS, WORDS]);
+  });
+
+  it("stops waiting at once when the run is cancelled", async () => {
+    const cancel = new AbortController();
+    fault = {
+      word: "hello",
+      times: 9,
+      does: (response) => {
+        cut(response);
+        setTimeout(() => cancel.abort(), 50);
+      },
+    };
+    await expect(run(await choose({ maxRetries: 9 }), "hello", cancel.signal)).rejects.toThrow(/abort/i);
+    expect(requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,57 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
+import type { RunnableConfig } from "@langchain/core/runnables";
+
+/** The custom event of LangChain's callbacks that says a model call is tried again. */
+export const MODEL_RETRY = "model-retry";
+
+/** What that event says. Pieces of the answer that came before it do not count: the answer begins anew. */
+export interface ModelRetry {
+  /** How long until then. */
+  seconds: number;
+  reason: string;
+}
+
+/** How often a model call may be tried again, whatever goes wrong in it: one number for requests and for streams. */
+export class Retries {
+  readonly #most: number;
+  readonly #config: RunnableConfig | undefined;
+  #used = 0;
+
+  constructor(most: number, config?: RunnableConfig) {
+    this.#most = most;
+    this.#config = config;
+  }
+
+  get areLeft(): boolean {
+    return this.#used < this.#most;
+  }
+
+  /** Says why, and waits: as long as the server asks, or longer each time. Throws when the signal is aborted. */
+  async wait(
+    reason: string,
+    { asked, signal }: { asked?: number | undefined; signal?: AbortSignal | null | undefined },
+  ): Promise<void> {
+    const wait = asked ?? backoff(this.#used);
+    this.#used += 1;
+    const retry: ModelRetry = {
+      seconds: Math.ceil(wait / 100) / 10,
+      reason: asked === undefined ? reason : `${reason}; the server asks to wait`,
+    };
+    // Fails outside of a run, where nobody listens.
+    await dispatchCustomEvent(MODEL_RETRY, retry, this.#config).catch(() => {});
+    await sleep(wait, undefined, signal ? { signal } : {});
+  }
+}
+
+/**
+ * The retries of the model call under way. LangChain's clients tell their `fetch` nothing about the call, and one
+ * model serves many runs at once: what is kept beside the call, as its callbacks are, reaches the right run alone.
+ */
+export const retries = new AsyncLocalStorage<Retries>();
+
+/** One second, then twice as long each time, and never the same for two clients. */
+function backoff(attempt: number): number {
+  return Math.min(1000 * 2 ** attempt, 16_000) * (0.75 + Math.random() / 2);
+}
