@@ -91,7 +91,7 @@ describe("the offline survey on a terminal", () => {
   });
 
   it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
-    const screen = open(SURVEY, { columns: 100, rows: 30 });
+    const screen = open(SURVEY, { columns: 100, rows: 30, env: { HOLDFAST_PACE: "0.5" } });
     await screen.see(/\[>\] 1 /);
     for (const [columns, rows] of [
       [40, 20],
@@ -99,7 +99,10 @@ describe("the offline survey on a terminal", () => {
       [120, 40],
     ] as const) {
       screen.resize(columns, rows);
-      await screen.see(/\[[x>]\]/);
+      await screen.frames(5);
+      // One plan, and nothing of an older one above it.
+      expect(screen.lines().filter((row) => /^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /u.test(row))).toHaveLength(1);
+      expect(screen.lines().filter((row) => row.startsWith("[>]"))).toHaveLength(1);
     }
     expect(await screen.exit).toBe(0);
     const rows = screen.lines();
@@ -118,7 +121,16 @@ describe("the offline survey on a terminal", () => {
     expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
-  it.each([{ NO_COLOR: "1" }, { CI: "1" }, { TERM: "dumb" }])(
+  it("has the live plan without colours with NO_COLOR", async () => {
+    const screen = open(SURVEY, { env: { NO_COLOR: "1" } });
+    await screen.see(/\[>\] 1 .*\n(?:.*\n)*.*0\/\d/);
+    expect(await screen.exit).toBe(0);
+    // oxlint-disable-next-line no-control-regex -- colours are control characters
+    expect(screen.raw).not.toMatch(/\u001B\[[\d;]*m/);
+    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
+  });
+
+  it.each([{ CI: "1" }, { TERM: "dumb" }])(
     "has plain lines, and no escape sequence, with %j",
     async (env) => {
       const screen = open(["run", "--model", "offline", "Write a poem"], { env });

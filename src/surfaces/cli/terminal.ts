@@ -17,9 +17,11 @@ export interface Terminal {
 export interface OutputFlags {
   json?: boolean | undefined;
   quiet?: boolean | undefined;
+  /** After how many seconds a silent model is given up. */
+  timeout?: number | undefined;
 }
 
-/** Whether the terminal can be drawn on: not a pipe, a log of CI, or one that wants plain text. */
+/** Whether the terminal can be drawn on: not a pipe, a log of CI, or one that knows nothing but text. */
 export function isLive(terminal: Pick<Terminal, "stdout" | "env">): boolean {
   return whyPlain(terminal) === undefined;
 }
@@ -28,8 +30,7 @@ export function isLive(terminal: Pick<Terminal, "stdout" | "env">): boolean {
 export function whyPlain({ stdout, env }: Pick<Terminal, "stdout" | "env">): string | undefined {
   if (!stdout.isTTY) return "standard output is no terminal";
   if (env["CI"]) return "CI is set";
-  if (env["TERM"] === "dumb") return "TERM is dumb";
-  return env["NO_COLOR"] ? "NO_COLOR is set" : undefined;
+  return env["TERM"] === "dumb" ? "TERM is dumb" : undefined;
 }
 
 /** Whether there is a person to ask. */
@@ -38,7 +39,7 @@ export function canAsk({ stdin, stdout, env }: Terminal, { json, quiet }: Output
 }
 
 export function paintOf(terminal: Terminal): Paint {
-  return isLive(terminal) ? colourPaint : plainPaint;
+  return isLive(terminal) && !terminal.env["NO_COLOR"] ? colourPaint : plainPaint;
 }
 
 /** The output that the flags and the terminal ask for. */
@@ -51,6 +52,6 @@ export function outputFor(
   if (json) return jsonOutput(stdout);
   if (quiet) return quietOutput(stdout, stderr, stdout.isTTY);
   if (isLive(terminal))
-    return new LiveOutput(stdout, { paint: colourPaint, prices, asks: canAsk(terminal, {}) });
+    return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks: canAsk(terminal, {}) });
   return plainOutput(stdout, plainPaint);
 }
