@@ -35,7 +35,7 @@ export abstract class PlayedModel extends BaseChatModel {
     run?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     const answer = await this.answer(messages, toolsOf(options), options.signal);
-    const { content, text, tool_calls = [], usage_metadata, ...rest } = answer;
+    const { content, text, tool_calls = [], invalid_tool_calls = [], usage_metadata, ...rest } = answer;
     const id = rest.id!;
     if (typeof content === "string" && tool_calls.length === 0 && text !== "") {
       for (const piece of text.match(/\S+\s*/g) ?? []) {
@@ -44,10 +44,13 @@ export abstract class PlayedModel extends BaseChatModel {
         await run?.handleLLMNewToken(piece);
       }
     }
-    const tool_call_chunks = tool_calls.map((call, index) => ({
-      name: call.name,
-      args: JSON.stringify(call.args),
-      id: call.id!,
+    const calls = [
+      ...tool_calls.map(({ id: call, name, args }) => ({ id: call!, name, args: JSON.stringify(args) })),
+      // A stream does not tell which arguments will turn out to be no JSON.
+      ...invalid_tool_calls.map(({ id: call = "", name = "", args = "" }) => ({ id: call, name, args })),
+    ];
+    const tool_call_chunks = calls.map((call, index) => ({
+      ...call,
       index,
       type: "tool_call_chunk" as const,
     }));

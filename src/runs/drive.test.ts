@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { sqliteSaver } from "../storage/index.ts";
@@ -89,6 +90,71 @@ describe("the events of a run", () => {
     expect(events).toContainEqual(
       expect.objectContaining({ type: "tool-end", ok: false, result: expect.stringContaining("/none") }),
     );
+  });
+});
+
+describe("a call that failed is shown as such:", () => {
+  const shell = { settings: { dir: tmpdir(), shell: true } };
+
+  it.each([
+    [
+      "a command with another exit code than 0",
+      { command: "echo one; echo two; exit 3" },
+      3,
+      "[Exit code 3.]",
+    ],
+    [
+      "a command that takes too long",
+      { command: "echo one; echo two; sleep 9", timeout: 0.5 },
+      null,
+      "[Stopped at the time limit.]",
+    ],
+  ])("%s", async (_, args, exitCode, words) => {
+    const { events, model } = await driven([callTool("execute", args), "So be it."], shell);
+    const output = `one\ntwo\n${words}`;
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-end", name: "execute", args, ok: false, exitCode, output }),
+    );
+    // To the model the output is an answer like any other.
+    expect(model.requests[1]!.messages.at(-1)).toMatchObject({ content: output, status: "success" });
+  });
+
+  it("a tool that does not exist", async () => {
+    const { events, model } = await driven([callTool("fly", { to: "Oslo" }, "c1"), "So be it."]);
+    const told = model.requests[1]!.messages.at(-1)!.text;
+    const fly = { owner: "main", name: "fly", call: "c1", args: { to: "Oslo" } };
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool-start", ...fly }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "tool-end", ...fly, ok: false, output: told }),
+    );
+  });
+
+  it("a call that cannot be read, beside others and alone", async () => {
+    const broken = (id: string) => ({ type: "invalid_tool_call" as const, id, name: "ls", args: "{oops" });
+    const beside = { type: "tool_call" as const, id: "c1", name: "ls", args: {} };
+    const { events } = await driven([
+      new AIMessage({ content: "", tool_calls: [beside], invalid_tool_calls: [broken("c2")] }),
+      new AIMessage({ content: "", invalid_tool_calls: [broken("c3")] }),
+      "So be it.",
+    ]);
+    const failed = events.filter((event) => event.type === "tool-end" && !event.ok);
+    expect(failed).toMatchObject([
+      { call: "c2", name: "ls", args: "{oops", result: expect.stringContaining("could not be read") },
+      { call: "c3" },
+    ]);
+  });
+
+  it("and a plan call whose arguments were repaired is not one of them", async () => {
+    const args = "{todos: ['Dig']}";
+    const { events } = await driven([
+      new AIMessage({
+        content: "",
+        invalid_tool_calls: [{ type: "invalid_tool_call", id: "c1", name: "write_todos", args }],
+      }),
+      callTool("update_todos", { done: "1" }),
+      "Done.",
+    ]);
+    expect(events.filter((event) => event.type === "tool-end").map(({ ok }) => ok)).toEqual([true, true]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, GraphRecursionError } from "@langchain/langgraph";
-import { HarnessError } from "../errors.ts";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
@@ -27,13 +26,15 @@ export interface DriveOptions {
  * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
  */
 export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
-  const { agent, signal } = options;
+  const { agent, signal, emit } = options;
   const config = { configurable: { thread_id: options.thread } };
+  // One for all of the run: a call may be asked about before it is made.
+  const recorder = new Recorder(emit, signal);
   try {
     let next = input === null ? await questionsFirst(options) : input;
     for (;;) {
       if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
-      await stream(next === GO_ON ? null : next, options);
+      await stream(next === GO_ON ? null : next, options, recorder);
       const state = await agent.graph.getState(config);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = questionsOf(state);
@@ -45,6 +46,8 @@ export async function drive(input: object | null, options: DriveOptions): Promis
     const state = await agent.graph.getState(config).catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
     return { ...ending(state, "failed"), error: explain(error, options.model) };
+  } finally {
+    recorder.finish();
   }
 }
 
@@ -62,13 +65,17 @@ async function questionsFirst(options: DriveOptions): Promise<object | typeof GO
   return questions.length === 0 ? GO_ON : answers(questions, options);
 }
 
-async function stream(input: object | null, { agent, thread, emit, signal }: DriveOptions): Promise<void> {
+async function stream(
+  input: object | null,
+  { agent, thread, emit, signal }: DriveOptions,
+  recorder: Recorder,
+): Promise<void> {
   const chunks = await agent.stream(input as never, {
     configurable: { thread_id: thread },
     streamMode: "custom",
     // Saved before the next step begins: a kill repeats at most the step in flight.
     durability: "sync",
-    callbacks: [new Recorder(emit, signal)],
+    callbacks: [recorder],
     signal,
   });
   for await (const chunk of chunks as AsyncIterable<unknown>) {
@@ -117,8 +124,6 @@ async function answers(
 }
 
 function explain(error: unknown, model: ChosenModel): string {
-  const known = HarnessError.from(error);
-  if (known) return known.message;
   if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
   return explainModelError(error, model);
 }

@@ -10,7 +10,7 @@ import { turnLimitText } from "./turn-limit.ts";
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 /** How a run ended. */
-export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error">;
+export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error" | "reason">;
 
 interface ThreadValues {
   messages?: BaseMessage[];
@@ -19,7 +19,10 @@ interface ThreadValues {
 
 /** The ending of a run that nobody stopped: a model that declines the task has not done it. */
 export function finished(state: StateSnapshot, { name }: ChosenModel): Ending {
-  if (isUnfinished(state)) return ending(state, "open");
+  if (isUnfinished(state)) {
+    const isOutOfTurns = finishReason(state) === TURN_LIMIT_REASON || turnLimitText(state) !== undefined;
+    return { ...ending(state, "open"), ...(isOutOfTurns && { reason: "turn-limit" }) };
+  }
   if (!DECLINED.includes(finishReason(state))) return ending(state, "done");
   return { ...ending(state, "failed"), error: `${name} declined the task.` };
 }

@@ -39,6 +39,11 @@ const usage = z.object({
 const owner = z.string().describe("`main`, or a sub-agent's place such as `main/general-purpose:call_7`.");
 const about = z.string().describe("The arguments in a few words.");
 const call = z.string().describe("The id of the tool call.");
+const args = z
+  .unknown()
+  .describe(
+    "The arguments; text that could not be read as JSON stands as it came. Long ones are cut, and say where.",
+  );
 
 /** What every event has. */
 const head = {
@@ -69,11 +74,31 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     counts,
     todos: z.array(todo).describe("The whole plan after the change."),
   }),
+  z
+    .object({ type: z.literal("model-start"), ...head, owner })
+    .describe("The model was asked; until its first words it thinks."),
+  z
+    .object({
+      type: z.literal("model-retry"),
+      ...head,
+      owner,
+      seconds: z.number().describe("How long until then."),
+      reason: z.string(),
+    })
+    .describe("The model is asked again. Text since its model-start is withdrawn: the answer begins anew."),
   z.object({ type: z.literal("text"), ...head, owner, text: z.string() }).describe("A piece of an answer."),
   z
     .object({ type: z.literal("model-end"), ...head, owner, text: z.string(), usage })
     .describe("An answer is complete; text is all of it."),
-  z.object({ type: z.literal("tool-start"), ...head, owner, call, name: z.string(), about }),
+  z.object({
+    type: z.literal("tool-start"),
+    ...head,
+    owner,
+    call,
+    name: z.string(),
+    about,
+    args: args.optional(),
+  }),
   z.object({
     type: z.literal("tool-end"),
     ...head,
@@ -81,8 +106,18 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     call,
     name: z.string(),
     about,
-    ok: z.boolean(),
+    args: args.optional(),
+    ok: z.boolean().describe("False also for a command that failed, and for a call that could not be made."),
     result: z.string().describe("The first line of the result."),
+    output: z
+      .string()
+      .describe("The whole result. Of a long one the middle is left out, and said.")
+      .optional(),
+    exitCode: z
+      .number()
+      .nullable()
+      .describe("Of a command that failed; null when it was stopped.")
+      .optional(),
   }),
   z.object({
     type: z.literal("subagent-start"),
@@ -118,6 +153,10 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     type: z.literal("run-end"),
     ...head,
     outcome: z.enum(["done", "open", "waiting", "failed", "interrupted"]),
+    reason: z
+      .enum(["turn-limit"])
+      .describe("Why it stopped, where the outcome does not say: its turns were used up.")
+      .optional(),
     exitCode: z.number(),
     counts,
     usage,

@@ -9,7 +9,16 @@ const READABLE = { thinkMs: 250, wordMs: 15 };
 /** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */
 export async function modelFor(
   name: string | undefined,
-  { env, isWatched }: { env: Environment; isWatched: boolean },
+  {
+    env,
+    isWatched,
+    timeout,
+  }: {
+    env: Environment;
+    isWatched: boolean;
+    /** After how many seconds a silent server is given up. */
+    timeout?: number | undefined;
+  },
 ): Promise<ChosenModel & { isFallback: boolean }> {
   const wanted = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
   const offline = (isFallback: boolean) => ({
@@ -20,7 +29,8 @@ export async function modelFor(
   });
   if (wanted === OFFLINE) return offline(false);
   try {
-    const chosen = await chooseModel({ env, ...(name !== undefined && { model: name }) });
+    const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };
+    const chosen = await chooseModel({ env, settings, ...(name !== undefined && { model: name }) });
     return { ...chosen, isFallback: false };
   } catch (error) {
     if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;

@@ -16,6 +16,27 @@ function started(args: object = {}) {
 
 const aborted = (): Error => new DOMException("This operation was aborted", "AbortError");
 
+it("a command that is stopped with the run has failed", () => {
+  const controller = new AbortController();
+  const events: RunEventBody[] = [];
+  const recorder = new Recorder((event) => void events.push(event), controller.signal);
+  const tool = { lc: 1, type: "not_implemented" as const, id: ["execute"] };
+  for (const id of ["run-1", "run-2"]) recorder.handleToolStart(tool, `{"command":"sleep 9"}`, id);
+  controller.abort();
+  recorder.handleToolError(aborted(), "run-1");
+  recorder.finish();
+  recorder.handleToolError(aborted(), "run-2");
+  expect(events.slice(2)).toMatchObject(
+    ["run-1", "run-2"].map((call) => ({
+      type: "tool-end",
+      call,
+      ok: false,
+      result: "Stopped.",
+      exitCode: null,
+    })),
+  );
+});
+
 describe("a tool that throws", () => {
   it("an AbortError of its own, while nobody aborts the run, has failed", () => {
     const { recorder, events } = started();
@@ -53,4 +74,22 @@ it("what a tool was called with and what it returned is cut between characters",
     { type: "tool-start", about: `/${"a".repeat(117)}…` },
     { type: "tool-end", result: `${"b".repeat(118)}…` },
   ]);
+});
+
+it("long arguments and results are cut, and say so", () => {
+  const { recorder, events } = started({ path: "/a", content: "x".repeat(100_000), lines: [1, 2] });
+  recorder.handleToolEnd("y".repeat(100_000), "run-1");
+  const [start, end] = events as [
+    Extract<RunEventBody, { type: "tool-start" }>,
+    Extract<RunEventBody, { type: "tool-end" }>,
+  ];
+  expect(start.args).toMatchObject({ path: "/a", lines: [1, 2] });
+  expect(JSON.stringify(start.args)).toMatch(/x\\n\[98000 characters of output left out\]\\nx/);
+  expect(end.output).toMatch(/y\n\[80000 characters of output left out\]\ny/);
+  expect(JSON.stringify(events).length).toBeLessThan(30_000);
+});
+
+it("arguments of many parts are cut too", () => {
+  const { events } = started({ list: Array.from({ length: 50_000 }, (_, at) => at) });
+  expect(JSON.stringify(events).length).toBeLessThan(30_000);
 });

@@ -1,11 +1,14 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
-import { AIMessage, ToolMessage, type UsageMetadata } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
 import { shortened } from "../middleware/title/shortened.ts";
+import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
 import { thoughtFilter, withoutThoughts } from "../models/thoughts.ts";
+import { boundedArgs, boundedText } from "./bounded.ts";
 import type { RunEventBody, Usage } from "./events.ts";
 import { MAIN } from "./view.ts";
 
@@ -16,8 +19,24 @@ interface Started {
   isHidden: boolean;
   /** Takes the thinking out of a model's text as it comes. */
   shown: (piece: string) => string;
-  tool?: { name: string; call: string; about: string };
+  tool?: ToolDetails;
 }
+
+/** What every event of a tool call says. */
+interface ToolDetails {
+  name: string;
+  call: string;
+  about: string;
+  args: unknown;
+}
+
+interface ToolResult {
+  ok: boolean;
+  result: string;
+  exitCode?: number | null;
+}
+
+const COMMAND = "execute";
 
 type Metadata = Record<string, unknown> | undefined;
 
@@ -30,6 +49,11 @@ export class Recorder extends BaseCallbackHandler {
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
   readonly #runs = new Map<string, Started>();
+  /** The last answers of each owner with calls that could not be read, and with others, until all is known of them. */
+  readonly #unread = new Map<string, AIMessage>();
+  readonly #called = new Map<string, AIMessage>();
+  /** Of those calls the ones that were made. */
+  readonly #made = new Set<string>();
 
   constructor(emit: (event: RunEventBody) => void, signal: AbortSignal) {
     super();
@@ -40,8 +64,26 @@ export class Recorder extends BaseCallbackHandler {
   override handleChatModelStart(
     ...args: Parameters<NonNullable<BaseCallbackHandler["handleChatModelStart"]>>
   ): void {
-    const [, , runId, , , tags, metadata] = args;
-    this.#runs.set(runId, started(tags, metadata));
+    const [, [messages = []], runId, , , tags, metadata] = args;
+    const run = started(tags, metadata);
+    this.#runs.set(runId, run);
+    if (!run.isHidden) {
+      this.#settleUnread(run.owner);
+      this.#settleUnmade(run.owner, messages);
+    }
+    this.#emit({ type: "model-start", owner: run.owner });
+  }
+
+  override handleCustomEvent(
+    name: string,
+    data: unknown,
+    _runId: string,
+    tags?: string[],
+    metadata?: Record<string, unknown>,
+  ): void {
+    if (name !== MODEL_RETRY) return;
+    const { seconds, reason } = data as ModelRetry;
+    this.#emit({ type: "model-retry", owner: started(tags, metadata).owner, seconds, reason });
   }
 
   override handleLLMNewToken(text: string, _at: unknown, runId: string): void {
@@ -55,6 +97,8 @@ export class Recorder extends BaseCallbackHandler {
     const generation = generations[0]?.[0] as { message?: unknown } | undefined;
     const message = generation?.message;
     if (!run || !AIMessage.isInstance(message)) return;
+    if (message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
+    if (message.tool_calls?.length) this.#called.set(run.owner, message);
     const text = run.isHidden ? "" : withoutThoughts(message.text);
     this.#emit({ type: "model-end", owner: run.owner, text, usage: usageOf(message) });
   }
@@ -66,28 +110,68 @@ export class Recorder extends BaseCallbackHandler {
   override handleToolStart(...args: Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>): void {
     const [tool, input, runId, , tags, metadata, runName, callId] = args;
     const run = started(tags, metadata);
-    const name = runName ?? nameOf(tool);
-    const details = { name, call: callId ?? runId, about: aboutCall(input) };
+    const details = detailsOf({ name: runName ?? nameOf(tool), call: callId ?? runId, input });
+    this.#settleUnread(run.owner);
     this.#runs.set(runId, { ...run, tool: details });
+    this.#made.add(details.call);
     this.#emit({ type: "tool-start", owner: run.owner, ...details });
   }
 
   override handleToolEnd(output: unknown, runId: string): void {
     const message = messageOf(output);
-    const failed = message?.status === "error";
-    this.#endTool(runId, { ok: !failed, result: message ? message.text : String(output) });
+    this.#endTool(runId, message ? resultOf(message) : { ok: true, result: String(output) });
   }
 
   override handleToolError(error: unknown, runId: string): void {
-    // An interrupt or Ctrl-C stops a tool half way: it has not failed, and it has not ended.
-    if (isGraphBubbleUp(error) || this.#signal.aborted) this.#take(runId);
+    // An interrupt stops a tool half way: it has not failed, and it has not ended.
+    if (isGraphBubbleUp(error)) this.#take(runId);
+    else if (this.#signal.aborted) this.#stop(runId);
     else this.#endTool(runId, { ok: false, result: error instanceof Error ? error.message : String(error) });
   }
 
-  #endTool(runId: string, { ok, result }: { ok: boolean; result: string }): void {
+  /** Says what became of everything that is still open when a run ends. */
+  finish(): void {
+    for (const owner of this.#unread.keys()) this.#settleUnread(owner);
+    if (this.#signal.aborted) for (const runId of this.#runs.keys()) this.#stop(runId);
+  }
+
+  /** Ctrl-C ends a command. Another tool has not failed then: it may go on for a while, and has not ended. */
+  #stop(runId: string): void {
+    const isCommand = this.#runs.get(runId)?.tool?.name === COMMAND;
+    if (isCommand) this.#endTool(runId, { ok: false, result: "Stopped.", exitCode: null });
+    else this.#take(runId);
+  }
+
+  #endTool(runId: string, result: ToolResult): void {
     const run = this.#take(runId);
-    if (!run?.tool) return;
-    this.#emit({ type: "tool-end", owner: run.owner, ...run.tool, ok, result: firstLine(result) });
+    if (run?.tool) this.#emit({ type: "tool-end", owner: run.owner, ...run.tool, ...ended(result) });
+  }
+
+  /** Calls whose arguments could not be read, after whoever repairs some has done so in the message. */
+  #settleUnread(owner: string): void {
+    const answer = this.#unread.get(owner);
+    this.#unread.delete(owner);
+    for (const { id = "", name, args: input = "", error } of answer?.invalid_tool_calls ?? []) {
+      const result = `The arguments could not be read: ${error || "they are no JSON"}`;
+      this.#fail(owner, detailsOf({ name: name || "tool", call: id, input }), { ok: false, result });
+    }
+  }
+
+  /** Calls that were answered and never made, such as those of a tool that does not exist. */
+  #settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
+    const calls = this.#called.get(owner)?.tool_calls ?? [];
+    this.#called.delete(owner);
+    for (const { id = "", name, args } of calls) {
+      const wasMade = this.#made.delete(id);
+      const reply = wasMade ? undefined : messages.findLast((message) => answers(message, id));
+      if (!ToolMessage.isInstance(reply) || reply.status !== "error") continue;
+      this.#fail(owner, detailsOf({ name, call: id, input: JSON.stringify(args) }), resultOf(reply));
+    }
+  }
+
+  #fail(owner: string, details: ToolDetails, result: ToolResult): void {
+    this.#emit({ type: "tool-start", owner, ...details });
+    this.#emit({ type: "tool-end", owner, ...details, ...ended(result) });
   }
 
   #take(runId: string): Started | undefined {
@@ -104,6 +188,22 @@ function started(tags: string[] | undefined, metadata: Metadata): Started {
   return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
 }
 
+function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
+  return { name, call, about: aboutCall(input), args: boundedArgs(input) };
+}
+
+function ended({ ok, result, exitCode }: ToolResult) {
+  const output = boundedText(result);
+  return { ok, result: firstLine(result), output, ...(exitCode !== undefined && { exitCode }) };
+}
+
+/** The result in a message. A command that failed is no error to the model: it did what the model asked for. */
+function resultOf(message: ToolMessage): ToolResult {
+  const failure = failedCommand(message);
+  if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
+  return { ok: message.status !== "error", result: message.text };
+}
+
 function usageOf(message: AIMessage): Usage {
   const usage = message.usage_metadata as UsageMetadata | undefined;
   return {
@@ -115,6 +215,10 @@ function usageOf(message: AIMessage): Usage {
 
 function nameOf(tool: Serialized): string {
   return tool.id.at(-1) ?? "tool";
+}
+
+function answers(message: BaseMessage, call: string): boolean {
+  return ToolMessage.isInstance(message) && message.tool_call_id === call;
 }
 
 function messageOf(output: unknown): ToolMessage | undefined {

@@ -56,7 +56,8 @@ describe("a limit of turns", () => {
   it("ends the main agent with a message, and the run is open", async () => {
     const { run } = threadOf();
     const { model, ...end } = await run([look("/a"), look("/b"), "Never said."], { maxTurns: 2 });
-    expect(end).toMatchObject({ outcome: "open", answer: "Stopped after 2 turns, as asked." });
+    const answer = "Stopped after 2 turns, as asked.";
+    expect(end).toMatchObject({ outcome: "open", reason: "turn-limit", answer });
     expect(model.requests).toHaveLength(2);
   });
 
@@ -71,7 +72,8 @@ describe("a limit of turns", () => {
       ],
       { maxTurns: 3 },
     );
-    expect(stopped).toMatchObject({ outcome: "open", answer: "Stopped after 3 turns, as asked." });
+    const answer = "Stopped after 3 turns, as asked.";
+    expect(stopped).toMatchObject({ outcome: "open", reason: "turn-limit", answer });
     expect(stopped.model.requests).toHaveLength(3);
     expect(await questions()).toEqual([]);
     expect(events.some(({ type }) => type === "question" || type === "subagent-end")).toBe(false);

@@ -74,13 +74,44 @@ describe("the view of a run", () => {
   it("shows a tool from its start to its end", () => {
     const call = { owner: MAIN, call: "c", name: "ls", about: "/" };
     const running = play(start, { type: "tool-start", ...call });
-    expect([...running.agents.get(MAIN)!.tools.values()]).toEqual([{ name: "ls", about: "/" }]);
+    expect([...running.agents.get(MAIN)!.tools.values()]).toMatchObject([{ name: "ls", about: "/" }]);
     const ended = play(
       start,
       { type: "tool-start", ...call },
       { type: "tool-end", ...call, ok: true, result: "" },
     );
     expect(ended.agents.get(MAIN)!.tools.size).toBe(0);
+  });
+
+  it("shows that an agent thinks until its first words, or waits to ask again", () => {
+    const thinking: RunEventBody = { type: "model-start", owner: MAIN };
+    const retry: RunEventBody = { type: "model-retry", owner: MAIN, seconds: 4, reason: "server busy" };
+    const waiting = (...bodies: RunEventBody[]) => play(start, ...bodies).agents.get(MAIN)!.waiting;
+    expect(waiting(thinking)).toEqual({ since: expect.any(Number) as number });
+    expect(waiting(thinking, retry)).toMatchObject({ retry: { reason: "server busy" } });
+    expect(waiting(thinking, retry, thinking)).not.toHaveProperty("retry");
+    expect(waiting(thinking, { type: "text", owner: MAIN, text: "a" })).toBeUndefined();
+    expect(waiting(thinking, spent(1))).toBeUndefined();
+  });
+
+  it("does not count as work the time in which a question waits", () => {
+    const then = (time: number, body: RunEventBody): RunEvent => ({
+      version: 1,
+      thread: "t",
+      ...body,
+      at: time,
+    });
+    const question: RunEventBody = { type: "question", id: "q", kind: "other", text: "?", options: [] };
+    const answer: RunEventBody = { type: "answer", id: "q", answer: "yes" };
+    const view = [
+      then(1000, start),
+      then(2000, plan([todo("1", "in_progress")])),
+      then(3000, question),
+      then(4000, question),
+      then(9000, answer),
+      then(9000, answer),
+    ].reduce(reduce, EMPTY_VIEW);
+    expect(view.marks.get("1")?.at).toBe(2000 + 6000);
   });
 
   it("is not changed in place by any event", () => {
@@ -94,8 +125,12 @@ describe("the view of a run", () => {
       { type: "tool-end", owner: MAIN, call: "c", name: "ls", about: "", ok: false, result: "" },
       { type: "subagent-start", owner: HELPER, name: "x", description: "" },
       { type: "subagent-end", owner: HELPER, name: "x", ok: true },
+      { type: "model-start", owner: MAIN },
+      { type: "model-retry", owner: MAIN, seconds: 4, reason: "server busy" },
       { type: "text", owner: MAIN, text: "a" },
       { type: "notice", text: "n" },
+      { type: "question", id: "q", kind: "other", text: "?", options: [] },
+      { type: "answer", id: "q", answer: "yes" },
     ];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds), { maxLength: 12 }), (bodies) => {

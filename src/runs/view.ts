@@ -8,7 +8,9 @@ export interface AgentView {
   todos: readonly Todo[];
   usage: Usage;
   /** What it is doing now, by tool call. */
-  tools: ReadonlyMap<string, { name: string; about: string }>;
+  tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
+  /** It waits for the model's first words, or until `retry.at` to ask again. */
+  waiting?: { since: number; retry?: { at: number; reason: string } } | undefined;
   /** The item of its parent's plan that it works on. */
   todoId?: string;
   startedAt: number;
@@ -25,6 +27,8 @@ export interface RunView {
   usage: Usage;
   /** When each item in progress was first seen so, and what the run had spent by then. */
   marks: ReadonlyMap<string, { at: number; tokens: number }>;
+  /** Since when a question waits for a person. */
+  askedAt?: number | undefined;
 }
 
 export const MAIN = "main";
@@ -51,15 +55,27 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       const planned = withAgent(view, event, (agent) => ({ ...agent, todos: event.todos as Todo[] }));
       return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;
     }
+    case "model-start":
+      return withAgent(view, event, (agent) => ({ ...agent, waiting: { since: event.at } }));
+    case "model-retry": {
+      const { at, seconds, reason } = event;
+      const retry = { at: at + seconds * 1000, reason };
+      return withAgent(view, event, (agent) => ({ ...agent, waiting: { since: at, retry } }));
+    }
+    case "text":
+      // Of the many pieces only the first changes anything.
+      if (!view.agents.get(event.owner)?.waiting) return view;
+      return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
     case "model-end":
       return withAgent({ ...view, usage: sum(view.usage, event.usage) }, event, (agent) => ({
         ...agent,
         usage: sum(agent.usage, event.usage),
+        waiting: undefined,
       }));
     case "tool-start":
       return withAgent(view, event, (agent) => {
-        const { name, about } = event;
-        return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about }) };
+        const { name, about, at: startedAt } = event;
+        return { ...agent, tools: new Map(agent.tools).set(event.call, { name, about, startedAt }) };
       });
     case "tool-end":
       return withAgent(view, event, (agent) => {
@@ -75,11 +91,22 @@ export function reduce(view: RunView, event: RunEvent): RunView {
         ...(event.todoId !== undefined && { todoId: event.todoId }),
       }));
     case "subagent-end":
-      return withAgent(view, event, (agent) => ({ ...agent, ended: true, tools: new Map() }));
+      return withAgent(view, event, (agent) => ({
+        ...agent,
+        ended: true,
+        tools: new Map(),
+        waiting: undefined,
+      }));
     case "question":
-    case "answer":
+      return { ...view, askedAt: view.askedAt ?? event.at };
+    case "answer": {
+      // Nobody worked while the question waited.
+      const { askedAt = event.at, marks } = view;
+      const waited = event.at - askedAt;
+      const later = [...marks].map(([id, mark]) => [id, { ...mark, at: mark.at + waited }] as const);
+      return { ...view, askedAt: undefined, marks: new Map(later) };
+    }
     case "run-end":
-    case "text":
     case "notice":
       return view;
   }

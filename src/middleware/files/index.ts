@@ -93,7 +93,8 @@ function fileTools(workspace: Workspace, limit: number | false): DynamicStructur
         const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
         const content = answer.ok ? answer.text : `Error: ${answer.text}`;
-        const message = new ToolMessage({ content, status, name, tool_call_id: id });
+        const kept = answer.failure && { artifact: answer.failure };
+        const message = new ToolMessage({ content, status, name, tool_call_id: id, ...kept });
         const files = changes();
         return Object.keys(files).length > 0
           ? new Command({ update: { files, messages: [message] } })

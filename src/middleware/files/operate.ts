@@ -7,6 +7,7 @@ import {
   type FileResult,
 } from "../../files/index.ts";
 import { parentOf } from "../../files/paths.ts";
+import { failureOf, type FailedCommand } from "./failed-command.ts";
 import { located } from "./located.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 
@@ -16,6 +17,8 @@ type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Nam
 export interface Answer {
   ok: boolean;
   text: string;
+  /** Of a command that failed, whose output is an answer like any other. */
+  failure?: FailedCommand;
 }
 
 /** How a tool is run. */
@@ -117,7 +120,9 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   execute: async (backend, { command, timeout }, { signal }) => {
     if (!backend.execute) return { ok: false, text: "Commands cannot be run here." };
     const options = { signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
-    return said(await backend.execute(command, options), renderExecution);
+    const execution = await backend.execute(command, options);
+    const failure = execution.ok ? failureOf(execution) : undefined;
+    return { ...said(execution, renderExecution), ...(failure && { failure }) };
   },
 };
 

@@ -1,4 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -151,14 +153,57 @@ describe("holdfast run", () => {
     script = [PLAN, call("ls", {}), call("ls", {})];
     const stopped = await holdfast(["run", "--max-turns", "2", "--thread", "t", "A garden"]);
     expect(stopped.code).toBe(3);
-    expect(stopped.out).toContain("Stopped with open items (0/2");
+    expect(stopped.out).toContain("Stopped after 2 turns, as asked (0/2");
     expect(stopped.out).toContain("Go on with: holdfast resume t");
 
     script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    const again = await holdfast(["resume", "t", "--max-turns", "1"]);
+    expect(again).toMatchObject({ code: 3, out: expect.stringContaining("Stopped after 1 turn, as asked") });
+    script = [say("Planted.")];
     const resumed = await holdfast(["resume", "t"]);
     expect(resumed.out).toContain("resumed t with openai:gpt-5.1");
     expect(resumed.out).toContain("Done (2/2");
     expect(resumed.code).toBe(0);
+  });
+
+  it("says that it waits for a busy server, in plain lines and with --json", async () => {
+    const busy = { error: { message: "Slow down." }, status: 429, retryAfter: 0 };
+    script = [busy, say("Hello."), busy, say("Hello.")];
+    const { out } = await holdfast(["run", "Say hello"]);
+    expect(out).toContain("retrying in 0 s (too many requests, 429; the server asks to wait)\nHello.\n");
+    const events = eventsOf((await holdfast(["run", "--json", "Say hello"])).out);
+    expect(events.map(({ type }) => type).slice(0, 4)).toEqual([
+      "run-start",
+      "model-start",
+      "model-retry",
+      "text",
+    ]);
+    expect(events[2]).toMatchObject({ owner: "main", seconds: 0, reason: expect.stringContaining("429") });
+  });
+
+  it("gives up a silent server after --timeout, and says how to wait longer", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const env = { OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, HOLDFAST_TIMEOUT: "0.05" };
+    for (const [flags, limit] of [
+      [[], "0.05"],
+      [["--timeout", "1"], "1"],
+    ] as const) {
+      const { code, out } = await holdfast(["run", ...flags, "Say hello"], { env });
+      expect(code).toBe(1);
+      expect(out).toContain(`was silent for ${limit} s. Try again, or wait longer with --timeout`);
+    }
+    silent.close();
+    silent.closeAllConnections();
+  });
+
+  it("shows the end of what a failed command said", async () => {
+    const command = "for i in 1 2 3 4 5 6 7; do echo line $i; done; exit 3";
+    script = [call("execute", { command }), say("So be it.")];
+    const { out } = await holdfast(["run", "--dir", ".", "--shell", "--yes", "Try"]);
+    expect(out).toContain(`✗ execute ${command}: Exit code 3.\n    line 3\n`);
+    expect(out).toContain("    line 7\nSo be it.\n");
   });
 
   it("says in one line what is wrong with the model's server, keeps the thread, and goes on", async () => {

@@ -211,6 +211,11 @@ function modelOptions<T>(args: Argv<T>) {
       type: "number",
       describe: "Stop after so many turns, sub-agents' included; resume goes on",
       coerce: wholeNumber("max-turns")<number | undefined>,
+    })
+    .option("timeout", {
+      type: "number",
+      describe: "Give up a model that is silent for so many seconds ($HOLDFAST_TIMEOUT, or 300)",
+      coerce: wholeNumber("timeout")<number | undefined>,
     });
 }
 

@@ -35,7 +35,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const { env } = terminal;
   const prices = readPrices(env["HOLDFAST_PRICES"]);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
-  const model = await modelFor(options.settings.model, { env, isWatched });
+  const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
   const settings = settingsFor(model.name, options);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);

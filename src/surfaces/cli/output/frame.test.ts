@@ -51,8 +51,25 @@ describe("the live plan", () => {
       "[x] 1 Item 1 0:05 · 1.2k tokens",
       "[>] 2 Item 2 ⠋ · 1:00 · 2.5k tokens",
       "[ ] 3 Item 3",
-      "⠋ 1/3 read_file /a.md · 1:00 · 2.5k tokens · $0.013 · under a minute left",
+      "⠋ 1/3 read_file /a.md 1:00 · 1:00 · 2.5k tokens · $0.013 · under a minute left",
     ]);
+  });
+
+  it.each<[string, RunEventBody[]]>([
+    ["thinking 1:00", [{ type: "model-start", owner: MAIN }]],
+    [
+      "running npm test 1:00",
+      [{ type: "tool-start", owner: MAIN, call: "c", name: "execute", about: "npm test" }],
+    ],
+    [
+      "retrying in 4 s (server busy)",
+      [
+        { type: "model-start", owner: MAIN },
+        { type: "model-retry", owner: MAIN, seconds: 64, reason: "server busy" },
+      ],
+    ],
+  ])("says what it waits for: %s", (text, events) => {
+    expect(frame(view(...events), options)).toEqual([`⠋ no plan ${text} · 1:00`]);
   });
 
   it("nests the plan of a sub-agent under the item that it works on", () => {

@@ -51,7 +51,7 @@ function helperLines(view: RunView, helper: AgentView, options: FrameOptions & {
   const { paint, now } = options;
   const { completed, total } = countTodos(helper.todos);
   const progress = total > 0 ? ` ${completed}/${total}` : "";
-  const about = [clock(now - helper.startedAt), tokens(tokensOf(helper.usage)), doing(helper)];
+  const about = [clock(now - helper.startedAt), tokens(tokensOf(helper.usage)), doing(helper, now)];
   const head = `${paint("magenta", `${helper.name}${progress}`)} ${paint("dim", join(about))}`;
   const indent = `${options.indent}    `;
   return [{ text: indent + head, isActive: true }, ...planLines(view, helper, { ...options, indent })];
@@ -87,7 +87,7 @@ function statusLine(view: RunView, { now, paint, prices }: FrameOptions): string
   const elapsed = ({ id }: Todo): number => now - (view.marks.get(id)?.at ?? now);
   const left = timeLeft(todos, elapsed);
   const parts = [
-    main && doing(main),
+    main && doing(main, now),
     clock(now - view.startedAt),
     tokens(tokensOf(view.usage)),
     prices && dollars(costOf(view.usage, prices)),
@@ -97,12 +97,22 @@ function statusLine(view: RunView, { now, paint, prices }: FrameOptions): string
   return `${paint("cyan", spinner(now))} ${paint("bold", progress)} ${paint("dim", join(parts))}`;
 }
 
-function doing({ tools }: AgentView): string | undefined {
+/** What an agent is at, and for how long: `running npm test 0:12`, `thinking 0:03`, `retrying in 4 s (…)`. */
+function doing({ tools, waiting }: AgentView, now: number): string | undefined {
   const calls = [...tools.values()].filter(({ name }) => name !== "task");
   const [first] = calls;
-  if (!first) return undefined;
-  const more = calls.length > 1 ? ` +${calls.length - 1}` : "";
-  return `${shortened(oneLine(`${first.name} ${first.about}`))}${more}`;
+  if (first) {
+    const { name, about, startedAt } = first;
+    const more = calls.length > 1 ? `+${calls.length - 1}` : undefined;
+    const verb = name === "execute" ? "running" : name;
+    return [shortened(oneLine(`${verb} ${about}`)), more, duration(now - startedAt)]
+      .filter(Boolean)
+      .join(" ");
+  }
+  if (!waiting) return undefined;
+  const { since, retry } = waiting;
+  if (!retry) return ["thinking", duration(now - since)].filter(Boolean).join(" ");
+  return `retrying in ${Math.max(0, Math.ceil((retry.at - now) / 1000))} s (${oneLine(retry.reason)})`;
 }
 
 function tokens(count: number): string | undefined {

@@ -6,6 +6,7 @@ import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, oneLine, STATUS_STYLES, type Paint } from "./paint.ts";
 
 type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
+type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 /** What an event says in plain lines, given the view after it. Empty for what only a live view shows. */
@@ -28,9 +29,13 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
     case "tool-end": {
       // The plan and the sub-agents have lines of their own.
       if (event.ok && OWN_LINES.has(event.name)) return [];
-      const sign = event.ok ? paint("green", "✓") : paint("red", "✗");
-      const about = event.ok ? event.about : `${event.about}: ${event.result}`;
-      return [`${prefix(event.owner)}${sign} ${paint("dim", oneLine(`${event.name} ${about}`))}`];
+      return event.ok
+        ? [toolLine(event, paint("green", "✓"), event.about, paint)]
+        : failureLines(event, paint);
+    }
+    case "model-retry": {
+      const text = `retrying in ${event.seconds} s (${event.reason})`;
+      return [prefix(event.owner) + paint("yellow", oneLine(text))];
     }
     case "subagent-start":
       return [
@@ -45,10 +50,32 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
     case "run-end":
       return endLines(event, view, paint);
     case "text":
+    case "model-start":
     case "tool-start":
     case "answer":
       return [];
   }
+}
+
+/** How many of its last lines are shown of a command that failed. */
+const LAST = 5;
+
+/** Why a tool failed; of a command how it ended, which its output says last, and what it said before. */
+function failureLines(event: ToolEnd, paint: Paint): string[] {
+  const { about, result, output = result, exitCode } = event;
+  const lines = harmless(output)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const why = exitCode === undefined ? result : (lines.pop() ?? "").replace(/^\[(.*)\]$/, "$1");
+  const said = exitCode === undefined ? [] : lines.slice(-LAST);
+  return [
+    toolLine(event, paint("red", "✗"), `${about}: ${why}`, paint),
+    ...said.map((line) => `${prefix(event.owner)}    ${paint("dim", line.trimEnd())}`),
+  ];
+}
+
+function toolLine({ owner, name }: ToolEnd, sign: string, about: string, paint: Paint): string {
+  return `${prefix(owner)}${sign} ${paint("dim", oneLine(`${name} ${about}`))}`;
 }
 
 /** How much is shown of what a sub-agent was asked to do. */
@@ -120,7 +147,9 @@ const OUTCOMES = {
 } as const;
 
 function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): string[] {
-  const [style, word] = OUTCOMES[event.outcome];
+  const [style, outcome] = OUTCOMES[event.outcome];
+  const isOutOfTurns = event.reason === "turn-limit" && event.answer !== undefined;
+  const word = isOutOfTurns ? event.answer!.replace(/\.$/, "") : outcome;
   const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
   const parts = [
     total > 0 ? `${completed}/${total - cancelled}` : undefined,

@@ -37,9 +37,18 @@ class Stage extends EventEmitter {
   }
 
   async resize(columns: number, rows: number): Promise<void> {
+    await this.resizeUnheard(columns, rows);
+    this.hear();
+  }
+
+  /** The terminal has another size, and the process does not know yet. */
+  async resizeUnheard(columns: number, rows: number): Promise<void> {
     await this.#written;
     this.#terminal.resize(columns, rows);
-    [this.columns, this.rows] = [columns, rows];
+  }
+
+  hear(): void {
+    [this.columns, this.rows] = [this.#terminal.cols, this.#terminal.rows];
     this.emit("resize");
   }
 
@@ -123,6 +132,37 @@ describe("the live output", () => {
     const lines = await stage.lines();
     expect(lines.filter((line) => line.includes("rather"))).toHaveLength(1);
     expect(lines.some((line) => line.includes("[>]"))).toBe(false);
+  });
+
+  it.each([
+    [20, 12],
+    [14, 12],
+    [30, 6],
+  ])("leaves nothing behind when it draws before it hears of %i by %i", async (columns, rows) => {
+    stage = new Stage(60, 20);
+    const thinking: RunEventBody = { type: "model-start", owner: MAIN };
+    stage.show(start, plan({ id: "1", content: "An item with a rather long name", status: "in_progress" }));
+    stage.show(thinking);
+    await stage.resizeUnheard(columns, rows);
+    stage.show(thinking, thinking);
+    stage.hear();
+    stage.show(thinking);
+    const lines = await stage.lines();
+    expect(lines[0]).toBe("started t with m".slice(0, columns));
+    expect(lines.filter((line) => line.startsWith("[>]"))).toHaveLength(1);
+    expect(lines.join("\n")).not.toContain("rather long name");
+  });
+
+  it("marks that an answer begins again", async () => {
+    stage = new Stage(60, 20);
+    stage.show(start, { type: "model-start", owner: MAIN }, text("Half an"));
+    stage.show({ type: "model-retry", owner: MAIN, seconds: 1, reason: "the connection was cut" });
+    stage.show({ type: "model-start", owner: MAIN }, text("A whole answer."), end);
+    expect((await stage.lines()).slice(1, 4)).toEqual([
+      "Half an",
+      "retrying in 1 s (the connection was cut)",
+      "A whole answer.",
+    ]);
   });
 
   it("leaves the terminal alone while a question is asked", async () => {

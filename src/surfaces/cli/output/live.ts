@@ -70,9 +70,9 @@ export class LiveOutput implements Output {
       case "model-end":
         // What was streamed is on the screen already.
         return event.owner === MAIN ? this.#takeText() : [];
-      case "tool-end": {
+      case "tool-end":
+      case "model-retry":
         return event.owner === MAIN ? this.#fitted(event) : [];
-      }
       case "question":
         return this.#asks ? [] : this.#fitted(event);
       case "run-start":
