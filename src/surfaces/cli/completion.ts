@@ -35,6 +35,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "-a": NOTHING,
   "--limit": NOTHING,
   "--max-turns": NOTHING,
+  "--timeout": NOTHING,
 };
 
 /** What stands after a command, for the first word or for each. */
