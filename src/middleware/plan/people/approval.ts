@@ -1,9 +1,17 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
-import { HarnessError } from "../../../errors.ts";
 import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
 import { show } from "../../../plan/read.ts";
+import {
+  askPerson,
+  decisionList,
+  decisionType,
+  editedCall,
+  isRecord,
+  reasonOf,
+  reviewFields,
+  type ReviewFields,
+} from "../../review.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -18,17 +26,8 @@ export type PlanDecision =
 /** An item of an edited plan: its content, and whatever else is to be set. */
 export type EditedTodo = Partial<Todo> & { content: string };
 
-interface ReviewRequest {
-  name: string;
-  args: Record<string, unknown>;
-  description: string;
-}
-
-/**
- * The value of the interrupt that asks for approval. The review fields are those of LangChain's
- * human-in-the-loop middleware, in both spellings that user interfaces read.
- */
-export interface PlanApprovalRequest {
+/** The value of the interrupt that asks for approval. */
+export interface PlanApprovalRequest extends ReviewFields {
   type: "plan-approval";
   version: 1;
   owner: string;
@@ -37,10 +36,6 @@ export interface PlanApprovalRequest {
   changes: readonly Change[];
   /** What was wrong with the last decision, when there was one. */
   error?: string;
-  actionRequests: ReviewRequest[];
-  action_requests: ReviewRequest[];
-  reviewConfigs: { actionName: string; allowedDecisions: string[] }[];
-  review_configs: { action_name: string; allowed_decisions: string[] }[];
 }
 
 const DECISIONS = ["approve", "edit", "reject"];
@@ -61,17 +56,14 @@ export async function askApproval(
   if (!proposal) return undefined;
   const { calls, todos, changes, plan } = proposal;
   const call = calls[0]!;
-  const review: ReviewRequest = { name: call.name, args: call.args, description: renderSnapshot(todos) };
+  const action = { name: call.name, args: call.args, description: renderSnapshot(todos) };
   const request: PlanApprovalRequest = {
     type: "plan-approval",
     version: 1,
     owner: setup.owner,
     todos,
     changes,
-    actionRequests: [review],
-    action_requests: [review],
-    reviewConfigs: [{ actionName: call.name, allowedDecisions: DECISIONS }],
-    review_configs: [{ action_name: call.name, allowed_decisions: DECISIONS }],
+    ...reviewFields([{ action, rule: { allowedDecisions: DECISIONS } }]),
   };
   let decision = readDecision(ask(request));
   for (;;) {
@@ -91,39 +83,23 @@ export async function askApproval(
 }
 
 function ask(request: PlanApprovalRequest): unknown {
-  try {
-    return interrupt(request);
-  } catch (error) {
-    if (isGraphBubbleUp(error)) throw error;
-    const message =
-      "planMiddleware: approval needs a checkpointer; pass one to createAgent, and a thread_id to invoke.";
-    throw new HarnessError("invalid-options", message, { cause: error });
-  }
+  return askPerson(request, "planMiddleware: approval");
 }
 
 type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; error: string };
 
-/** Understands a decision in the short form, as a bare word, or wrapped in the `decisions` of LangChain's UIs. */
+/** Understands a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
 function readDecision(answer: unknown): Reading {
-  const record = isRecord(answer) ? answer : {};
-  const decisions = record["decisions"];
-  if (Array.isArray(decisions) && decisions.length > 0) return readDecision(decisions[0]);
-  const type =
-    answer === true
-      ? "approve"
-      : typeof answer === "string"
-        ? answer
-        : (record["type"] ?? record["decision"]);
-  if (type === "approve" || type === "accept") return { type: "approve" };
-  if (type === "reject" || answer === false) {
-    const reason = record["reason"] ?? record["message"];
-    return typeof reason === "string" ? { type: "reject", reason } : { type: "reject" };
-  }
+  const decision = decisionList(answer)?.[0] ?? answer;
+  const type = decisionType(decision);
+  if (type === "approve") return { type };
   if (type === "edit") {
-    const action = record["editedAction"] ?? record["edited_action"];
-    const args = isRecord(action) && isRecord(action["args"]) ? action["args"] : record;
+    const args = editedCall(decision)?.args ?? (isRecord(decision) ? decision : {});
     const todos = args["todos"] ?? args["items"];
-    if (Array.isArray(todos)) return { type: "edit", todos: todos as EditedTodo[] };
+    if (Array.isArray(todos)) return { type, todos: todos as EditedTodo[] };
+  } else if (type) {
+    const reason = reasonOf(decision);
+    return { type: "reject", ...(reason !== undefined && { reason }) };
   }
   const valid = '{type:"approve"}, {type:"edit",todos:[…]} or {type:"reject",reason}';
   return { type: "unreadable", error: `Resume with ${valid}; got ${show(answer)}.` };
@@ -223,8 +199,4 @@ function rejectedPlan(message: AIMessage, calls: Call[], reason: string | undefi
 
 function notRun({ name, id = "" }: Call, content: string): ToolMessage {
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

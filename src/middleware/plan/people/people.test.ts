@@ -208,7 +208,13 @@ describe("approval", () => {
     expect(request?.reviewConfigs[0]?.actionName).toBe("write_todos");
   });
 
-  for (const decision of [{ type: "approve" }, "approve", true, { decisions: [{ type: "approve" }] }]) {
+  for (const decision of [
+    { type: "approve" },
+    "approve",
+    true,
+    { decisions: [{ type: "approve" }] },
+    [{ type: "accept", args: null }],
+  ]) {
     it(`goes on after ${JSON.stringify(decision)}`, async () => {
       const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
       await agent.invoke(new Command({ resume: decision }), config);
@@ -236,6 +242,7 @@ describe("approval", () => {
         },
       ],
     },
+    [{ type: "edit", args: { action: "write_todos", args: { todos: [{ content: "read slowly" }] } } }],
   ]) {
     it(`takes an edited plan: ${JSON.stringify(decision).slice(0, 50)}`, async () => {
       const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
