@@ -3,6 +3,7 @@ import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { callId, checkedTool } from "../loose-tool.ts";
+import { isPlanTool } from "../plan-tool.ts";
 import { answeredOnce } from "../tool-errors/index.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
@@ -19,16 +20,16 @@ export interface ClarificationRequest {
 
 /**
  * Lets the model ask the user: the run stops with an interrupt and goes on with the answer. Other tools called in
- * the same turn are not run, and the model is told so.
+ * the same turn are not run, and the model is told so; only the plan is changed, for the user to see it meanwhile.
  */
 export function clarificationMiddleware() {
   return createMiddleware({
     name: "ClarificationMiddleware",
     tools: [clarificationTool()],
     wrapToolCall: async (request, handler) => {
-      const { toolCall, state } = request;
-      if (toolCall.name === CLARIFICATION_TOOL || !isAsking(state.messages, toolCall.id))
-        return answeredOnce(request, handler);
+      const { toolCall, tool, state } = request;
+      const isRun = toolCall.name === CLARIFICATION_TOOL || isPlanTool(tool);
+      if (isRun || !isAsking(state.messages, toolCall.id)) return answeredOnce(request, handler);
       const content = `Not run: ${CLARIFICATION_TOOL} was called in the same turn, and the answer may change what is needed. Call it again if it still is.`;
       return new ToolMessage({
         content,

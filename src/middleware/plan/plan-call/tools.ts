@@ -10,6 +10,7 @@ import {
 } from "../../../plan/index.ts";
 import type { Change, Todo, ToolText } from "../../../plan/index.ts";
 import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
+import { planTool } from "../../plan-tool.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
@@ -23,7 +24,7 @@ export const PLAN_EDITED = "plan_edited";
 export function planTools({ setup, turns }: PlanParts): DynamicStructuredTool[] {
   const { write, update } = setup.preset.tools;
   return [write, ...(update ? [update] : [])].map((text) =>
-    looseTool(text, (args, runtime) => runCall(setup, turns, { text, args, runtime })),
+    planTool(looseTool(text, (args, runtime) => runCall(setup, turns, { text, args, runtime }))),
   );
 }
 
