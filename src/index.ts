@@ -10,6 +10,12 @@ export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
 export type { LeadOptions } from "./lead/options.ts";
 export type { LeadRequest } from "./lead/request.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
+export {
+  consentMiddleware,
+  type ConsentDecision,
+  type ConsentOptions,
+  type ConsentRequest,
+} from "./middleware/consent/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
+import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
@@ -54,7 +55,7 @@ const OPTIONS = z
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
     summarization: z.union([z.literal(false), SUMMARIZATION]),
     without: z.array(z.string()),
-    interruptOn: z.record(z.string(), z.union([z.boolean(), z.looseObject({})])),
+    interruptOn: INTERRUPT_ON,
     stateSchema: z.unknown(),
     contextSchema: z.unknown(),
     name: z.string(),

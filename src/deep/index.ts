@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { createAgent, humanInTheLoopMiddleware, type AnyAgentMiddleware } from "langchain";
+import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
@@ -56,10 +57,10 @@ function assemble(options: DeepAgentOptions, depth: number): object {
           }),
         ]
       : []),
+    ...(interruptOn ? [consentMiddleware({ interruptOn }) as AnyAgentMiddleware] : []),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),
-    ...(interruptOn ? [askFirst(interruptOn)] : []),
   ];
   const agent = createAgent({
     model,
@@ -74,7 +75,10 @@ function assemble(options: DeepAgentOptions, depth: number): object {
   return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
 }
 
-/** Default middleware with the user's in the place of those it names, the rest in front of the last four. */
+/**
+ * Default middleware with the user's in the place of those it names, the rest in front of the last three: behind the one
+ * that asks for consent, which a person gives once however often a call is tried.
+ */
 function arranged(
   defaults: AnyAgentMiddleware[],
   { middleware = [], without = [] }: DeepAgentOptions,
@@ -93,7 +97,13 @@ function arranged(
     .filter((one) => !without.some((name) => name === one.name))
     .map((one) => given.get(one.name) ?? one);
   const end = kept.findIndex((one) => one.name === "DanglingCallsMiddleware");
-  return kept.toSpliced(end < 0 ? kept.length : end, 0, ...own);
+  const consent = kept.findIndex((one) => one.name === "HumanInTheLoopMiddleware");
+  // Nobody is asked for consent to a call that a question to the user holds back.
+  const first = own.filter((one) => consent >= 0 && one.name === "ClarificationMiddleware");
+  const rest = own.filter((one) => !first.includes(one));
+  return kept
+    .toSpliced(end < 0 ? kept.length : end, 0, ...rest)
+    .toSpliced(consent < 0 ? kept.length : consent, 0, ...first);
 }
 
 /** Makes runnable sub-agents of their descriptions; each is built when it is first used. */
@@ -150,11 +160,6 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     ...(tools && { tools }),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
-}
-
-function askFirst(interruptOn: object): AnyAgentMiddleware {
-  const ask = humanInTheLoopMiddleware as unknown as (options: object) => AnyAgentMiddleware;
-  return ask({ interruptOn });
 }
 
 function checkToolNames(tools: readonly AnyTool[], builtIn: readonly string[]): void {

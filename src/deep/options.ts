@@ -59,7 +59,7 @@ export interface DeepAgentOptions {
   middleware?: readonly AnyAgentMiddleware[];
   /** Names of default middleware to leave out. */
   without?: readonly DefaultMiddlewareName[];
-  /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`. */
+  /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | InterruptOnConfig>;
   stateSchema?: StateDefinitionInit;
   contextSchema?: unknown;
@@ -76,9 +76,9 @@ export const DEFAULT_MIDDLEWARE = [
   "PlanMiddleware",
   "FilesMiddleware",
   "SubagentsMiddleware",
+  "HumanInTheLoopMiddleware",
   "DanglingCallsMiddleware",
   "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",
-  "HumanInTheLoopMiddleware",
 ] as const;
 export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

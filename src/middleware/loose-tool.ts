@@ -1,5 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { tool, type DynamicStructuredTool } from "@langchain/core/tools";
+import { Validator } from "@langchain/core/utils/json_schema";
+import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
 
@@ -53,14 +55,33 @@ export function checkedTool<Schema extends z.ZodObject>(
       delete jsonSchema.exclusiveMinimum;
     },
   });
-  return looseTool({ name, description, schema: shown }, async (args, runtime) => {
+  const made = looseTool({ name, description, schema: shown }, async (args, runtime) => {
     const parsed = schema.safeParse(withoutNulls(args));
     if (parsed.success) return run(parsed.data, runtime);
-    const reasons = parsed.error.issues.map(
-      (issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`,
-    );
-    return failure(name, callId(runtime), `${reasons.join("; ")}. Nothing was done.`);
+    return failure(name, callId(runtime), `${problemsOf(parsed.error)}. Nothing was done.`);
   });
+  checks.set(made, schema);
+  return made;
+}
+
+/** What the tools above are held to; LangChain sees that they take anything. */
+const checks = new WeakMap<object, z.ZodObject>();
+
+/** What a tool would find wrong with arguments, before it is called. */
+export async function argumentsProblem(called: unknown, args: unknown): Promise<string | undefined> {
+  if (typeof called !== "object" || called === null) return undefined;
+  const schema: unknown = checks.get(called) ?? ("schema" in called ? called.schema : undefined);
+  if (isInteropZodSchema(schema)) {
+    const parsed = await interopSafeParseAsync(schema, checks.has(called) ? withoutNulls(args) : args);
+    return parsed.success ? undefined : problemsOf(parsed.error);
+  }
+  if (typeof schema !== "object" || schema === null) return undefined;
+  const { valid, errors } = new Validator(schema).validate(args);
+  return valid ? undefined : errors.map(({ error }) => error).join(" ");
+}
+
+function problemsOf({ issues }: { issues: { path: PropertyKey[]; message: string }[] }): string {
+  return issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`).join("; ");
 }
 
 /** Models send null for what they leave out. */

@@ -12,7 +12,7 @@ export interface ReviewedAction {
 export interface ReviewRule {
   allowedDecisions: readonly string[];
   /** JSON Schema of the arguments, for whoever edits them. */
-  argsSchema?: Record<string, unknown>;
+  argsSchema?: Record<string, unknown> | undefined;
 }
 
 /** The fields of LangChain's human-in-the-loop requests, in both spellings that user interfaces read. */

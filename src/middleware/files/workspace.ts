@@ -11,6 +11,7 @@ import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
+import { isWithheld } from "../withheld-calls.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { operate } from "./operate.ts";
@@ -97,11 +98,13 @@ type Mutation = (typeof MUTATIONS)[number];
 function earlierCalls(id: string, state: unknown): { name: Mutation; args: unknown }[] {
   const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
   const turn = messages.findLast(
-    (message) => AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
+    (message): message is AIMessage =>
+      AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
   );
-  const calls = turn && AIMessage.isInstance(turn) ? (turn.tool_calls ?? []) : [];
+  if (!turn) return [];
+  const calls = turn.tool_calls ?? [];
   // Another middleware may have refused some before the tools ran.
-  const later = turn ? messages.slice(messages.indexOf(turn) + 1) : [];
+  const later = messages.slice(messages.indexOf(turn) + 1);
   const answered = new Set(
     later.flatMap((reply) => (ToolMessage.isInstance(reply) ? reply.tool_call_id : [])),
   );
@@ -110,7 +113,7 @@ function earlierCalls(id: string, state: unknown): { name: Mutation; args: unkno
       0,
       calls.findIndex((call) => call.id === id),
     )
-    .filter((call) => !answered.has(call.id ?? ""))
+    .filter((call) => !answered.has(call.id ?? "") && !isWithheld(turn, call))
     .flatMap(({ name, args }) =>
       MUTATIONS.includes(name as Mutation) ? { name: name as Mutation, args } : [],
     );

@@ -1,6 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
 import { createMiddleware, MiddlewareError, ToolInvocationError } from "langchain";
+import { HarnessError } from "../../errors.ts";
 
 /**
  * Makes a result of a tool's error, so that the run goes on, in words for the model. Bears the name of LangChain's
@@ -33,6 +34,8 @@ export async function answered<Request extends ToolRequest>(
   } catch (error) {
     // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
     if (isGraphBubbleUp(error) || isAborted(request.runtime)) throw error;
+    // How the agent was built is nothing that the model could put right.
+    if (HarnessError.from(error)?.code === "invalid-options") throw error;
     const { name, id = "" } = request.toolCall;
     return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
   }

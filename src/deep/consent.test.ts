@@ -1,0 +1,213 @@
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import {
+  humanInTheLoopMiddleware,
+  tool,
+  toolRetryMiddleware,
+  type AnyAgentMiddleware,
+  type HITLRequest,
+} from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { clarificationMiddleware } from "../middleware/clarification/index.ts";
+import type { ConsentRequest } from "../middleware/consent/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { createDeepAgent } from "./index.ts";
+import type { DeepAgentOptions } from "./options.ts";
+
+const go = { messages: [new HumanMessage("go")] };
+const config = { configurable: { thread_id: "t" } };
+const write = (path: string, content: string, id: string) =>
+  callTool("write_file", { file_path: path, content }, id);
+
+interface Open {
+  id: string;
+  value: ConsentRequest;
+}
+
+interface Result {
+  files: Record<string, string>;
+  todos: { status: string }[];
+  messages: BaseMessage[];
+  __interrupt__?: Open[];
+}
+
+function agentOf(steps: Step[], options: Omit<DeepAgentOptions, "contextSchema"> = {}) {
+  const model = new ScriptedModel(steps);
+  const agent = createDeepAgent({
+    model,
+    checkpointer: new MemorySaver(),
+    interruptOn: { write_file: true },
+    ...options,
+  });
+  const run = async (input: unknown, more = {}): Promise<Result & { open: Open[] }> => {
+    const result = (await agent.invoke(input, { ...config, ...more })) as unknown as Result;
+    return { ...result, open: result.__interrupt__ ?? [] };
+  };
+  return { model, run, resume: (resume: unknown, more = {}) => run(new Command({ resume }), more) };
+}
+
+const results = (messages: readonly BaseMessage[]): string[] =>
+  messages.filter((message) => message.getType() === "tool").map((message) => message.text);
+
+describe("consent in a deep agent", () => {
+  it("that is refused to one call leaves plan and files of the others", async () => {
+    const { model, run, resume } = agentOf([
+      callTool("write_todos", { todos: ["A", "B"] }),
+      [
+        callTool("update_todos", { done: "1" }, "u"),
+        write("/yes.md", "1", "yes"),
+        write("/no.md", "2", "no"),
+      ],
+      callTool("update_todos", { cancel: "2" }),
+      "ok",
+    ]);
+    const { open } = await run(go);
+    const decisions = { yes: { type: "approve" }, no: { type: "reject", message: "not that one" } };
+    const { files, todos } = await resume(
+      Object.fromEntries(open.map(({ id, value }) => [id, decisions[value.call as "yes" | "no"]])),
+    );
+    expect(files).toEqual({ "/yes.md": "1" });
+    expect(todos.map(({ status }) => status)).toEqual(["completed", "cancelled"]);
+    expect(results(model.requests[2]!.messages)).toEqual([
+      expect.stringContaining("Plan set."),
+      "1/2 done; now 2.",
+      "Created /yes.md.",
+      "The user does not allow this write_file call: not that one",
+    ]);
+  });
+
+  it("to edited arguments is told with the result, also of a call that changes the state", async () => {
+    const { model, run, resume } = agentOf([write("/a.md", "x", "w"), "ok"], { plan: false });
+    await run(go);
+    const wrong = await resume({ type: "edit", args: { file_path: "/b.md" } });
+    expect(wrong.open[0]!.value.error).toContain("These arguments do not fit write_file: content");
+    const { files } = await resume({ type: "edit", args: { file_path: "/b.md", content: "x".repeat(900) } });
+    expect(Object.keys(files)).toEqual(["/b.md"]);
+    const [said] = results(model.requests[1]!.messages);
+    expect(said).toMatch(
+      /^\[The user changed this call before it ran: file_path is "\/b\.md"; content is "x+…\]\nCreated \/b\.md\.$/,
+    );
+    expect(said!.length).toBeLessThan(400);
+  });
+
+  it("is asked for by sub-agents in their own name, and their other calls are kept", async () => {
+    const { model, run, resume } = agentOf([
+      callTool("task", { description: "go", subagent_type: "general-purpose" }, "t1"),
+      [write("/a", "1", "a"), write("/b", "2", "b"), callTool("ls", {}, "ls")],
+      "Written.",
+      "ok",
+    ]);
+    const decisions: Record<string, unknown> = { a: { type: "reject" }, b: { type: "approve" } };
+    let result = await run(go);
+    const asked: string[] = [];
+    // LangGraph shows one question of a sub-agent at a time.
+    while (result.open.length > 0) {
+      const [{ id, value }] = result.open as [Open];
+      expect(value.owner).toBe("main/general-purpose:t1");
+      asked.push(value.call);
+      result = await resume({ [id]: decisions[value.call] });
+    }
+    expect(asked.toSorted()).toEqual(["a", "b"]);
+    expect(result.files).toEqual({ "/b": "2" });
+    expect(results(model.requests[2]!.messages)).toEqual([
+      expect.stringContaining("does not allow"),
+      "Created /b.",
+      "(empty)",
+    ]);
+  });
+
+  it("to a hidden call of a sub-agent is not given with that to the one that is shown", async () => {
+    const { run, resume } = agentOf([
+      callTool("task", { description: "go", subagent_type: "general-purpose" }, "t1"),
+      [write("/a", "1", "a"), write("/b", "2", "b")],
+      "Written.",
+      "ok",
+    ]);
+    await run(go);
+    const { open, files } = await resume({ type: "approve" });
+    expect(files).toEqual({});
+    expect(open[0]!.value.action_requests).toHaveLength(2);
+    const approve = { type: "approve" };
+    expect((await resume({ decisions: [approve, approve] })).files).toEqual({ "/a": "1", "/b": "2" });
+  });
+
+  it("is not asked for where a question to the user holds the call back", async () => {
+    const ask = callTool("ask_clarification", { question: "Which?" }, "q");
+    const { run, resume } = agentOf([[write("/a", "1", "a"), ask], "ok"], {
+      plan: false,
+      middleware: [clarificationMiddleware() as AnyAgentMiddleware],
+    });
+    const { open } = await run(go);
+    expect(open.map(({ value }) => value.type)).toEqual(["clarification"]);
+    expect((await resume("left")).files).toEqual({});
+  });
+
+  it("is given once to a call that is tried again", async () => {
+    let tries = 0;
+    const flaky = tool(
+      () => {
+        if (++tries < 3) throw new Error("503");
+        return "sent";
+      },
+      { name: "send", description: "s", schema: z.object({}) },
+    );
+    const { model, run, resume } = agentOf([callTool("send"), "ok"], {
+      plan: false,
+      tools: [flaky],
+      interruptOn: { send: true },
+      middleware: [
+        toolRetryMiddleware({ maxRetries: 3, initialDelayMs: 1 }) as unknown as AnyAgentMiddleware,
+      ],
+    });
+    expect((await run(go)).open).toHaveLength(1);
+    expect((await resume({ type: "approve" })).open).toEqual([]);
+    expect(results(model.requests[1]!.messages)).toEqual(["sent"]);
+  });
+
+  it("is asked for again before a call that was cut short runs a second time", async () => {
+    const controller = new AbortController();
+    let runs = 0;
+    const slow = tool(
+      () => {
+        runs += 1;
+        if (runs === 1) controller.abort();
+        if (runs === 1) throw new Error("cut short");
+        return "sent";
+      },
+      { name: "send", description: "s", schema: z.object({}) },
+    );
+    const { run, resume } = agentOf([[callTool("send", {}, "s"), callTool("ls", {}, "l")], "ok"], {
+      plan: false,
+      tools: [slow],
+      interruptOn: { send: true },
+    });
+    const { open } = await run(go);
+    const answer = { [open[0]!.id]: { type: "approve" } };
+    await expect(resume(answer, { signal: controller.signal })).rejects.toThrow(/abort/i);
+    const again = await run(null);
+    expect(again.open.map(({ value }) => value.call)).toEqual(["s"]);
+    expect(runs).toBe(1);
+    expect((await resume(answer)).open).toEqual([]);
+    expect(runs).toBe(2);
+  });
+
+  it("is left to LangChain's middleware by who puts it in our place", async () => {
+    const make = humanInTheLoopMiddleware as unknown as (options: object) => AnyAgentMiddleware;
+    const theirs = make({ interruptOn: { write_file: { allowedDecisions: ["approve"] } } });
+    const { run, resume } = agentOf([write("/a", "1", "a"), "ok"], { plan: false, middleware: [theirs] });
+    const { open } = await run(go);
+    expect(open).toHaveLength(1);
+    expect(open[0]!.value.type).toBeUndefined();
+    expect((open[0]!.value as unknown as HITLRequest).actionRequests).toHaveLength(1);
+    expect((await resume({ decisions: [{ type: "approve" }] })).files).toEqual({ "/a": "1" });
+  });
+
+  it("can be left out like every default", async () => {
+    const { run } = agentOf([write("/a", "1", "a"), "ok"], {
+      plan: false,
+      without: ["HumanInTheLoopMiddleware"],
+    });
+    expect((await run(go)).files).toEqual({ "/a": "1" });
+  });
+});

@@ -1,0 +1,8 @@
+/** What the model reads of a call that a person decided about. */
+export const CONSENT_TEXTS = {
+  rejected: "The user does not allow this {name} call: {reason}",
+  rejectedWithoutReason:
+    "The user does not allow this {name} call. Do not make it again: find another way, or say what you need it for.",
+  responded: "This {name} call was not run. The user says instead: {reason}",
+  edited: "[The user changed this call before it ran: {changes}]",
+};

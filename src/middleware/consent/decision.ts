@@ -1,0 +1,81 @@
+import type { ToolCall } from "@langchain/core/messages";
+import type { InterruptOnConfig } from "langchain";
+import { show } from "../../plan/read.ts";
+import { argumentsProblem } from "../loose-tool.ts";
+import { decisionList, decisionType, editedCall, reasonOf } from "../review.ts";
+
+/** What a person decides about a call. `edit` brings the arguments that it is made with. */
+export type ConsentDecision =
+  | { type: "approve" }
+  | { type: "edit"; args: Record<string, unknown> }
+  | { type: "reject"; message?: string };
+
+/** A decision as it was understood; `respond` is what some UIs send in place of a refusal with a reason. */
+export type ReadDecision = ConsentDecision | { type: "respond"; message: string };
+
+export type Reading = { decision: ReadDecision } | { error: string; isMiscounted?: boolean };
+
+export interface Reviewed {
+  call: ToolCall;
+  tool: unknown;
+  rule: InterruptOnConfig;
+  /** The calls of the turn that ask, and the place of this one among them. */
+  asking: readonly ToolCall[];
+  at: number;
+}
+
+/** Understands what was answered about a call: a decision, alone or in a list with one for each call that asks. */
+export async function readDecision(answer: unknown, reviewed: Reviewed): Promise<Reading> {
+  const { call, rule, asking, at } = reviewed;
+  const list = decisionList(answer);
+  if (list && list.length !== 1 && list.length !== asking.length) return miscounted(answer, asking);
+  const decision = list ? list[list.length === asking.length ? at : 0] : answer;
+  const type = decisionType(decision);
+  const allowed: readonly string[] = rule.allowedDecisions;
+  if (!type) return { error: `${ways(allowed)}; got ${show(answer)}.` };
+  if (!allowed.includes(type === "respond" ? "reject" : type)) {
+    return { error: `${type} is not allowed for ${call.name}. ${ways(allowed)}.` };
+  }
+  const message = reasonOf(decision);
+  switch (type) {
+    case "approve":
+      return { decision: { type } };
+    case "edit":
+      return readEdit(decision, reviewed);
+    case "reject":
+      return { decision: { type, ...(message !== undefined && { message }) } };
+    case "respond":
+      return message === undefined ? { error: ways(allowed) } : { decision: { type, message } };
+  }
+}
+
+/** What is wrong with an answer that does not have a decision for each call. */
+export function miscounted(answer: unknown, asking: readonly ToolCall[]): Reading {
+  const names = asking.map(({ name }) => name).join(", ");
+  const error = `Give one decision for each call of the turn that asks, in this order: ${names}; got ${decisionList(answer)?.length ?? 1}. Or answer each question by its interrupt's id.`;
+  return { error, isMiscounted: true };
+}
+
+async function readEdit(decision: unknown, { call, tool }: Reviewed): Promise<Reading> {
+  const edited = editedCall(decision);
+  if (!edited) return { error: 'An edit needs all arguments of the call: {type:"edit",args:{…}}.' };
+  if (edited.name !== undefined && edited.name !== call.name) {
+    return {
+      error: `This is a call to ${call.name}, and only its arguments can be changed. To have ${show(edited.name)} called, reject it and say so.`,
+    };
+  }
+  const problem = await argumentsProblem(tool, edited.args);
+  return problem === undefined
+    ? { decision: { type: "edit", args: edited.args } }
+    : { error: `These arguments do not fit ${call.name}: ${problem}` };
+}
+
+const FORMS: Record<string, string> = {
+  approve: '{type:"approve"}',
+  edit: '{type:"edit",args:{…}}',
+  reject: '{type:"reject",message}',
+};
+
+function ways(allowed: readonly string[]): string {
+  return `Resume with ${allowed.map((type) => FORMS[type]).join(" or ")}`;
+}

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from "node:util";
+import { ToolMessage } from "@langchain/core/messages";
+import { Command, isCommand } from "@langchain/langgraph";
+import { shortened } from "../title/shortened.ts";
+import { CONSENT_TEXTS } from "./consent.prompt.ts";
+
+type Arguments = Record<string, unknown>;
+
+/** Tells the model, with the result of a call, that it was not made as the model wrote it: its message stays as it is. */
+export function withEditNote(
+  result: ToolMessage | Command,
+  { id, before, after }: { id: string; before: Arguments; after: Arguments },
+): ToolMessage | Command {
+  const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
+  if (ToolMessage.isInstance(result)) return noted(result, note);
+  const { update } = result as { update?: { messages?: unknown } };
+  if (!isCommand(result) || !Array.isArray(update?.messages)) return result;
+  const messages: unknown[] = update.messages.map((message: unknown) =>
+    ToolMessage.isInstance(message) && message.tool_call_id === id ? noted(message, note) : message,
+  );
+  const { goto = [], graph } = result;
+  return new Command({ goto, update: { ...update, messages }, ...(graph !== undefined && { graph }) });
+}
+
+/** How much is shown of an argument. */
+const MOST = 200;
+
+function changesOf(before: Arguments, after: Arguments): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    .map((name) =>
+      name in after ? `${name} is ${shortened(JSON.stringify(after[name]), MOST)}` : `${name} was left out`,
+    )
+    .join("; ");
+}
+
+function noted(message: ToolMessage, note: string): ToolMessage {
+  const { content, tool_call_id, name, status, id, artifact, additional_kwargs } = message;
+  return new ToolMessage({
+    content: typeof content === "string" ? `${note}\n${content}` : [{ type: "text", text: note }, ...content],
+    tool_call_id,
+    additional_kwargs,
+    ...(name !== undefined && { name }),
+    ...(status !== undefined && { status }),
+    ...(id !== undefined && { id }),
+    ...(artifact !== undefined && { artifact: artifact as unknown }),
+  });
+}
