@@ -192,14 +192,30 @@ describe("a run", () => {
       ],
       {
         settings: { ask: ["write_file"] },
-        answer: ({ kind, text, calls = [] }) => {
+        answer: ({ kind, text, owner }) => {
+          expect(owner).toMatch(/^main\/general-purpose:/);
           asked.push(`${kind}: ${/\/[ab]/.exec(text)?.[0]}`);
-          return Promise.resolve({ decisions: calls.map(() => ({ type: "approve" })) });
+          return Promise.resolve({ type: "approve" });
         },
       },
     );
     expect(asked.toSorted()).toEqual(["permission: /a", "permission: /b"]);
     expect(end.outcome).toBe("done");
+  });
+
+  it("asks about each call of a turn, in their order, and only about those that are not decided", async () => {
+    const write = (path: string) => callTool("write_file", { file_path: path, content: "x" }, path);
+    const asked: string[] = [];
+    const { end, events } = await driven([[write("/a"), write("/b")], "Done."], {
+      settings: { ask: ["write_file"] },
+      answer: ({ text }) => {
+        asked.push(/\/[ab]/.exec(text)![0]);
+        return Promise.resolve(asked.length === 1 ? undefined : { type: "approve" });
+      },
+    });
+    expect(asked).toEqual(["/a", "/b", "/a"]);
+    expect(end.outcome).toBe("done");
+    expect(events.filter(({ type }) => type === "question")).toHaveLength(3);
   });
 
   it("that fails says why in one line", async () => {

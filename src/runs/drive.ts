@@ -37,7 +37,7 @@ export async function drive(input: object | null, options: DriveOptions): Promis
       await stream(next === GO_ON ? null : next, options, recorder);
       const state = await agent.graph.getState(config);
       if (signal.aborted) return ending(state, "interrupted");
-      const questions = questionsOf(state);
+      const questions = await questionsOf(agent, state);
       if (questions.length === 0) return finished(state, options.model);
       next = await answers(questions, options);
       if (signal.aborted) return ending(state, "interrupted");
@@ -102,13 +102,14 @@ async function answers(
   questions: readonly Question[],
   { emit, answer, signal }: DriveOptions,
 ): Promise<Command | undefined> {
-  for (const { id, kind, text, options, todos, error } of questions) {
+  for (const { id, kind, text, options, owner, todos, error } of questions) {
     emit({
       type: "question",
       id,
       kind,
       text,
       options,
+      ...(owner !== undefined && { owner }),
       ...(todos && { todos: [...todos] }),
       ...(error !== undefined && { error }),
     });

@@ -142,7 +142,8 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       id: z.string(),
       kind: z.enum(["plan-approval", "clarification", "permission", "other"]),
       text: z.string(),
-      options: z.array(z.string()),
+      options: z.array(z.string()).describe("Words to answer with; others are possible."),
+      owner: owner.optional().describe("Who asks, when it is a sub-agent."),
       todos: z.array(todo).optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })

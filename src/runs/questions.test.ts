@@ -16,21 +16,22 @@ const clarification = readQuestion({
     options: ["a", "b"],
   },
 });
-const permission = readQuestion({
-  id: "p",
-  value: {
-    action_requests: [
-      { name: "execute", args: { command: "ls" } },
-      { name: "write_file", args: { file_path: "/a" } },
-    ],
-  },
-});
+const consent = { type: "consent", version: 1, owner: "main", name: "execute", args: { command: "ls" } };
+const permission = readQuestion({ id: "p", value: consent });
 
 describe("a question of a run", () => {
   it("is read from what interrupted it", () => {
     expect(approval).toMatchObject({ kind: "plan-approval", todos: [{ content: "Dig" }] });
     expect(clarification).toMatchObject({ kind: "clarification", text: "Two fit.\nWhich one?" });
-    expect(permission.text).toContain('execute {"command":"ls"}');
+    expect(permission.text).toBe('The agent asks for permission:\nexecute {"command":"ls"}');
+    expect(permission).not.toHaveProperty("owner");
+  });
+
+  it("of a sub-agent says who asks", () => {
+    const owner = "main/general-purpose:call_7";
+    const question = readQuestion({ id: "p", value: { ...consent, owner, error: "What?" } });
+    expect(question.text).toContain("The sub-agent general-purpose asks for permission:");
+    expect(question).toMatchObject({ owner, error: "What?" });
   });
 
   it("of a kind that nobody knows is still shown", () => {
@@ -50,10 +51,9 @@ describe("an answer in words", () => {
     expect(readAnswer(approval, "reject")).toEqual({ type: "reject" });
   });
 
-  it("to a permission is given for each of its calls", () => {
-    expect(readAnswer(permission, "approve")).toEqual({
-      decisions: [{ type: "approve" }, { type: "approve" }],
-    });
+  it("to a permission is a decision about its call", () => {
+    expect(readAnswer(permission, "approve")).toEqual({ type: "approve" });
+    expect(readAnswer(permission, "no: not now")).toMatchObject({ type: "reject", message: "not now" });
   });
 
   it("may be a plan as Markdown", () => {
@@ -72,16 +72,14 @@ describe("an answer in words", () => {
   });
 
   it("may be JSON where a decision is expected", () => {
-    const both = { decisions: [{ type: "approve" }, { type: "reject", message: "no" }] };
-    expect(readAnswer(permission, JSON.stringify(both))).toEqual(both);
-    const approved = { decisions: [{ type: "approve" }, { type: "approve" }] };
-    expect(readAnswer(permission, '{"type":"approve"}')).toEqual(approved);
+    const edit = { type: "edit", args: { command: "ls -l" } };
+    expect(readAnswer(permission, JSON.stringify({ decisions: [edit] }))).toEqual(edit);
+    expect(readAnswer(permission, '{"type":"approve"}')).toEqual({ type: "approve" });
     expect(readAnswer(approval, '{"type":"edit","todos":[{"content":"Dig"}]}')).toMatchObject({
       type: "edit",
     });
   });
 
-  // LangChain keeps a resume value for good, also one that it cannot read.
   it.each([
     "maybe",
     "",
@@ -89,7 +87,7 @@ describe("an answer in words", () => {
     "[]",
     "{}",
     '{"decisions":[]}',
-    '{"decisions":[{"type":"approve"},{"type":"approve"},{"type":"approve"}]}',
+    '{"decisions":[{"type":"approve"},{"type":"approve"}]}',
     '{"decisions":[{"type":"allow"}]}',
     "approve, but not here",
     "no problem, go on",

@@ -1,16 +1,18 @@
 import type { Interrupt } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
+import type { ConsentRequest } from "../middleware/consent/index.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
+import { MAIN, ownerName } from "./view.ts";
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
 
 /** Something that a run waits for a person to say. */
 export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  /** The sub-agent that asks, where it is one. */
+  owner?: string;
   todos?: readonly Todo[];
   error?: string;
-  /** Of a permission: the calls it is about. */
-  calls?: readonly { name: string; args: Record<string, unknown> }[];
 }
 
 /** The interrupt of a sub-agent that is out of turns. */
@@ -52,16 +54,16 @@ export function readQuestion({ id, value }: Interrupt): Question {
       options: options ?? [],
     };
   }
-  const calls = request["actionRequests"] ?? request["action_requests"];
-  if (Array.isArray(calls)) {
-    const wanted = calls as { name: string; args: Record<string, unknown> }[];
-    const lines = wanted.map(({ name, args }) => `${name} ${JSON.stringify(args)}`);
+  if (request["type"] === "consent") {
+    const { owner, name, args, error } = value as ConsentRequest;
+    const isHelper = owner !== MAIN;
     return {
       ...base,
       kind: "permission",
-      text: `The agent asks for permission:\n${lines.join("\n")}`,
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${JSON.stringify(args)}`,
       options: ["approve", "reject"],
-      calls: wanted,
+      ...(isHelper && { owner }),
+      ...(error !== undefined && { error }),
     };
   }
   return { ...base, kind: "other", text: `The run asks: ${JSON.stringify(value)}`, options: [] };
@@ -76,7 +78,7 @@ export function readAnswer(question: Question, words: string): unknown {
   if (question.kind === "clarification") return text;
   const json = /^[{[]/.test(text) ? readJson(text) : undefined;
   if (question.kind === "other") return json ?? text;
-  const answer = json === undefined ? readWords(question, text) : readDecision(question, json);
+  const answer = json === undefined ? readWords(question, text) : readDecision(json);
   if (answer !== undefined) return answer;
   const valid =
     question.kind === "plan-approval"
@@ -90,24 +92,18 @@ export function readAnswer(question: Question, words: string): unknown {
 
 /** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */
 function readWords(question: Question, text: string): unknown {
-  if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return decision(question, { type: "approve" });
+  if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
   const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
-  if (refusal !== undefined) {
-    return decision(question, { type: "reject", ...(reason && { reason, message: reason }) });
-  }
+  if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
   const isPlan = question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text);
   return isPlan ? editedPlan(text) : undefined;
 }
 
-/** Checked before it is handed on: a decision that LangChain cannot read would stay in the thread for good. */
-function readDecision(question: Question, json: unknown): unknown {
+/** One decision, alone or as the only one of a list. */
+function readDecision(json: unknown): unknown {
   const { decisions } = json as { decisions?: unknown };
-  const list = Array.isArray(decisions) ? decisions : [json];
-  if (!list.every(isDecision)) return undefined;
-  if (question.kind === "plan-approval") return list.length === 1 ? list[0] : undefined;
-  const calls = question.calls ?? [];
-  if (list.length === calls.length) return { decisions: list };
-  return list.length === 1 && list[0]!.type !== "edit" ? decision(question, list[0]!) : undefined;
+  const [one, ...others] = Array.isArray(decisions) ? decisions : [json];
+  return others.length === 0 && isDecision(one) ? one : undefined;
 }
 
 function isDecision(value: unknown): value is { type: string } {
@@ -120,11 +116,6 @@ export function editedPlan(markdown: string): { type: "edit"; todos: MarkdownTod
   const result = parseMarkdown(markdown);
   if (result.ok) return { type: "edit", todos: result.todos };
   throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));
-}
-
-/** One decision for a plan; for tool calls one per call, as LangChain's middleware expects them. */
-function decision({ kind, calls = [] }: Question, one: { type: string }): unknown {
-  return kind === "permission" ? { decisions: calls.map(() => one) } : one;
 }
 
 function readJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
-import { INTERRUPT } from "@langchain/langgraph-checkpoint";
+import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { RunAgent } from "./agent.ts";
@@ -53,20 +53,34 @@ export async function writePlan(agent: RunAgent, thread: string, todos: readonly
   await graph.updateState(config, { todos }, isHalfDone ? "tools" : undefined);
 }
 
-/** What a thread waits for a person to say. */
-export async function openQuestions({ graph }: RunAgent, thread: string): Promise<Question[]> {
-  return questionsOf(await graph.getState({ configurable: { thread_id: thread } }));
+/** What a thread waits for a person to say, in the order of the calls that ask. */
+export async function openQuestions(agent: RunAgent, thread: string): Promise<Question[]> {
+  return questionsOf(agent, await agent.graph.getState({ configurable: { thread_id: thread } }));
 }
 
 /** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
 export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {
   const { pendingWrites = [] } = (await saver.getTuple({ configurable: { thread_id: thread } })) ?? {};
+  const finished = finishedTasks(pendingWrites);
   return pendingWrites.some(
-    ([, channel, value]) => channel === INTERRUPT && !isTurnLimit((value as Interrupt).value),
+    ([task, channel, value]) =>
+      channel === INTERRUPT && !finished.has(task) && !isTurnLimit((value as Interrupt).value),
   );
 }
 
-export function questionsOf({ tasks }: StateSnapshot): Question[] {
-  const interrupts = tasks.flatMap((task) => task.interrupts);
+export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Promise<Question[]> {
+  const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
+  if (waiting.length === 0) return [];
+  const saved = await (graph.checkpointer as BaseCheckpointSaver).getTuple(state.config);
+  const finished = finishedTasks(saved?.pendingWrites ?? []);
+  const interrupts = waiting.filter(({ id }) => !finished.has(id)).flatMap((task) => task.interrupts);
   return interrupts.filter(({ value }) => !isTurnLimit(value)).map(readQuestion);
 }
+
+/** A task that was answered and has finished keeps its question until the others of its step have finished too. */
+function finishedTasks(writes: readonly CheckpointPendingWrite[]): Set<string> {
+  return new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
+}
+
+/** What a task writes that has not finished. */
+const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR];

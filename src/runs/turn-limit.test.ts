@@ -108,7 +108,7 @@ describe("a limit of turns", () => {
     const stopped = await run(
       [delegate(), write("/a"), look("/b"), "Never said."],
       { maxTurns: 3, ask: ["write_file"] },
-      ({ calls = [] }) => Promise.resolve({ decisions: calls.map(() => ({ type: "approve" })) }),
+      () => Promise.resolve({ type: "approve" }),
     );
     expect(stopped).toMatchObject({ outcome: "open", answer: "Stopped after 3 turns, as asked." });
     expect(stopped.model.requests).toHaveLength(3);

@@ -127,6 +127,11 @@ function parentOf(owner: string): string | undefined {
   return end < 0 ? undefined : owner.slice(0, end);
 }
 
+/** A sub-agent's name, from its place. */
+export function ownerName(owner: string): string {
+  return owner.split("/").at(-1)!.replace(/:.*$/, "");
+}
+
 function withAgent(
   view: RunView,
   { owner, at }: { owner: string; at: number },
@@ -134,7 +139,7 @@ function withAgent(
 ): RunView {
   const agent = view.agents.get(owner) ?? {
     owner,
-    name: owner.split("/").at(-1)!.replace(/:.*$/, ""),
+    name: ownerName(owner),
     todos: [],
     usage: NO_USAGE,
     tools: new Map(),

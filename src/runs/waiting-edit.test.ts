@@ -34,10 +34,8 @@ async function waiting(steps: Step[], settings: Partial<RunSettings> = {}) {
       model: { model, name: "scripted", source: "option" },
       emit: (event) => void events.push(event),
       signal: new AbortController().signal,
-      answer: async ({ calls }: Question) => {
-        if (words === undefined) return undefined;
-        return calls ? { decisions: calls.map(() => ({ type: words })) } : words;
-      },
+      answer: async ({ kind }: Question) =>
+        kind === "permission" && words !== undefined ? { type: words } : words,
     });
   await run(taskInput("Go", {}), settings);
   const agent = agentWith({});

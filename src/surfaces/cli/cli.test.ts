@@ -348,11 +348,39 @@ describe("a question to the user, with nobody to ask", () => {
     const waiting = await holdfast(["run", "--dir", ".", "--shell", "--thread", "t", "Go"]);
     expect(waiting.code).toBe(3);
     expect(waiting.out).toContain('execute {"command":"echo ran > proof"}');
+    expect(waiting.out).toContain('Answer with --answer approve or --answer "reject: reason".');
+    expect(waiting.out).toContain("Go on with: holdfast resume t --answer approve\n");
     expect(() => readFileSync(join(home, "proof"))).toThrow("ENOENT");
 
     script = [say("Done.")];
     expect(await holdfast(["resume", "t", "--answer", "approve"])).toMatchObject({ code: 0 });
     expect(readFileSync(join(home, "proof"), "utf8")).toBe("ran\n");
+  });
+
+  it("about several calls of a turn is answered call by call, and what is answered is not asked again", async () => {
+    const write = (name: string) => ({
+      name: "write_file",
+      arguments: JSON.stringify({ file_path: `/${name}`, content: name }),
+    });
+    script = [{ toolCalls: [write("a"), write("b"), write("c")] }];
+    const first = await holdfast(["run", "--dir", ".", "--ask", "write_file", "--thread", "t", "Go"]);
+    expect(first.out).toContain("--answer approve --answer approve --answer approve\n");
+    expect(first.out).toContain("3 times, in the order of the questions");
+
+    const second = await holdfast(["resume", "t", "-a", "approve", "-a", "reject: not b"]);
+    expect(second.code).toBe(3);
+    expect(readFileSync(join(home, "a"), "utf8")).toBe("a");
+    const later = second.out.slice(second.out.lastIndexOf("asks for permission"));
+    expect(later).toContain('"/c"');
+    expect(second.out).toContain("Go on with: holdfast resume t --answer approve\n");
+
+    script = [say("Done.")];
+    expect(await holdfast(["resume", "t", "-a", "approve"])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(home, "c"), "utf8")).toBe("c");
+    expect(() => readFileSync(join(home, "b"))).toThrow("ENOENT");
+    expect(JSON.stringify(requests().at(-1)!.messages)).toContain(
+      "The user does not allow this write_file call: not b",
+    );
   });
 
   it("about a command is asked also where --ask names other tools", async () => {

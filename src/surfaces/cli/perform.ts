@@ -4,8 +4,10 @@ import type { RunEvent, RunEventBody } from "../../runs/events.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { costOf, readPrices } from "../../runs/prices.ts";
 import type { RunSettings } from "../../runs/settings.ts";
+import { openQuestions } from "../../runs/thread.ts";
 import { EMPTY_VIEW, reduce } from "../../runs/view.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
+import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
 import { questioner } from "./questioner.ts";
@@ -79,8 +81,10 @@ export async function perform(options: PerformOptions): Promise<number> {
     const exitCode = EXIT[end.outcome];
     const { completed, cancelled, total } = end.counts;
     await saver.noteProgress(thread, { done: completed + cancelled, total });
-    const waits = end.outcome === "waiting" ? " --answer …" : "";
-    const resume = `${options.resumeCommand} ${quoted(thread)}${waits}`;
+    const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
+    const hint = answerHint(questions);
+    if (hint !== undefined) emit({ type: "notice", text: hint });
+    const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
     if (interruption.outputError !== undefined) {
       terminal.stderr.write(`holdfast: stopped, since ${interruption.outputError}. Go on with: ${resume}\n`);
     }
