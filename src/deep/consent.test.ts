@@ -27,7 +27,7 @@ interface Open {
 
 interface Result {
   files: Record<string, string>;
-  todos: { status: string }[];
+  todos: { content: string; status: string }[];
   messages: BaseMessage[];
   __interrupt__?: Open[];
 }
@@ -201,6 +201,38 @@ describe("consent in a deep agent", () => {
     expect(open[0]!.value.type).toBeUndefined();
     expect((open[0]!.value as unknown as HITLRequest).actionRequests).toHaveLength(1);
     expect((await resume({ decisions: [{ type: "approve" }] })).files).toEqual({ "/a": "1" });
+  });
+
+  it("that is open or refused to a plan call is not counted on by the next one", async () => {
+    const { model, run, resume } = agentOf(
+      [[callTool("write_todos", { todos: ["A", "B"] }), callTool("update_todos", { done: "1" })], "ok"],
+      { interruptOn: { write_todos: true } },
+    );
+    const { open } = await run(go);
+    expect(open).toHaveLength(1);
+    const { todos } = await resume({ type: "reject", message: "no plan" });
+    expect(todos).toEqual([]);
+    expect(results(model.requests[1]!.messages)).toEqual([
+      "The user does not allow this write_todos call: no plan",
+      expect.stringMatching(/^Error: .*\bThe plan is unchanged\.$/s),
+    ]);
+  });
+
+  it("to two plan calls of one turn applies both", async () => {
+    const { run, resume } = agentOf(
+      [
+        callTool("write_todos", { todos: ["A"] }, "w"),
+        [callTool("update_todos", { add: "B" }, "b"), callTool("update_todos", { add: "C" }, "c")],
+        "I stop.",
+        "I stop.",
+        "I stop.",
+      ],
+      { interruptOn: { update_todos: true } },
+    );
+    await run(go);
+    const approve = { type: "approve" };
+    const { todos } = await resume({ decisions: [approve, approve] });
+    expect(todos.map(({ content }) => content).toSorted()).toEqual(["A", "B", "C"]);
   });
 
   it("can be left out like every default", async () => {

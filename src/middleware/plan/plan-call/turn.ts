@@ -14,6 +14,7 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
+import { isWithheld } from "../../withheld-calls.ts";
 import { markOf } from "../mark.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";
@@ -59,7 +60,10 @@ export interface Outcome {
 export class Turns {
   readonly #setup: PlanSetup;
   /** Evaluations under way, so that a verifier runs once per call and not once per call that follows it. */
-  readonly #running = new WeakMap<AIMessage, { state: PlanState; outcomes: Promise<Outcome>[] }>();
+  readonly #running = new WeakMap<
+    AIMessage,
+    Pick<Run, "state" | "calls"> & { outcomes: Promise<Outcome>[] }
+  >();
 
   readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[] }>();
 
@@ -122,16 +126,17 @@ export class Turns {
     const state = readPlanState(rawState);
     const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
     const message = callingMessage(messages, id);
-    const calls = message ? planCalls(message, messages, this.#setup) : [];
+    const open = message ? planCalls(message, messages, this.#setup) : [];
+    const calls = open.filter((call) => call.id === id || !isWithheld(message!, call));
     return { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
   }
 
   #outcomes(run: Run): Promise<Outcome>[] {
     const known = run.message && this.#running.get(run.message);
     // Not by identity: LangGraph hands each call its own copy of the state.
-    if (known?.outcomes.length === run.calls.length && isSame(known.state, run.state)) return known.outcomes;
+    if (known && isSame(known.calls, run.calls) && isSame(known.state, run.state)) return known.outcomes;
     const outcomes = this.#start(run);
-    if (run.message) this.#running.set(run.message, { state: run.state, outcomes });
+    if (run.message) this.#running.set(run.message, { state: run.state, calls: run.calls, outcomes });
     return outcomes;
   }
 
