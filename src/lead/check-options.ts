@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { checkSpecs, KEEPING, PARTS, SUMMARIZATION } from "../deep/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
+import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
@@ -35,6 +36,7 @@ const OPTIONS = z
     loopGuard: z.strictObject({ warnAfter: atLeastOne, stopAfter: atLeastOne }).partial(),
     subagents: SUBAGENT_LIST,
     middleware,
+    interruptOn: INTERRUPT_ON,
     onWarning: z.custom<unknown>((value) => typeof value === "function", "must be a function"),
   } satisfies Record<keyof LeadOptions, z.ZodType>)
   .partial();

@@ -5,6 +5,7 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
+import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
@@ -85,11 +86,12 @@ interface Models {
 
 /** The middleware of a request, in their order. */
 function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: Models): AnyAgentMiddleware[] {
-  const { baseDir, summarization, middleware = [] } = options;
+  const { baseDir, summarization, interruptOn, middleware = [] } = options;
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;
   const sandboxes = new Sandboxes({ ...options.sandbox, ...folder });
+  const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
   const history = {
     workspace: new Workspace({ backend: sandboxes.backend }),
     folder: `${MOUNT}/outputs/history`,
@@ -115,14 +117,16 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
     loopGuardMiddleware(options.loopGuard),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
-    ...middleware,
-    ...(request.nonInteractive ? [] : [clarificationMiddleware()]),
-  ];
+    // Nobody is asked for consent to a call that a question holds back, nor twice for one that is tried again.
+    ...(interruptOn
+      ? [...questions, consentMiddleware({ interruptOn }), ...middleware]
+      : [...middleware, ...questions]),
+  ] as AnyAgentMiddleware[];
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], sandbox }: LeadOptions,
+  { subagents = [], tools = [], sandbox, interruptOn }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -143,6 +147,7 @@ function helpers(
       backend: sandboxes.backend,
       canExecute: true,
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
+      ...(interruptOn && { interruptOn }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
       middleware,
       systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
-import type { AnyAgentMiddleware } from "langchain";
+import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
 import type { SubagentSpec } from "../deep/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
@@ -31,8 +31,10 @@ export interface LeadOptions {
   title?: TitleOptions;
   loopGuard?: LoopGuardOptions;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
-  /** Further middleware, in front of the clarification, which is always last. */
+  /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
   middleware?: readonly AnyAgentMiddleware[];
+  /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */
+  interruptOn?: Record<string, boolean | InterruptOnConfig>;
   checkpointer?: BaseCheckpointSaver | boolean;
   store?: BaseStore;
   /** Told what is odd about a request. Default: a process warning. */
