@@ -262,6 +262,22 @@ describe("a decision", () => {
     expect(results()["ann"]).toBe("sent to ann");
   });
 
+  it("to edit is held to the tool's schema also where that is JSON Schema", async () => {
+    const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
+    const agent = createAgent({
+      model: new ScriptedModel([callTool("count", { n: 1 }), "ok"]),
+      tools: [tool(({ n }: { n: number }) => `counted ${n}`, { name: "count", description: "c", schema })],
+      middleware: [consentMiddleware({ interruptOn: { count: true } })],
+      checkpointer: new MemorySaver(),
+    });
+    await agent.invoke(go, config);
+    const edit = (args: object) => new Command({ resume: { type: "edit", args } });
+    const again = (await agent.invoke(edit({ n: "two" }), config)) as unknown as { __interrupt__: Open[] };
+    expect(again.__interrupt__[0]!.value.error).toContain("These arguments do not fit count: ");
+    const { messages } = await agent.invoke(edit({ n: 2 }), config);
+    expect(messages.at(-2)!.text).toContain("counted 2");
+  });
+
   it.each([0, 2])("in a list of %d for one call is asked for again", async (length) => {
     const { start, resume, sent } = sender([send("ann")]);
     await start();
