@@ -1,3 +1,4 @@
+import { own } from "./own.ts";
 import type { Actuals, Todo } from "./todo.ts";
 
 /** What a thread has spent so far. Only ever grows. */
@@ -36,7 +37,7 @@ export function chargeActuals({
   const running = new Set(before.filter((todo) => todo.status === "in_progress").map((todo) => todo.id));
   const next: Record<string, Mark> = {};
   const todos = after.map((todo) => {
-    const mark = running.has(todo.id) ? marks[todo.id] : undefined;
+    const mark = running.has(todo.id) ? own(marks, todo.id) : undefined;
     if (todo.status === "in_progress") {
       next[todo.id] = mark ?? now;
       return mark ? todo : { ...todo, actuals: todo.actuals ?? startedAt(now) };

@@ -1,5 +1,5 @@
 /** Appended to the system prompt. */
-export const CHECKLIST_SYSTEM_PROMPT = `Use the todo tool to plan work of three or more steps; for anything trivial or conversational just act.
+export const CHECKLIST_SYSTEM_PROMPT = `Use the todo tool for work of three or more steps, for several tasks at once, when first results may change the plan, and when the user asks for a plan; for anything trivial or conversational just act.
 Mark a step in_progress before you begin it and completed when it is fully done, one step at a time. Keep steps small and concrete, and drop what became irrelevant.`;
 
 export const CHECKLIST_WRITE_DESCRIPTION =

@@ -38,6 +38,7 @@ export const CLASSIC_WRITE_DESCRIPTION = `Writes the plan for the current job: t
 Only when all of it is done. It is not complete while
 - errors are unresolved or tests fail,
 - part of the work is missing,
+- the result is not as good as the job demands,
 - something you need could not be found, or
 - you are blocked. In that case keep it in_progress and add a step that says what has to be resolved.
 

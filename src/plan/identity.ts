@@ -11,14 +11,49 @@ export interface Identified {
 
 /**
  * Gives every draft its id. In order of precedence: the id it carries, the id of the item with the same
- * content, its position in the list if no item ever had that number, the next free number.
+ * content, its position in the list if no item ever had that number, the next free number. Where ids are as they
+ * were sent, neither content nor what the plan held before counts.
  */
 export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading): Identified[] {
   const byId = new Map(plan.todos.map((todo) => [todo.id, todo]));
   const taken = new Set<string>();
   const named = drafts.map((draft) => namedId(draft, { byId, taken, plan, reading }));
+  const found =
+    reading.policy.ids === "sent" ? byPosition(named, taken) : byContent(drafts, { named, plan, taken });
+  let next = plan.nextId;
+  return drafts.map((draft, index) => {
+    let id = found[index];
+    if (id === undefined) {
+      const position = String(index + 1);
+      id = taken.has(position) || byId.has(position) || isSpent(plan, position) ? undefined : position;
+      while (id === undefined || taken.has(id)) id = String(next++);
+      taken.add(id);
+      if (reading.policy.ids === "sent" && draft.id === undefined)
+        reading.note(`${draft.at} has the id ${id}: ${position} is another item's.`);
+    }
+    return { draft, id, was: byId.get(id) };
+  });
+}
+
+type Ids = readonly (string | undefined)[];
+
+/** Items without an id are called by their positions, as far as these are not names of others. */
+function byPosition(named: Ids, taken: Set<string>): Ids {
+  return named.map((id, index) => {
+    const position = String(index + 1);
+    if (id !== undefined || taken.has(position)) return id;
+    taken.add(position);
+    return position;
+  });
+}
+
+/** Items without an id are those that say the same. */
+function byContent(
+  drafts: readonly Draft[],
+  { named, plan, taken }: { named: Ids; plan: Plan; taken: Set<string> },
+): Ids {
   const unclaimed = plan.todos.filter((todo) => !taken.has(todo.id));
-  const matched = drafts.map((draft, index) => {
+  return drafts.map((draft, index) => {
     if (named[index] !== undefined) return named[index];
     const key = contentKey(draft.content ?? "");
     const at = unclaimed.findIndex((todo) => contentKey(todo.content) === key);
@@ -26,17 +61,6 @@ export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading)
     const [todo] = unclaimed.splice(at, 1);
     taken.add(todo!.id);
     return todo!.id;
-  });
-  let next = plan.nextId;
-  return drafts.map((draft, index) => {
-    let id = matched[index];
-    if (id === undefined) {
-      const position = String(index + 1);
-      id = taken.has(position) || byId.has(position) || isSpent(plan, position) ? undefined : position;
-      while (id === undefined || taken.has(id)) id = String(next++);
-      taken.add(id);
-    }
-    return { draft, id, was: byId.get(id) };
   });
 }
 
@@ -74,7 +98,7 @@ function namedId(
     else reading.note(`The id ${id} was used twice; the second item got a new id.`);
     return undefined;
   }
-  if (!byId.has(id) && isSpent(plan, id)) {
+  if (reading.policy.ids === "stable" && !byId.has(id) && isSpent(plan, id)) {
     reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
     return undefined;
   }

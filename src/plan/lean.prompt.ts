@@ -13,7 +13,7 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-Work of 3 or more steps: call write_todos first. Anything shorter: no plan.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Anything less: no plan.
 Items are small, concrete steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.

@@ -10,7 +10,7 @@ export type MarkdownResult = { ok: true; todos: MarkdownTodo[] } | { ok: false; 
 export function renderMarkdown(todos: readonly Todo[]): string {
   return todos
     .flatMap((todo) => [
-      `- ${MARKS[todo.status]} #${todo.id}: ${todo.content}`,
+      `- ${MARKS[todo.status]} #${shownId(todo.id)}: ${todo.content}`,
       ...(todo.priority ? [`  - priority: ${todo.priority}`] : []),
       ...(todo.dependsOn ? [`  - after: ${todo.dependsOn.join(", ")}`] : []),
       ...(todo.estimate !== undefined ? [`  - estimate: ${todo.estimate}`] : []),
@@ -29,10 +29,10 @@ export function parseMarkdown(markdown: string): MarkdownResult {
   const todos: MarkdownTodo[] = [];
   const issues: Issue[] = [];
   markdown.split(/\r?\n/).forEach((line, index) => {
-    const item = /^\s*[-*+] \[(.)\] ?(?:#(\S+?): )?(.*)$/u.exec(line);
+    const item = /^\s*[-*+] \[(.)\] ?(?:#("(?:[^"\\]|\\.)+"|\S+?): )?(.*)$/u.exec(line);
     if (item) {
       const status = statusOf(item[1]!);
-      if (status) todos.push({ ...(item[2] && { id: item[2] }), content: item[3]!.trim(), status });
+      if (status) todos.push({ ...(item[2] && { id: readId(item[2]) }), content: item[3]!.trim(), status });
       else issues.push(badMark(item[1]!, index + 1));
       return;
     }
@@ -43,6 +43,19 @@ export function parseMarkdown(markdown: string): MarkdownResult {
     if (issue) issues.push(issue);
   });
   return issues.length > 0 ? { ok: false, issues } : { ok: true, todos };
+}
+
+/** An id that could not be told from the text around it stands as a JSON string. */
+function shownId(id: string): string {
+  return /^[^\s":]+$/.test(id) ? id : JSON.stringify(id);
+}
+
+function readId(shown: string): string {
+  try {
+    return shown.startsWith('"') ? String(JSON.parse(shown)) : shown;
+  } catch {
+    return shown;
+  }
 }
 
 type Detail = "priority" | "after" | "estimate" | "note" | "actuals";

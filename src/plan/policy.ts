@@ -10,6 +10,11 @@ export interface Policy {
   unknownStatus: "refuse" | "pending";
   /** An item without content: refuse the change, or drop the item. */
   emptyContent: "refuse" | "drop";
+  /**
+   * What an item is called. `stable`: by an id that follows its content and is never given to another item. `sent`:
+   * exactly as it was sent, and by its position where it was sent without an id.
+   */
+  ids: "stable" | "sent";
   /** Two items with one id: refuse the change, or give the second a new id. */
   duplicateIds: "refuse" | "renumber";
   /** A reference to an item that is not there: refuse the change, or ignore the reference. */
@@ -43,6 +48,7 @@ export const LEAN_POLICY: Policy = {
   maxInProgress: 10,
   unknownStatus: "refuse",
   emptyContent: "refuse",
+  ids: "stable",
   duplicateIds: "refuse",
   unknownIds: "refuse",
   cycles: "refuse",
@@ -72,6 +78,7 @@ export const CHECKLIST_POLICY: Policy = {
   ...CLASSIC_POLICY,
   maxItems: 20,
   maxInProgress: 1,
+  ids: "sent",
   listField: "items",
   contentField: "text",
   aliases: false,

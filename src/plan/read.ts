@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { own } from "./own.ts";
 import type { Policy } from "./policy.ts";
 import { PRIORITIES, type Actuals, type Issue, type Priority, type Status } from "./todo.ts";
 import { FIELD_WORDS, OPERATION_WORDS, PRIORITY_WORDS, STATUS_WORDS } from "./words.ts";
@@ -62,7 +63,7 @@ export function readItems(raw: unknown, reading: Reading): Draft[] {
     return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
   }
   if (isRecord(value)) {
-    const list = ownValue(value, "todos") ?? ownValue(value, "items");
+    const list = own(value, "todos") ?? own(value, "items");
     if (list !== undefined) return readItems(list, reading);
     if (Object.keys(value).some((key) => fieldName(key, reading) === "content")) {
       reading.note(`Took the single object in ${at} as a list of one.`);
@@ -207,9 +208,9 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
   switch (name) {
     case "id":
     case "before": {
-      const id = readId(value);
-      if (id === undefined) bad("a short string", "known-id");
-      else draft[name] = id;
+      const id = readId(value, reading);
+      if (id !== undefined) draft[name] = id;
+      else if (value !== "" || reading.policy.ids === "stable") bad("a short string", "known-id");
       return;
     }
     case "content":
@@ -286,15 +287,17 @@ function position(at: string): string {
 
 /** Ids from a string, a number, a list of either, a JSON list, or a list of objects that have ids. */
 function readIds(raw: unknown, at: string, reading: Reading): string[] {
-  const value = typeof raw === "string" && /^\s*\[/.test(raw) ? parsed(raw, reading, at) : raw;
+  // An id that is kept as it was sent may have anything in it: a text is one of them.
+  const isOne = reading.policy.ids === "sent";
+  const value = typeof raw === "string" && !isOne && /^\s*\[/.test(raw) ? parsed(raw, reading, at) : raw;
   const list = Array.isArray(value)
     ? value
-    : typeof value === "string"
+    : typeof value === "string" && !isOne
       ? value.split(/[\s,]+/).filter(Boolean)
       : [value];
   return list.flatMap((entry): string | string[] => {
-    const id = readId(isRecord(entry) ? ownValue(entry, "id") : entry);
-    if (id !== undefined) return range(id) ?? id;
+    const id = readId(isRecord(entry) ? own(entry, "id") : entry, reading);
+    if (id !== undefined) return (!isOne && range(id)) || id;
     reading.issue({
       rule: "known-id",
       field: at,
@@ -306,7 +309,10 @@ function readIds(raw: unknown, at: string, reading: Reading): string[] {
   });
 }
 
-function readId(value: unknown): string | undefined {
+function readId(value: unknown, { policy }: Reading): string | undefined {
+  if (policy.ids === "sent") {
+    return typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined;
+  }
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
   if (typeof value !== "string") return undefined;
   const id = value
@@ -351,7 +357,7 @@ function isActuals(value: unknown): value is Actuals {
   return (
     isRecord(value) &&
     Object.keys(value).length === keys.length &&
-    keys.every((key) => Number.isFinite(ownValue(value, key)))
+    keys.every((key) => Number.isFinite(own(value, key)))
   );
 }
 
@@ -386,12 +392,4 @@ function parsed(raw: unknown, reading: Reading, at: string): unknown {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function ownValue(record: Record<string, unknown>, key: string): unknown {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -18,7 +18,7 @@ export interface Actuals {
 
 /** One item of a plan. */
 export interface Todo<Of extends Status = Status> {
-  /** Short, stable, and never given to another item of the same plan. */
+  /** Unique in its plan; where ids are `stable`, also short and never given to another item. */
   id: string;
   content: string;
   status: Of;

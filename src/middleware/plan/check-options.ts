@@ -57,6 +57,7 @@ export const PLAN_OPTIONS = z
     maxInProgress: atLeastOne,
     unknownStatus: z.enum(["refuse", "pending"]),
     emptyContent: z.enum(["refuse", "drop"]),
+    ids: z.enum(["stable", "sent"]),
     duplicateIds: z.enum(["refuse", "renumber"]),
     unknownIds: z.enum(["refuse", "ignore"]),
     cycles: z.enum(["refuse", "drop"]),

@@ -4,7 +4,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { createAgent, createMiddleware, todoListMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { PRESET_NAMES } from "../../plan/index.ts";
+import { PRESET_NAMES, PRESETS } from "../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { planMiddleware } from "./index.ts";
 import type { PlanOptions } from "./options.ts";
@@ -434,6 +434,22 @@ describe("checklist", () => {
     expect(definition(model, "todo").parameters).toMatchObject({ required: ["items"] });
   });
 
+  it("keeps the ids that were sent, whatever they are, and tells where a position was taken", async () => {
+    const { texts, todos } = await run(
+      [
+        callTool("todo", items(["Read", "in_progress", "constructor"], ["Build", "pending", "step one"])),
+        callTool("todo", items(["Build", "pending"], ["Read", "completed", "1"])),
+        "ok",
+      ],
+      { preset: "checklist", reminders: { edited: true } },
+    );
+    expect(texts).toEqual([
+      "[>] #constructor: Read\n[ ] #step one: Build\n\n(0/2 completed)",
+      "[ ] #2: Build\n[x] #1: Read\n\n(1/2 completed)\nNote: items[0] has the id 2: 1 is another item's.",
+    ]);
+    expect(todos.map(({ id }) => id)).toEqual(["2", "1"]);
+  });
+
   it("refuses a 21st item, an unknown status and a second in_progress, and says so", async () => {
     const many = items(
       ...Array.from({ length: 21 }, (_, index): [string, string] => [`t${index}`, "pending"]),
@@ -468,6 +484,23 @@ describe("every preset", () => {
       expect(texts[0]).toContain("Max 2 todos allowed; this would make 3.");
     });
   }
+
+  it.each(PRESET_NAMES)("%s tells the model when a plan is due", (preset) => {
+    const { systemPrompt, tools } = PRESETS[preset];
+    const told = `${systemPrompt}\n${tools.write.description}`;
+    for (const reason of [
+      /\b(3|three) or more\b/i,
+      /several (tasks|things)/,
+      /ask(s|ed) (to plan|for a)/,
+      /results( that)? may change/,
+    ]) {
+      expect(told).toMatch(reason);
+    }
+  });
+
+  it.each(["classic", "deerflow"] as const)("%s completes nothing that is not good enough", (preset) => {
+    expect(PRESETS[preset].tools.write.description).toMatch(/not as good as|quality is below/);
+  });
 
   it("refuses options that cannot work, and says which and why", () => {
     const cases: [unknown, string][] = [

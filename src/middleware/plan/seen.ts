@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isClosed, type Change, type Todo } from "../../plan/index.ts";
+import { own } from "../../plan/own.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import type { PlanSetup } from "./setup.ts";
 import type { MemoryUpdate, PlanState } from "./state.ts";
@@ -25,19 +26,19 @@ export function rememberSeen(seen: Record<string, string>, after: readonly Todo[
   const update: Record<string, string | null> = {};
   for (const todo of after) {
     const now = digest(todo);
-    const known = seen[todo.id];
+    const known = own(seen, todo.id);
     if (known !== now && known !== now + BY_PERSON) update[todo.id] = now;
   }
   const present = new Set(after.map((todo) => todo.id));
   for (const id of Object.keys(seen)) if (!present.has(id)) update[id] = null;
-  return { seen: update, order: after.map((todo) => todo.id).join(" ") };
+  return { seen: update, order: orderOf(after) };
 }
 
 /** The same when it hears of what people changed: which items they closed is remembered too. */
 export function rememberEdits(seen: Record<string, string>, todos: readonly Todo[]): MemoryUpdate {
   const memory = rememberSeen(seen, todos);
   for (const todo of todos.filter(isClosed)) {
-    const known = seen[todo.id];
+    const known = own(seen, todo.id);
     const now = memory.seen?.[todo.id];
     if (!known || !now) continue;
     if (known.endsWith(BY_PERSON) || !known.startsWith(`${todo.status} `)) {
@@ -54,7 +55,7 @@ export function rememberStatus(known: string, now: string): string {
 
 /** Whether a person closed the item and the model knows it. */
 export function isClosedByPerson(seen: Record<string, string>, todo: Todo): boolean {
-  return isClosed(todo) && (seen[todo.id]?.endsWith(BY_PERSON) ?? false);
+  return isClosed(todo) && (own(seen, todo.id)?.endsWith(BY_PERSON) ?? false);
 }
 
 /** Whether the plan as the model knew it had items that were not closed. */
@@ -77,7 +78,7 @@ function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] 
   return [
     ...removed.map((id): Change => ({ type: "todo-remove", id })),
     ...todos.flatMap((todo, index): Change[] => {
-      const known = seen[todo.id];
+      const known = own(seen, todo.id);
       const now = digest(todo);
       if (known === undefined) return [{ type: "todo-add", todo, index }];
       if (known === now) return [];
@@ -94,10 +95,15 @@ function unseenChanges({ todos, memory: { seen, order } }: PlanState): Change[] 
   ];
 }
 
+/** An id may have spaces in it. */
+function orderOf(todos: readonly Todo[]): string {
+  return todos.map((todo) => todo.id).join("\n");
+}
+
 function reorder(order: string, todos: readonly Todo[]): Change[] {
+  if (orderOf(todos) === order) return [];
   const ids = todos.map((todo) => todo.id);
-  if (ids.join(" ") === order) return [];
-  const known = order.split(" ");
+  const known = order.split("\n");
   const common = ids.filter((id) => known.includes(id));
   const before = known.filter((id) => common.includes(id));
   if (common.every((id, index) => id === before[index])) return [];

@@ -50,7 +50,7 @@ export interface PlanMemory {
   startNext: boolean;
   /** A digest per item, as the model last knew it. */
   seen: Record<string, string>;
-  /** The ids in the order the model last knew, with spaces between. */
+  /** The ids in the order the model last knew, one in a line. */
   order: string;
   /** Spent so far, and what was spent when each running item started. */
   tally: Tally;

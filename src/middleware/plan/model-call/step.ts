@@ -12,6 +12,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import { own } from "../../../plan/own.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { idleOf, markOf } from "../mark.ts";
@@ -288,7 +289,7 @@ export class ModelStep {
   /** Items that somebody else set in progress: the model's work on them is counted from here. */
   #missingMarks(): Record<string, Mark> {
     const { marks } = this.#memory;
-    const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !marks[todo.id]);
+    const started = this.state.todos.filter((todo) => todo.status === "in_progress" && !own(marks, todo.id));
     const mark = markOf(this.#setup, this.#before, this.#memory);
     return Object.fromEntries(started.map((todo) => [todo.id, mark]));
   }

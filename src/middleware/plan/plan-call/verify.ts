@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { Change, Issue, Mark, Todo } from "../../../plan/index.ts";
+import { own } from "../../../plan/own.ts";
 
 /** What a verifier can look at. */
 export interface VerifyContext {
@@ -82,13 +83,13 @@ export function workFor(
     toolCalls,
   }: { before: readonly Todo[]; marks: Readonly<Record<string, Mark>>; toolCalls: number },
 ): (id: string) => Pick<VerifyContext, "wasStarted" | "toolCalls"> {
-  const since = (id: string): number => (marks[id] ? toolCalls - marks[id].toolCalls : 0);
+  const since = (id: string): number => toolCalls - (own(marks, id)?.toolCalls ?? toolCalls);
   // Work on an item that is completed as well was that item's: a claim beside it must not profit from it.
   const completed = completedIds(changes);
   const staying = before.filter(({ id, status }) => status === "in_progress" && !completed.includes(id));
   const elsewhere = Math.max(0, ...staying.map(({ id }) => since(id)));
   return (id) => {
-    const wasStarted = marks[id] !== undefined;
+    const wasStarted = own(marks, id) !== undefined;
     return { wasStarted, toolCalls: wasStarted ? since(id) : elsewhere };
   };
 }

@@ -9,6 +9,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import { own } from "../../../plan/own.ts";
 import { markOf } from "../mark.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
@@ -77,7 +78,7 @@ function itemBehind({ answer, plan, tally, messages }: Answered): Todo | undefin
   const [item, ...others] = actionable(plan.todos);
   if (item?.status !== "in_progress" || others.length > 0) return undefined;
   const { marks, callsBefore } = plan.memory;
-  const mark = marks[item.id];
+  const mark = own(marks, item.id);
   // An answer to a later message of the user may be about anything.
   if (!mark || tally.toolCalls <= Math.max(mark.toolCalls, callsBefore)) return undefined;
   return speaksAgainst(messages) ? undefined : item;
@@ -114,7 +115,7 @@ async function verified(
         messages: said,
         state: { ...state(), messages: said },
         wasStarted: true,
-        toolCalls: tally.toolCalls - (plan.memory.marks[id]?.toolCalls ?? tally.toolCalls),
+        toolCalls: tally.toolCalls - (own(plan.memory.marks, id)?.toolCalls ?? tally.toolCalls),
       },
     ],
   });

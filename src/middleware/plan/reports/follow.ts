@@ -10,6 +10,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
+import { own } from "../../../plan/own.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";
@@ -143,11 +144,11 @@ export class FollowedTodo {
     const patch = diffTodos(before.todos, after);
     const touched = new Set(patch.flatMap((change) => ("id" in change ? change.id : [])));
     const unheard = new Set(isTold ? [] : edits.map(idOf));
-    const own = Object.fromEntries(
+    const told = Object.fromEntries(
       Object.entries(seen ?? {}).flatMap(([id, now]) => {
         if (!touched.has(id)) return [];
         if (now === null || !unheard.has(id)) return [[id, now]];
-        const known = memory.seen[id];
+        const known = own(memory.seen, id);
         return known ? [[id, rememberStatus(known, now)]] : [];
       }),
     );
@@ -155,7 +156,7 @@ export class FollowedTodo {
     const update: FollowUpdate = {
       todos: todosUpdate(after, patch),
       _plan: {
-        seen: own,
+        seen: told,
         marks: changedMarks(marks, ended.marks),
         exits: 0,
         rounds: 0,
