@@ -126,7 +126,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], sandbox, interruptOn }: LeadOptions,
+  { subagents = [], tools = [], sandbox, interruptOn, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -149,7 +149,13 @@ function helpers(
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       ...(interruptOn && { interruptOn }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      middleware,
+      middleware: [
+        ...middleware,
+        // A spec may bring one with limits of its own.
+        ...[loopGuardMiddleware(loopGuard)].filter(
+          (guard) => !middleware.some((own) => own.name === guard.name),
+        ),
+      ],
       systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });

@@ -6,6 +6,7 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { tool, toolRetryMiddleware, type AnyAgentMiddleware } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import type { Todo } from "../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { leadAgentGraph, makeLeadAgent } from "./index.ts";
@@ -286,6 +287,36 @@ describe("the chain", () => {
     expect(named(model.requests[4]!.messages, "loop_warning")).toHaveLength(1);
     expect(messages.at(-1)!.text).toContain("I stopped because I was repeating myself");
     expect(named(messages, "loop_warning")).toEqual([]);
+  });
+
+  it.each([
+    ["the lead's limits", {}, 2],
+    ["limits of its own", { middleware: [loopGuardMiddleware({ stopAfter: 3 })] }, 3],
+  ])("ends a sub-agent that repeats itself, with %s", async (_, own, turns) => {
+    let looked = 0;
+    const again = (): Step => {
+      looked += 1;
+      return callTool("ls", { path: "/" });
+    };
+    const { agent, config } = lead(
+      { subagent_enabled: true },
+      [callTool("task", { description: "look", subagent_type: "looker" }), "Ended."],
+      {
+        loopGuard: { warnAfter: 1, stopAfter: 2 },
+        subagents: [
+          {
+            name: "looker",
+            description: "looks",
+            model: new ScriptedModel([again], { loop: true }),
+            ...(own as { middleware?: AnyAgentMiddleware[] }),
+          },
+        ],
+      },
+    );
+    const { messages } = await agent.invoke(go, config);
+    expect(looked).toBe(turns);
+    expect(messages.at(-2)!.text).toContain("I stopped because I was repeating myself");
+    expect(messages.at(-1)!.text).toBe("Ended.");
   });
 
   it("titles a thread once, from a model where there is one, and never fails for it", async () => {

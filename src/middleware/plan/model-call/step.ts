@@ -88,8 +88,8 @@ export class ModelStep {
 
   /** The messages with the reminders that are due at their end. */
   remind(messages: BaseMessage[]): BaseMessage[] {
-    // After a person's edit what the model sees further up is not the plan any more.
-    const visible = !this.#memory.unseen && this.#sees(messages);
+    // After a person's edit what the model sees further up is not the plan any more, unless it was shown since.
+    const visible = this.#sees(messages) && (!this.#memory.unseen || this.#isShown(messages));
     return this.#append(
       [...messages, ...this.#status()],
       dueReminders(this.#situation({ visible }), this.#setup.preset.reminders),
@@ -99,11 +99,7 @@ export class ModelStep {
   /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
   remindIfTrimmed(messages: BaseMessage[]): BaseMessage[] {
     if (this.#sees(messages)) return messages;
-    const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
-    return this.#append(
-      messages,
-      due.filter(({ kind }) => kind === "context-loss"),
-    );
+    return this.#append(messages, this.#snapshot);
   }
 
   /** Repairs plan calls that are almost JSON, and asks once more for calls of which none can be run. */
@@ -240,6 +236,19 @@ export class ModelStep {
     return !this.state.todos.some(isOpen) || isPlanVisible(messages, this.#setup);
   }
 
+  /** Whether a reminder that stays in the conversation shows the plan as it is. */
+  #isShown(messages: readonly BaseMessage[]): boolean {
+    return this.#snapshot.some(({ name, text }) =>
+      messages.some((message) => message.name === name && message.text === text),
+    );
+  }
+
+  /** The reminder that shows the plan, where there is one. */
+  get #snapshot(): Reminder[] {
+    const due = dueReminders(this.#situation({ visible: false }), this.#setup.preset.reminders);
+    return due.filter(({ kind }) => kind === "context-loss");
+  }
+
   #isExit(answer: Answer): boolean {
     if (AIMessage.isInstance(answer) && !isFinalAnswer(answer)) return false;
     return !isAwaitingUser(this.#conversation, this.#setup.askTools);
@@ -308,8 +317,12 @@ export class ModelStep {
     };
   }
 
+  /** Adds reminders at the end, in the place of those of the same name that stayed in the conversation. */
   #append(messages: BaseMessage[], reminders: Reminder[]): BaseMessage[] {
+    if (reminders.length === 0) return messages;
     this.#given.push(...reminders.map(({ kind }) => kind));
-    return [...messages, ...reminders.map(toMessage)];
+    const isOld = ({ name, additional_kwargs }: BaseMessage): boolean =>
+      additional_kwargs["hide_from_ui"] === true && reminders.some((reminder) => reminder.name === name);
+    return [...messages.filter((message) => !isOld(message)), ...reminders.map(toMessage)];
   }
 }
