@@ -1,7 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { call, isTurn, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
+import { isTurn, readConversation, wasInterrupted, type Answer } from "./conversation.ts";
 import { doJob } from "./job.ts";
 import { NOT_A_SURVEY, SUMMARIZED } from "./offline.prompt.ts";
+import { dialectOf } from "./plan/dialects.ts";
 import { isOpen } from "./plan/text.ts";
 import { readPlan } from "./plan/view.ts";
 import { asksForSurvey, folderIn } from "./request.ts";
@@ -44,9 +45,11 @@ function decide(messages: readonly BaseMessage[], tools: readonly string[]): Ans
   if (missing.length > 0)
     return `${NOT_A_SURVEY}\nA survey needs the file tools; ${missing.join(", ")} are not there.`;
   if (isSummarized) {
-    const open = readPlan(conversation).items.filter(isOpen);
-    const ids = open.map(({ id }) => id).join(",");
-    return open.length > 0 ? [call("update_todos", { cancel: ids })] : SUMMARIZED;
+    const dialect = dialectOf(tools);
+    const view = readPlan(conversation, dialect);
+    const cancelled = view.items.filter(isOpen);
+    const news = { completed: [], unaccepted: [], cancelled, blocked: [], current: [] };
+    return dialect && cancelled.length > 0 ? dialect.tell(news, view) : SUMMARIZED;
   }
   return job ? doJob(job, conversation, tools) : survey(conversation, folderIn(request), tools);
 }

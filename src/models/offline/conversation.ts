@@ -10,6 +10,8 @@ import {
 export interface Call {
   name: string;
   args: Record<string, unknown>;
+  /** What is said beside it. */
+  words?: string;
 }
 
 /** A tool call that was made, and what came of it. */
@@ -89,7 +91,7 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
   for (const message of messages) {
     if (AIMessage.isInstance(message)) {
       for (const { name, args, id = "" } of message.tool_calls ?? []) {
-        const entry: Entry = { call: { name, args } };
+        const entry: Entry = { call: { name, args, words: message.text } };
         made.push(entry);
         byId.set(id, entry);
       }
@@ -98,8 +100,8 @@ function finishedCalls(messages: readonly BaseMessage[]): DoneCall[] {
       if (entry) entry.reply = message;
     }
   }
-  return made.flatMap(({ call: { name, args }, reply }) =>
-    reply && !isUnfinished(reply) ? { name, args, result: reply.text, failed: reply.status === "error" } : [],
+  return made.flatMap(({ call: done, reply }) =>
+    reply && !isUnfinished(reply) ? { ...done, result: reply.text, failed: reply.status === "error" } : [],
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Answer, Call, Conversation } from "./conversation.ts";
-import { Plan, type Step } from "./plan/plan.ts";
+import { Plan } from "./plan/plan.ts";
+import type { Step } from "./plan/view.ts";
 
 /** What a job has come to. */
 export interface JobState {
@@ -26,5 +27,5 @@ export function doJob(job: Job, conversation: Conversation, tools: readonly stri
   const done = job.phases.slice(0, phase).map(({ content }) => content);
   const current = job.phases[phase]?.content;
   if (next.length === 0) return plan.close({ done }, report);
-  return [...plan.report({ done, ...(current !== undefined && { current }) }), ...next];
+  return [...plan.report({ done, current: current === undefined ? [] : [current] }), ...next];
 }

@@ -57,7 +57,7 @@ export class OfflineModel extends PlayedModel {
     const names = tools.map((tool) => tool.function.name);
     const said = answerTo(messages, names);
     const id = idOf(messages);
-    const answer = { id, content: typeof said === "string" ? said : "", tool_calls: callsOf(said, id) };
+    const answer = { id, content: wordsOf(said), tool_calls: callsOf(said, id) };
     const [input_tokens, output_tokens] = [
       countTokens(messages, tools),
       countTokens([new AIMessage(answer)]),
@@ -66,6 +66,10 @@ export class OfflineModel extends PlayedModel {
     const response_metadata = { model_name: NAME, ...(isDeclined(said) && { finish_reason: "refusal" }) };
     return Object.assign(new AIMessage({ ...answer, response_metadata }), { usage_metadata });
   }
+}
+
+function wordsOf(said: string | Call[]): string {
+  return typeof said === "string" ? said : said.flatMap(({ words }) => words ?? []).join("\n");
 }
 
 function callsOf(said: string | Call[], id: string) {

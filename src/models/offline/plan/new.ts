@@ -20,24 +20,25 @@ export function readNewPlan(
   const items = shown ?? numbered(drafts, result);
   const isShown = shown !== undefined;
   if (/^The user edited this plan before approving it\.$/m.test(result)) {
-    return { items, byId: editedSteps({ items, drafts, steps }), isShown };
+    return { items, byId: readEditedSteps({ items, drafts, steps }), isShown };
   }
   // What is completed in a plan that was just written was so in the one before, with the same words.
   const own = items.map((item) => ({ ...item, own: item.status === "completed" }));
   return { items: own, byId: ownSteps(own, drafts), isShown };
 }
 
-interface Draft {
+export interface Draft {
   id: string | undefined;
   content: string;
   after: number[];
 }
 
-function readDrafts(args: Record<string, unknown>): Draft[] {
-  const todos = Array.isArray(args["todos"]) ? (args["todos"] as unknown[]) : [];
-  return todos.map((todo) => {
+/** The items of a write as they were sent. */
+export function readDrafts(args: Record<string, unknown>): Draft[] {
+  const list = args["todos"] ?? args["items"];
+  return (Array.isArray(list) ? (list as unknown[]) : []).map((todo) => {
     const fields = (typeof todo === "object" ? todo : { content: todo }) as Record<string, unknown>;
-    const { id, content, after } = fields;
+    const { id, after, content = fields["text"] } = fields;
     return {
       id: typeof id === "string" || typeof id === "number" ? String(id) : undefined,
       content: String(content),
@@ -65,7 +66,7 @@ function ownSteps(items: readonly Item[], drafts: readonly Draft[]): Map<string,
 }
 
 /** A list that a person edited has the ids of the list that was proposed; what has none is new. */
-function editedSteps({
+export function readEditedSteps({
   items,
   drafts,
   steps,

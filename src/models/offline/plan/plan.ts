@@ -1,20 +1,21 @@
-import { call, type Answer, type Call, type Conversation } from "../conversation.ts";
+import type { Answer, Call, Conversation } from "../conversation.ts";
+import { dialectOf } from "./dialects.ts";
 import { isOpen, says, type Item } from "./text.ts";
-import { answerCompletes, lastOpen, readPlan, type PlanView } from "./view.ts";
-
-/** A step of a plan: what it says, and the positions of those it waits for. */
-export interface Step {
-  content: string;
-  after?: number[];
-  /** Minutes. */
-  estimate?: number;
-}
+import {
+  answerCompletes,
+  lastOpen,
+  readPlan,
+  type Dialect,
+  type News,
+  type PlanView,
+  type Step,
+} from "./view.ts";
 
 /** Where the work stands. Steps are named by their content. */
 export interface Progress {
   done: readonly string[];
-  /** What is worked on now. */
-  current?: string;
+  /** What is worked on now, the first of it first. */
+  current?: readonly string[];
   /** Steps that cannot be done, with the reason. */
   blocked?: ReadonlyMap<string, string>;
 }
@@ -28,26 +29,24 @@ export class Plan {
   readonly #steps: readonly Step[];
   readonly #conversation: Conversation;
   readonly #view: PlanView;
-  readonly #enabled: boolean;
+  readonly #dialect: Dialect | undefined;
 
   constructor(steps: readonly Step[], conversation: Conversation, tools: readonly string[]) {
     this.#steps = steps;
     this.#conversation = conversation;
+    this.#dialect = dialectOf(tools);
     this.#view = readPlan(
       conversation,
+      this.#dialect,
       steps.map(({ content }) => content),
     );
-    this.#enabled = tools.includes("write_todos") && tools.includes("update_todos");
   }
 
   /** The call that sets the plan, as long as there is none; nothing where there can be none. */
   get opening(): Call[] {
     const { written, items, refusal } = this.#view;
-    if (!this.#enabled || written || refusal !== undefined) return [];
-    const left = items.filter((item) => isOpen(item) || item.status === "blocked").map(({ id }) => id);
-    // Only a finished plan makes way for a new one.
-    const clearing = left.length > 0 ? [call("update_todos", { cancel: left.join(",") })] : [];
-    return [...clearing, call("write_todos", { todos: this.#steps })];
+    if (!this.#dialect || written || refusal !== undefined) return [];
+    return this.#dialect.open(this.#steps, items);
   }
 
   /** The words in which a person rejected the plan. */
@@ -66,9 +65,9 @@ export class Plan {
     return item.status === "completed" && !item.own ? "somebody else marked it as completed" : undefined;
   }
 
-  /** The id of a step that is not closed. */
+  /** The id of a step that is not closed, to give it to a helper. */
   idOf(step: string): string | undefined {
-    const item = this.#view.written ? this.#item(step) : undefined;
+    const item = this.#view.written && this.#dialect?.givesItems ? this.#item(step) : undefined;
     return item && isOpen(item) ? item.id : undefined;
   }
 
@@ -88,9 +87,9 @@ export class Plan {
     return update.length > 0 ? update : answer;
   }
 
-  #update({ done, current, blocked = new Map() }: Progress, pointless: readonly Item[]): Call[] {
+  #update({ done, current = [], blocked = new Map() }: Progress, pointless: readonly Item[]): Call[] {
     const { written, items, unaccepted, refused } = this.#view;
-    if (!written || refused >= MOST_REFUSALS) return [];
+    if (!this.#dialect || !written || refused >= MOST_REFUSALS) return [];
     const open = items.filter(isOpen);
     const block = open.flatMap((item) => {
       const reason = blocked.get(this.#stepOf(item) ?? "") ?? (this.#stepOf(item) ? undefined : STRANGE);
@@ -98,32 +97,15 @@ export class Plan {
     });
     const rest = open.filter((item) => !block.some((one) => one.item === item));
     const finished = rest.filter((item) => this.#isDone(item, { done }));
-    const cancel = rest.filter((item) =>
-      finished.includes(item) ? unaccepted.has(item.id) : pointless.includes(item),
-    );
-    const completed = finished.filter((item) => !cancel.includes(item));
-    const stuck = items.filter(({ status }) => status === "cancelled" || status === "blocked");
-    const lost = [...stuck, ...cancel, ...block.map(({ item }) => item)].map(({ id }) => id);
-    const left = rest.filter((item) => !cancel.includes(item));
-    const edit = left
-      .filter(({ after }) => after.some((id) => lost.includes(id)))
-      .map(({ id, after }) => ({ id, after: after.filter((other) => !lost.includes(other)) }));
-    const next = current === undefined ? undefined : this.#item(current);
-    const idle = completed.length === 0 && !open.some(({ status }) => status === "in_progress");
-    const ids = (list: readonly Item[]): string => list.map(({ id }) => id).join(",");
-    const args = {
-      ...(completed.length > 0 && { done: ids(completed) }),
-      ...(idle && next?.status === "pending" && { start: next.id }),
-      ...(cancel.length > 0 && { cancel: ids(cancel) }),
-      ...(block.length > 0 && {
-        block: block.map(({ item, reason }) => `${item.id}: ${plain(reason)}`).join("; "),
-      }),
-      ...(edit.length > 0 && { edit }),
+    const news: News = {
+      completed: finished.filter(({ id }) => !unaccepted.has(id)),
+      unaccepted: finished.filter(({ id }) => unaccepted.has(id)),
+      cancelled: rest.filter((item) => !finished.includes(item) && pointless.includes(item)),
+      blocked: block,
+      current: current.flatMap((step) => this.#item(step) ?? []),
     };
-    const update = call("update_todos", args);
     // What was refused would be refused again.
-    const isNews = Object.keys(args).length > 0 && !this.#conversation.made(update)?.failed;
-    return isNews ? [update] : [];
+    return this.#dialect.tell(news, this.#view).filter((change) => !this.#conversation.made(change)?.failed);
   }
 
   #isDone(item: Item, { done }: Pick<Progress, "done">): boolean {
@@ -143,9 +125,4 @@ export class Plan {
   #item(step: string): Item | undefined {
     return this.#view.items.find((item) => this.#stepOf(item) === step);
   }
-}
-
-/** A reason without what separates reasons. */
-function plain(reason: string): string {
-  return reason.replaceAll(/[;,:]+\s*/g, " ").trim();
 }

@@ -26,7 +26,7 @@ const STATUSES = {
 
 /** A reminder says it of the plan as it is, a tool result of the plan before the call. */
 const NEWS =
-  /^(?:<\w+>)?The user changed (?:your plan: ([^]+)\.\s*<\/\w+>\s*$|the plan before this call: (.+)\.$)/m;
+  /^(?:<\w+>)?The user (?:changed|edited) (?:your plan|your todos|the todo list|the plan before this call): (.+)\.(?:<\/\w+>)?$/m;
 
 /** As `JSON.stringify` writes it. */
 const STRING = String.raw`"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"`;
@@ -68,8 +68,7 @@ export function readItems(text: string): Item[] {
 
 /** What a text says that a person did to the plan, in that order. */
 export function readEdits(text: string): Edit[] {
-  const [, ofReminder, ofResult] = NEWS.exec(text) ?? [];
-  const clauses = (ofReminder ?? ofResult ?? "").matchAll(CLAUSE);
+  const clauses = (NEWS.exec(text)?.[1] ?? "").matchAll(CLAUSE);
   return [...clauses].map(({ groups = {} }): Edit => {
     const { status, now, removed, added, words, as, edited, text: content } = groups;
     if (status !== undefined) return { type: "status", id: status, status: now as Item["status"] };

@@ -1,41 +1,75 @@
-import type { Conversation, DoneCall } from "../conversation.ts";
-import { readNewPlan } from "./new.ts";
-import { isOpen, readEdits, readItems, readSnapshot, type Edit, type Item } from "./text.ts";
+import type { Call, Conversation, DoneCall } from "../conversation.ts";
+import { isOpen, readEdits, readItems, says, type Edit, type Item } from "./text.ts";
+
+/** A step of a plan: what it says, and the positions of those it waits for. */
+export interface Step {
+  content: string;
+  after?: number[];
+  /** Minutes. */
+  estimate?: number;
+}
 
 /** The plan as the model can see it. */
 export interface PlanView {
   /** A plan was set since the user's request. */
   written: boolean;
   items: Item[];
-  /** The steps by the ids that they got when the plan was set: a person may have put them in other words since. */
+  /** The steps by the ids of their items: a person may have put them in other words. */
   steps: ReadonlyMap<string, string>;
   /** Why the plan was refused, if it was. */
   refusal: string | undefined;
   /** Items whose completion was not accepted. */
   unaccepted: Set<string>;
-  /** Updates that were refused. */
+  /** Changes that were refused. */
   refused: number;
+  /** The model has written over what a person changed meanwhile: its items are not in the plan as they are here. */
+  isOverwritten: boolean;
 }
 
-/**
- * Reads the plan out of what was written, updated, reported and reminded of, in that order. `steps` is what the model
- * proposes: a list that a person edited has taken the place of the one it wrote.
- */
-export function readPlan(conversation: Conversation, steps: readonly string[] = []): PlanView {
+/** What the model has to say of its plan. */
+export interface News {
+  completed: readonly Item[];
+  /** Done, and not accepted. */
+  unaccepted: readonly Item[];
+  /** Not needed any more. */
+  cancelled: readonly Item[];
+  blocked: readonly { item: Item; reason: string }[];
+  /** What is worked on now. */
+  current: readonly Item[];
+}
+
+/** How a preset has its models speak of a plan. */
+export interface Dialect {
+  /** The model knows ids by which a helper can be given an item. */
+  givesItems: boolean;
+  /** The calls that set a plan in the place of these items. */
+  open: (steps: readonly Step[], items: readonly Item[]) => Call[];
+  /** The calls that tell the news; none where the plan says it already. */
+  tell: (news: News, view: PlanView) => Call[];
+  /** Enters in the view what a call has made of the plan. `steps` is what the model proposes. */
+  read: (view: PlanView, done: DoneCall, steps: readonly string[]) => void;
+}
+
+/** Reads the plan out of what was written, updated, reported and reminded of, in that order. */
+export function readPlan(
+  conversation: Conversation,
+  dialect: Dialect | undefined,
+  steps: readonly string[] = [],
+): PlanView {
   const { earlier, answered, calls, reminders } = conversation;
+  const since = { written: false, refusal: undefined, refused: 0 };
   const view: PlanView = {
-    written: false,
+    ...since,
     items: [],
     steps: new Map(),
-    refusal: undefined,
     unaccepted: new Set(),
-    refused: 0,
+    isOverwritten: false,
   };
-  for (const done of earlier) readCall(view, done, steps);
+  for (const done of earlier) dialect?.read(view, done, steps);
   const last = lastOpen(view.items);
   if (answered && last && answerCompletes(conversation)) set(view, last.id, { status: "completed" });
-  Object.assign(view, { written: false, refusal: undefined, unaccepted: new Set(), refused: 0 });
-  for (const done of calls) readCall(view, done, steps);
+  Object.assign(view, since, { unaccepted: new Set() });
+  for (const done of calls) dialect?.read(view, done, steps);
   for (const reminder of reminders) readReminder(view, reminder);
   return view;
 }
@@ -51,74 +85,53 @@ export function lastOpen(items: readonly Item[]): Item | undefined {
   return others.length === 0 && item?.status === "in_progress" ? item : undefined;
 }
 
-function readCall(view: PlanView, done: DoneCall, steps: readonly string[]): void {
-  if (done.name === "write_todos") readWrite(view, done, steps);
-  else if (done.name === "update_todos") readUpdate(view, done);
-  else if (done.name === "task") readFollowed(view, done.result);
+/** Enters what a text says that a person did. */
+export function readNews(view: PlanView, text: string): void {
+  for (const edit of readEdits(text)) apply(view, edit);
 }
 
-function readWrite(view: PlanView, done: DoneCall, steps: readonly string[]): void {
-  if (done.failed) {
-    view.refusal ??= done.result;
-    return;
-  }
-  view.written = true;
-  const { items, byId, isShown } = readNewPlan(done, steps);
-  view.items = items;
-  view.steps = byId;
-  if (!isShown) readStatus(view, done.result);
+/** Enters which completions a text says were not accepted. */
+export function readRefusals(view: PlanView, text: string): void {
+  for (const [, id] of text.matchAll(/Item (\S+) is not accepted as completed/g)) view.unaccepted.add(id!);
 }
 
-function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
-  readNews(view, result);
-  const items = readSnapshot(result);
-  if (failed) {
-    view.refused += 1;
-    for (const [, id] of result.matchAll(/there is no item ([^\s;]+);/g)) remove(view, id!);
-    readRefusals(view, result);
-    replaceWith(view, items);
-    return;
-  }
-  const ids = (field: string): string[] => {
-    const text = args[field];
-    return typeof text === "string" ? text.split(/[\s,]+/) : [];
-  };
-  const reasons = typeof args["block"] === "string" ? args["block"] : "";
-  const blocked = reasons.matchAll(/(?:^|; )([^\s:;]+): /g);
-  for (const id of ids("done")) set(view, id, { status: "completed", own: true });
-  for (const id of ids("cancel")) set(view, id, { status: "cancelled" });
-  for (const [, id] of blocked) set(view, id!, { status: "blocked" });
-  for (const id of ids("start")) set(view, id, { status: "in_progress" });
-  for (const edit of Array.isArray(args["edit"]) ? (args["edit"] as unknown[]) : []) {
-    const { id, after } = edit as { id?: unknown; after?: unknown };
-    if (Array.isArray(after)) set(view, String(id), { after: after.map(String) });
-  }
-  replaceWith(view, items);
-  if (!items) readStatus(view, result);
+/** Takes a list for the plan, and keeps what the model knows of who completed what. */
+export function replaceWith(view: PlanView, items: Item[] | undefined): void {
+  if (!items) return;
+  const before = new Map(view.items.map((item) => [item.id, item]));
+  // An id may be news where the model writes lists without ids; then the words tell which step it is.
+  const byWords = new Map(view.items.map(({ id, content }) => [content, view.steps.get(id)]));
+  const steps = items.map(({ id, content }) => [id, view.steps.get(id) ?? byWords.get(content)] as const);
+  view.steps = new Map(steps.flatMap(([id, step]) => (step === undefined ? [] : [[id, step] as const])));
+  view.items = items.map((item) => ({
+    ...item,
+    own: item.status === "completed" && (before.get(item.id)?.own ?? false),
+  }));
 }
 
-/** The sentence behind a helper's report about the item that it worked on. */
-function readFollowed(view: PlanView, result: string): void {
-  const sentence = /\[((?:Todo|Item) [^[]+)\]\s*$/.exec(result)?.[1];
-  if (sentence === undefined) return;
-  const [, completed] = /^Todo (\S+) is completed\./.exec(sentence) ?? [];
-  if (completed !== undefined) set(view, completed, { status: "completed", own: true });
-  readRefusals(view, sentence);
-  readStatus(view, sentence);
+export function set(view: PlanView, id: string, change: Partial<Item>): void {
+  view.items = view.items.map((item) => (item.id === id ? { ...item, ...change } : item));
 }
+
+export function remove(view: PlanView, id: string): void {
+  view.items = view.items.filter((item) => item.id !== id);
+}
+
+/** The reminder of a model that stopped early has the open items only. */
+const EXIT = /^(?:<\w+>)?\s*(?:Not finished: |You are about to finish|You gave a final response|Open todos:)/;
 
 function readReminder(view: PlanView, text: string): void {
-  if (text.includes("these items are still open")) {
-    for (const item of readItems(text)) set(view, item.id, { status: item.status });
+  const items = readItems(text);
+  if (EXIT.test(text)) {
+    for (const item of items) {
+      // By its words first: where the model writes lists without ids it may have them wrong.
+      const same = view.items.find(({ content }) => says(item, content));
+      set(view, (same ?? item).id, { status: item.status });
+    }
     return;
   }
-  const items = readItems(text);
   if (items.length > 0) replaceWith(view, items);
   readNews(view, text);
-}
-
-function readNews(view: PlanView, text: string): void {
-  for (const edit of readEdits(text)) apply(view, edit);
 }
 
 function apply(view: PlanView, edit: Edit): void {
@@ -126,32 +139,4 @@ function apply(view: PlanView, edit: Edit): void {
   else if (edit.type === "remove") remove(view, edit.id);
   else if (edit.type === "rename") set(view, edit.id, { content: edit.content });
   else if (!view.items.some(({ id }) => id === edit.item.id)) view.items = [...view.items, edit.item];
-}
-
-/** `2/8 done; now 3, 4.` says what is in progress. */
-function readStatus(view: PlanView, text: string): void {
-  const [, now = ""] = /\d+\/\d+ done(?:; now ([^;.\n]+))?/.exec(text) ?? [];
-  for (const id of now.split(", ")) set(view, id, { status: "in_progress" });
-}
-
-function readRefusals(view: PlanView, text: string): void {
-  for (const [, id] of text.matchAll(/Item (\S+) is not accepted as completed/g)) view.unaccepted.add(id!);
-}
-
-/** Takes a list for the plan, and keeps what the model knows of who completed what. */
-function replaceWith(view: PlanView, items: Item[] | undefined): void {
-  if (!items) return;
-  const before = new Map(view.items.map((item) => [item.id, item]));
-  view.items = items.map((item) => ({
-    ...item,
-    own: item.status === "completed" && (before.get(item.id)?.own ?? false),
-  }));
-}
-
-function set(view: PlanView, id: string, change: Partial<Item>): void {
-  view.items = view.items.map((item) => (item.id === id ? { ...item, ...change } : item));
-}
-
-function remove(view: PlanView, id: string): void {
-  view.items = view.items.filter((item) => item.id !== id);
 }

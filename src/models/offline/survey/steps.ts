@@ -1,4 +1,4 @@
-import type { Step } from "../plan/plan.ts";
+import type { Step } from "../plan/view.ts";
 
 /** The steps of a survey. */
 export const STEP = {

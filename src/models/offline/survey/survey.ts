@@ -42,7 +42,7 @@ class Survey {
     }
     if (listing.next.length > 0) {
       const objection = this.#plan.objection(STEP.list);
-      if (objection === undefined) return this.#work(STEP.list, listing.next);
+      if (objection === undefined) return this.#work([STEP.list], listing.next);
       return this.#close(`Nothing was surveyed, because the files were not listed: ${objection}.`);
     }
     this.#done.push(STEP.list);
@@ -92,14 +92,18 @@ class Survey {
     }
     const [first] = waiting;
     if (!first) return undefined;
-    return this.#work(STEP[first.section], this.#canSend ? waiting.flatMap(({ next }) => next) : first.next);
+    const sent = this.#canSend ? waiting : [first];
+    return this.#work(
+      sent.map(({ section }) => STEP[section]),
+      sent.flatMap(({ next }) => next),
+    );
   }
 
   #writeReport(findings: Findings): Answer | undefined {
     const { next, problem } = writeReport(this.#conversation, findings.listing, () => renderReport(findings));
     if (next.length > 0) {
       const objection = this.#plan.objection(STEP.write);
-      if (objection === undefined) return this.#work(STEP.write, next);
+      if (objection === undefined) return this.#work([STEP.write], next);
       return this.#close(renderAnswer(findings, { problem: `No report was written: ${objection}.` }));
     }
     if (problem !== undefined) {
@@ -113,7 +117,7 @@ class Survey {
   #checkReport(findings: Findings): Answer {
     const { next, path = "", problem } = checkReport(this.#conversation);
     const isWanted = this.#plan.objection(STEP.check) === undefined;
-    if (next.length > 0 && isWanted) return this.#work(STEP.check, next);
+    if (next.length > 0 && isWanted) return this.#work([STEP.check], next);
     if (problem !== undefined) this.#blocked.set(STEP.check, problem);
     else if (next.length === 0) this.#done.push(STEP.check);
     const unchecked = next.length > 0 ? "it was not checked" : problem;
@@ -122,7 +126,7 @@ class Survey {
 
   /** The work of a section, unless the plan does not want it any more. */
   #section(section: Section, next: Call[], findings: Findings): Answer | undefined {
-    return this.#isWanted(section, findings) ? this.#work(STEP[section], next) : undefined;
+    return this.#isWanted(section, findings) ? this.#work([STEP[section]], next) : undefined;
   }
 
   #isWanted(section: Section, findings: Findings): boolean {
@@ -131,7 +135,7 @@ class Survey {
     return objection === undefined;
   }
 
-  #work(current: string, calls: Call[]): Call[] {
+  #work(current: readonly string[], calls: Call[]): Call[] {
     return [...this.#plan.report({ done: this.#done, current, blocked: this.#blocked }), ...calls];
   }
 

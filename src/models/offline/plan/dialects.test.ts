@@ -1,0 +1,177 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../../deep/index.ts";
+import type { DeepAgentOptions } from "../../../deep/options.ts";
+import { workWasDone, type PlanChangeEvent, type PlanOptions, type Todo } from "../../../index.ts";
+import { PRESET_NAMES } from "../../../plan/index.ts";
+import { OfflineModel } from "../model.ts";
+import { STEP } from "../survey/steps.ts";
+
+const SURVEY = "Survey this directory";
+const FILES = {
+  "/package.json": '{"name":"small","dependencies":{"a":"1"}}',
+  "/a/one.ts": "// TODO one\n",
+  "/b/two.ts": "// TODO one\n",
+};
+const FOUND = "Found 1 set of duplicated files, 2 lines with leftover markers, 1 manifest.";
+const WHOLE = ["classic", "deerflow", "checklist"] as const;
+
+type Change = (todos: Todo[]) => object[];
+type Options = Pick<DeepAgentOptions, "summarization" | "without">;
+
+/** A thread on a small directory under a preset, and a person who edits its plan. */
+function threadOn(plan: PlanOptions, options: Options = {}) {
+  const seen: Todo[][] = [];
+  const onPlanChange = ({ owner, todos }: PlanChangeEvent): void => {
+    if (owner === "main") seen.push([...todos]);
+  };
+  const agent = createDeepAgent({
+    model: new OfflineModel(),
+    checkpointer: new MemorySaver(),
+    plan: { ...plan, onPlanChange },
+    ...options,
+  });
+  const config = { configurable: { thread_id: "1" } };
+  const read = async () => {
+    const { values, tasks } = await agent.graph.getState(config);
+    const { messages, todos = [] } = values as { messages: BaseMessage[]; todos?: Todo[] };
+    const [asked] = tasks.flatMap(({ interrupts }) =>
+      interrupts.map(({ value }) => value as { todos: Todo[] }),
+    );
+    return { messages, todos, proposed: asked?.todos ?? [], answer: messages.at(-1)!.text };
+  };
+  const ask = async (input: string | Command | null, more: object = {}) => {
+    const sent = typeof input === "string" ? { messages: [new HumanMessage(input)], files: FILES } : input;
+    await agent.invoke(sent as never, { ...config, ...more });
+    return read();
+  };
+  const edit = async (change: Change): Promise<void> => {
+    await agent.graph.updateState(config, { todos: change((await read()).todos) });
+  };
+  /** Runs until a turn with such a call has been proposed and not run, as if the process had been killed there. */
+  const killedAt = async (words: string): Promise<void> => {
+    const paused = { interruptBefore: ["tools"] };
+    let { messages } = await ask(SURVEY, paused);
+    while (!callsIn(messages.at(-1)!).includes(words)) ({ messages } = await ask(null, paused));
+  };
+  return { ask, edit, killedAt, seen };
+}
+
+function callsIn(message: BaseMessage): string {
+  return JSON.stringify(AIMessage.isInstance(message) ? message.tool_calls : []);
+}
+
+const show = (todos: readonly Todo[]): string[] =>
+  todos.map(({ content, status }) => `${content}: ${status}`);
+const ALL = Object.values(STEP).map((content) => `${content}: completed`);
+const inMyWords = (content: string): string => `In my words: ${content}`;
+const renamed: Change = (todos) => todos.map((todo) => ({ ...todo, content: inMyWords(todo.content) }));
+const without =
+  (step: string): Change =>
+  (todos) =>
+    todos.filter(({ content }) => !content.includes(step));
+const coffee = { content: "Make coffee", status: "pending" };
+
+describe.each(PRESET_NAMES)("in the words of %s", (preset) => {
+  it("a survey is planned, kept up to date and completed", async () => {
+    const { ask, seen } = threadOn({ preset });
+    const { answer, todos } = await ask(SURVEY);
+    expect(answer).toContain(FOUND);
+    expect(show(todos)).toEqual(ALL);
+    const running = seen.map((list) => list.filter(({ status }) => status === "in_progress").length);
+    expect(Math.max(...running)).toBe(preset === "checklist" ? 1 : 3);
+    // Every item was begun before it was done, unless helpers do several where one may be in progress.
+    const begun = Object.values(STEP).filter((step) =>
+      seen.some((list) => list.some((todo) => todo.content === step && todo.status === "in_progress")),
+    );
+    const together: string[] = preset === "checklist" ? [STEP.markers, STEP.manifests] : [];
+    expect(begun).toEqual(Object.values(STEP).filter((step) => !together.includes(step)));
+  });
+
+  it("a survey goes on where it was cut off, and a second one has a plan of its own", async () => {
+    const { ask, killedAt } = threadOn({ preset });
+    await killedAt('"task"');
+    expect(show((await ask(null)).todos)).toEqual(ALL);
+    const { answer, todos } = await ask("Survey again");
+    expect(answer).toContain("Found ");
+    expect(show(todos)).toEqual(ALL);
+  });
+
+  it("a survey respects what a person does between two runs", async () => {
+    const { ask, edit } = threadOn({ preset });
+    await expect(ask(SURVEY, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
+    await edit((todos) => [...renamed(todos), coffee]);
+    await edit((todos) =>
+      todos.map((todo) =>
+        todo.content.includes(STEP.markers)
+          ? { ...todo, status: "completed" }
+          : { ...todo, ...(todo.dependsOn && { dependsOn: todo.dependsOn.filter((id) => id !== "4") }) },
+      ),
+    );
+    await edit(without(STEP.duplicates));
+    const { answer, todos } = await ask("Go on");
+    expect(answer).toContain("duplicates (it is not in the plan any more)");
+    expect(answer).toContain("markers (somebody else marked it as completed)");
+    const left = Object.values(STEP).filter((step) => step !== STEP.duplicates);
+    expect(show(todos)).toEqual([
+      ...left.map((step) => `${inMyWords(step)}: completed`),
+      `Make coffee: ${preset === "lean" ? "blocked" : "pending"}`,
+    ]);
+  });
+
+  it("nothing is planned after a rejection, and nothing is left open after a summary", async () => {
+    const rejected = threadOn({ preset, approval: "first" });
+    await rejected.ask(SURVEY);
+    const { answer, todos } = await rejected.ask(new Command({ resume: { type: "reject", reason: "no" } }));
+    expect(answer).toBe("Nothing was surveyed. The user rejected this plan: no. It was not applied.");
+    expect(todos).toEqual([]);
+
+    const summarization = { trigger: { messages: 6 }, keep: { messages: 2 } };
+    const short = threadOn({ preset }, { summarization, without: ["SubagentsMiddleware"] });
+    const end = await short.ask(SURVEY);
+    expect(end.answer).toContain("cannot go on from a summary");
+    expect(end.todos.every(({ status }) => status === "completed" || status === "cancelled")).toBe(true);
+  });
+});
+
+describe.each(WHOLE)("a whole list in the words of %s", (preset) => {
+  it("is not written over what a person did while it waited", async () => {
+    const { ask, edit, killedAt } = threadOn({ preset });
+    await killedAt(STEP.largest + '","status":"in_progress"');
+    await edit((todos) => [...renamed(without(STEP.duplicates)(todos) as Todo[]), coffee]);
+    const { answer, todos } = await ask(null);
+    expect(answer).toContain("duplicates (it is not in the plan any more)");
+    const left = Object.values(STEP).filter((step) => step !== STEP.duplicates);
+    expect(show(todos)).toEqual([
+      ...left.map((step) => `${inMyWords(step)}: completed`),
+      "Make coffee: pending",
+    ]);
+  });
+
+  it("is the one that a person made of the proposal", async () => {
+    const { ask } = threadOn({ preset, approval: "first" });
+    const { proposed } = await ask(SURVEY);
+    const todos = [...renamed(without(STEP.duplicates)(proposed) as Todo[]), coffee];
+    const { answer, todos: done } = await ask(new Command({ resume: { type: "edit", todos } }));
+    expect(answer).toContain("duplicates (it is not in the plan any more)");
+    const left = Object.values(STEP).filter((step) => step !== STEP.duplicates);
+    expect(show(done)).toEqual([
+      ...left.map((step) => `${inMyWords(step)}: completed`),
+      "Make coffee: pending",
+    ]);
+  });
+
+  it("leaves open what a verifier does not accept", async () => {
+    const { ask } = threadOn({
+      preset,
+      verify: (todo, context) =>
+        todo.content === STEP.largest ? "not large enough" : workWasDone()(todo, context),
+    });
+    const { answer, todos } = await ask(SURVEY);
+    expect(answer).toContain(FOUND);
+    expect(todos.filter(({ status }) => status !== "completed").map(({ content }) => content)).toEqual([
+      STEP.largest,
+    ]);
+  });
+});

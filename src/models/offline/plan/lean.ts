@@ -1,0 +1,122 @@
+import { call, type DoneCall } from "../conversation.ts";
+import { readNewPlan } from "./new.ts";
+import { isOpen, readSnapshot, type Item } from "./text.ts";
+import {
+  readNews,
+  readRefusals,
+  remove,
+  replaceWith,
+  set,
+  type Dialect,
+  type News,
+  type PlanView,
+} from "./view.ts";
+
+/** A plan that is written once and then changed item by item. */
+export const LEAN: Dialect = {
+  givesItems: true,
+  open: (steps, items) => {
+    const left = items.filter((item) => isOpen(item) || item.status === "blocked");
+    // Only a finished plan makes way for a new one.
+    const clearing = left.length > 0 ? [call("update_todos", { cancel: ids(left) })] : [];
+    return [...clearing, call("write_todos", { todos: steps })];
+  },
+  tell: (news, view) => {
+    const args = changes(news, view);
+    return Object.keys(args).length > 0 ? [call("update_todos", args)] : [];
+  },
+  read: (view, done, steps) => {
+    if (done.name === "write_todos") readWrite(view, done, steps);
+    else if (done.name === "update_todos") readUpdate(view, done);
+    else if (done.name === "task") readFollowed(view, done.result);
+  },
+};
+
+function changes(
+  { completed, unaccepted, cancelled, blocked, current: [next] }: News,
+  { items }: PlanView,
+): Record<string, unknown> {
+  const open = items.filter(isOpen);
+  const cancel = open.filter((item) => unaccepted.includes(item) || cancelled.includes(item));
+  const given = [...cancel, ...blocked.map(({ item }) => item)];
+  const stuck = items.filter(({ status }) => status === "cancelled" || status === "blocked");
+  const lost = [...stuck, ...given].map(({ id }) => id);
+  const edit = open
+    .filter((item) => !given.includes(item) && item.after.some((id) => lost.includes(id)))
+    .map(({ id, after }) => ({ id, after: after.filter((other) => !lost.includes(other)) }));
+  const idle = completed.length === 0 && !open.some(({ status }) => status === "in_progress");
+  return {
+    ...(completed.length > 0 && { done: ids(completed) }),
+    ...(idle && next?.status === "pending" && { start: next.id }),
+    ...(cancel.length > 0 && { cancel: ids(cancel) }),
+    ...(blocked.length > 0 && {
+      block: blocked.map(({ item, reason }) => `${item.id}: ${plain(reason)}`).join("; "),
+    }),
+    ...(edit.length > 0 && { edit }),
+  };
+}
+
+function readWrite(view: PlanView, done: DoneCall, steps: readonly string[]): void {
+  if (done.failed) {
+    view.refusal ??= done.result;
+    return;
+  }
+  view.written = true;
+  const { items, byId, isShown } = readNewPlan(done, steps);
+  view.items = items;
+  view.steps = byId;
+  if (!isShown) readStatus(view, done.result);
+}
+
+function readUpdate(view: PlanView, { args, result, failed }: DoneCall): void {
+  readNews(view, result);
+  const items = readSnapshot(result);
+  if (failed) {
+    view.refused += 1;
+    for (const [, id] of result.matchAll(/there is no item ([^\s;]+);/g)) remove(view, id!);
+    readRefusals(view, result);
+    replaceWith(view, items);
+    return;
+  }
+  const listed = (field: string): string[] => {
+    const text = args[field];
+    return typeof text === "string" ? text.split(/[\s,]+/) : [];
+  };
+  const reasons = typeof args["block"] === "string" ? args["block"] : "";
+  const blocked = reasons.matchAll(/(?:^|; )([^\s:;]+): /g);
+  for (const id of listed("done")) set(view, id, { status: "completed", own: true });
+  for (const id of listed("cancel")) set(view, id, { status: "cancelled" });
+  for (const [, id] of blocked) set(view, id!, { status: "blocked" });
+  for (const id of listed("start")) set(view, id, { status: "in_progress" });
+  for (const edit of Array.isArray(args["edit"]) ? (args["edit"] as unknown[]) : []) {
+    const { id, after } = edit as { id?: unknown; after?: unknown };
+    if (Array.isArray(after)) set(view, String(id), { after: after.map(String) });
+  }
+  replaceWith(view, items);
+  if (!items) readStatus(view, result);
+}
+
+/** The sentence behind a helper's report about the item that it worked on. */
+function readFollowed(view: PlanView, result: string): void {
+  const sentence = /\[((?:Todo|Item) [^[]+)\]\s*$/.exec(result)?.[1];
+  if (sentence === undefined) return;
+  const [, completed] = /^Todo (\S+) is completed\./.exec(sentence) ?? [];
+  if (completed !== undefined) set(view, completed, { status: "completed", own: true });
+  readRefusals(view, sentence);
+  readStatus(view, sentence);
+}
+
+/** `2/8 done; now 3, 4.` says what is in progress. */
+function readStatus(view: PlanView, text: string): void {
+  const [, now = ""] = /\d+\/\d+ done(?:; now ([^;.\n]+))?/.exec(text) ?? [];
+  for (const id of now.split(", ")) set(view, id, { status: "in_progress" });
+}
+
+function ids(items: readonly Item[]): string {
+  return items.map(({ id }) => id).join(",");
+}
+
+/** A reason without what separates reasons. */
+function plain(reason: string): string {
+  return reason.replaceAll(/[;,:]+\s*/g, " ").trim();
+}
