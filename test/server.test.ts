@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -34,13 +34,22 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
   rmSync("test/server/.langgraph_api", { recursive: true, force: true });
   rmSync("test/server/.gitignore", { force: true });
+}, 60_000);
+
+it("the repository's langgraph.json names graphs that are there", () => {
+  const { graphs } = JSON.parse(readFileSync("langgraph.json", "utf8")) as { graphs: Record<string, string> };
+  expect(Object.keys(graphs)).toEqual(["research", "lead"]);
+  const served = JSON.parse(readFileSync(config, "utf8")) as { graphs: Record<string, string> };
+  expect(resolve("test/server", served.graphs["example"]!)).toBe(resolve(graphs["lead"]!));
 });
 
 it("a LangGraph server runs both agents, and its public client sees the plan, the question and the files", async () => {
   const port = await freePort();
   const cli = join(home, "node_modules/.bin/langgraphjs");
   const args = ["dev", "--no-browser", "--host", "127.0.0.1", "--port", String(port), "--config", config];
-  server = spawn(cli, args, { cwd: "test/server", detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  // No model is configured, whatever the machine has.
+  const env = { PATH: process.env["PATH"], HOME: home };
+  server = spawn(cli, args, { cwd: "test/server", detached: true, env, stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [server.stdout!, server.stderr!])
     stream.on("data", (text: Buffer) => (log += text.toString()));
   const url = `http://127.0.0.1:${port}`;
@@ -55,6 +64,8 @@ it("a LangGraph server runs both agents, and its public client sees the plan, th
     answer: "Done. The user answers: b",
     off: "No plan needed.",
     kept: 3,
+    inContext: ["Yes.", "No.", "Yes."],
+    example: expect.stringContaining("I am `offline`, not a language model"),
     deep: ["", "ip", "ci", "cc"],
     files: { "/note.md": "looked" },
   });

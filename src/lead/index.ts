@@ -71,11 +71,19 @@ export function makeLeadAgent(
 /** The graph of a lead agent, as a server runs it. */
 export type LeadGraph = ReturnType<typeof makeLeadAgent>["graph"];
 
-/** A graph factory for `langgraph.json`: the server calls it with the config of each run. */
+/** What LangGraph's server hands to a graph factory beside the config of a run. */
+export interface ServerRuntime {
+  executionRuntime?: { context?: unknown } | null;
+}
+
+/** A graph factory for `langgraph.json`: the server calls it with the config and the context of each run. */
 export function leadAgentGraph(
   options: LeadOptions = {},
-): (config: RunnableConfig & { context?: unknown }) => LeadGraph {
-  return (config: RunnableConfig & { context?: unknown }) => makeLeadAgent(config, options).graph;
+): (config: RunnableConfig & { context?: unknown }, server?: ServerRuntime) => LeadGraph {
+  return (config, server) => {
+    const context = server?.executionRuntime?.context ?? config.context;
+    return makeLeadAgent({ ...config, context }, options).graph;
+  };
 }
 
 /** The models of a request: the lead's, and those of its sub-agents. */

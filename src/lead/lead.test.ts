@@ -479,6 +479,17 @@ describe("the chain", () => {
     };
     expect(messages.at(-1)!.text).toBe("ok");
   });
+
+  it("reads the context that a LangGraph server hands over beside the config", async () => {
+    const config = { configurable: { thread_id: "g" } };
+    for (const is_plan_mode of [true, false]) {
+      const model = new ScriptedModel(["ok"]);
+      const factory = leadAgentGraph({ model, baseDir });
+      await factory(config, { executionRuntime: { context: { is_plan_mode } } }).invoke(go, config);
+      expect(toolNames(model).includes("write_todos")).toBe(is_plan_mode);
+    }
+    expect(() => leadAgentGraph({ model: "openai:x" })(config, { executionRuntime: null })).not.toThrow();
+  });
 });
 
 it.each<[options: unknown, message: string]>([

@@ -1,9 +1,10 @@
-// Drives the two graphs through LangGraph's public client and prints what a user interface would see, as JSON.
+// Drives the graphs through LangGraph's public client and prints what a user interface would see, as JSON.
 // Runs where the client is installed: node drive.mjs <url>
 import { Client } from "@langchain/langgraph-sdk";
 
 const client = new Client({ apiUrl: process.argv[2] });
 const input = { messages: [{ role: "human", content: "Refactor this" }] };
+const canPlan = { messages: [{ role: "human", content: "Can you plan?" }] };
 
 /** Streams a run and keeps each state of the plan. */
 async function watch(threadId, graph, payload) {
@@ -32,6 +33,16 @@ const second = await watch(thread_id, "lead", { command: { resume: "b" }, config
 const off = await watch(thread_id, "lead", { input, config: { configurable: { is_plan_mode: false } } });
 const back = await client.threads.getState(thread_id);
 
+// A front end may say it in the context of a run too, for each run anew.
+const third = await client.threads.create();
+const inContext = [];
+for (const is_plan_mode of [true, false, true]) {
+  const { last } = await watch(third.thread_id, "lead", { input: canPlan, context: { is_plan_mode } });
+  inContext.push(last.messages.at(-1).content);
+}
+const fourth = await client.threads.create();
+const example = await watch(fourth.thread_id, "example", { input, config: planMode });
+
 const other = await client.threads.create();
 const deep = await watch(other.thread_id, "deep", { input });
 console.log(
@@ -42,6 +53,8 @@ console.log(
     answer: second.last.messages?.at(-1)?.content,
     off: off.last.messages?.at(-1)?.content,
     kept: back.values.todos?.length,
+    inContext,
+    example: example.last.messages.at(-1).content,
     deep: deep.plans,
     files: deep.last.files,
   }),

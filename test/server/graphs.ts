@@ -14,6 +14,7 @@ function play({ messages, tools }: ModelRequestRecord): Step {
   );
   const turn = messages.slice(start).filter((message) => AIMessage.isInstance(message)).length;
   const names = (tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+  if (messages[start]?.text === "Can you plan?") return names.includes("write_todos") ? "Yes." : "No.";
   if (!names.includes("write_todos")) return "No plan needed.";
   if (names.includes("update_todos")) {
     const deep = [
