@@ -1,16 +1,11 @@
 import type { Argv } from "yargs";
+import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CommandContext {
   terminal: Terminal;
   onExit: (code: number) => void;
 }
-
-export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
-export const APPROVALS = ["first", "always", "never"] as const;
-export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
-
-export const SHELLS = ["bash", "zsh"] as const;
 
 export const EXIT_CODES = `Exit codes: 0 done, 1 failed, 2 usage, 3 stopped with open items or waiting for an answer,
 130 interrupted.`;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./commands.ts";
+import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { commandPath } from "./unknown-words.ts";

@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { SHELLS } from "../commands.ts";
+import { SHELLS } from "../choices.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,0 +1,5 @@
+// Written out, so that help and completion need not wait for what they are the choices of.
+export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
+export const APPROVALS = ["first", "always", "never"] as const;
+export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
+export const SHELLS = ["bash", "zsh"] as const;
