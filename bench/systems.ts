@@ -30,6 +30,8 @@ export const FLOOR = "createAgent";
 export const TYPICAL = "todoListMiddleware own-turn";
 export const BEST = "todoListMiddleware beside";
 export const LEAN = "holdfast lean";
+/** The same with a model that makes one call at a time. */
+export const LEAN_OWN_TURN = "holdfast lean own-turn";
 /** The same with its reports in its work calls. */
 export const LEAN_INLINE = "holdfast lean inline";
 
@@ -76,7 +78,7 @@ export const SYSTEMS: readonly System[] = [
     floor: FLOOR,
   },
   {
-    name: "holdfast lean own-turn",
+    name: LEAN_OWN_TURN,
     plan: { dialect: LEAN_DIALECT, pace: "own-turn", answerCompletes: true },
     create: agentWith(() => [planMiddleware()]),
     floor: FLOOR,

@@ -5,7 +5,7 @@ import { figureLine } from "./lines.ts";
 import { loadPeers } from "./peers.ts";
 import { plotLines } from "./plot.ts";
 import type { Section, SectionOptions, SectionPlot } from "./section.ts";
-import { BEST, FLOOR, LEAN, LEAN_INLINE, SYSTEMS, TYPICAL } from "./systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_OWN_TURN, SYSTEMS, TYPICAL } from "./systems.ts";
 import { rowOf, tokenTable, type Row } from "./table.ts";
 import { SIZES } from "./task.ts";
 import { tokenReport } from "./token-report.ts";
@@ -26,6 +26,7 @@ const QUICK = [
   TYPICAL,
   BEST,
   LEAN,
+  LEAN_OWN_TURN,
   LEAN_INLINE,
   "deepagents",
   "deepagents + todoListMiddleware own-turn",
