@@ -164,7 +164,7 @@ function helpers(
           (guard) => !middleware.some((own) => own.name === guard.name),
         ),
       ],
-      systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT)].filter(Boolean).join("\n\n"),
+      systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });
     // The caller's files are also there in a run without a thread.

@@ -6,7 +6,9 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { tool, toolRetryMiddleware, type AnyAgentMiddleware } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { bubblewrapWorks } from "../files/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { localSandboxProvider } from "../middleware/sandbox/index.ts";
 import type { Todo } from "../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { leadAgentGraph, makeLeadAgent } from "./index.ts";
@@ -23,10 +25,15 @@ const LIST = [
 const DONE = LIST.map((todo) => ({ ...todo, status: "completed" }));
 const write = (todos: object[]) => callTool("write_todos", { todos });
 
+/** Commands are run here, isolated where that works. */
+const sandbox = {
+  provider: localSandboxProvider({ bubblewrap: bubblewrapWorks() ? "always" : "never" }),
+};
+
 function lead(configurable: Record<string, unknown>, steps: Step[], options: LeadOptions = {}) {
   const model = new ScriptedModel(steps);
   const config = { configurable: { thread_id: "example-thread", ...configurable } };
-  return { model, config, agent: makeLeadAgent(config, { model, baseDir, ...options }) };
+  return { model, config, agent: makeLeadAgent(config, { model, baseDir, sandbox, ...options }) };
 }
 
 const toolNames = (model: ScriptedModel): string[] =>
@@ -357,7 +364,7 @@ describe("the chain", () => {
       "ok",
     ]);
     const config = { configurable: { thread_id: "shared", subagent_enabled: true } };
-    const { messages } = await makeLeadAgent(config, { model, baseDir }).invoke(go, config);
+    const { messages } = await makeLeadAgent(config, { model, baseDir, sandbox }).invoke(go, config);
     expect(model.requests[3]!.messages.at(-1)!.text).toBe("hello");
     expect(messages.at(-2)!.text).toContain("hello there");
   });
@@ -399,7 +406,7 @@ describe("the chain", () => {
     const run = (steps: Step[]) =>
       makeLeadAgent(
         { configurable: { subagent_enabled: true } },
-        { model: new ScriptedModel(steps), baseDir },
+        { model: new ScriptedModel(steps), baseDir, sandbox },
       ).invoke(go);
     const { messages, threadData } = (await run([
       callTool("write_file", { file_path: path, content: "hello" }),

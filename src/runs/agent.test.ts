@@ -5,6 +5,7 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
+import { isIsolated } from "../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { createRunAgent } from "./agent.ts";
@@ -33,11 +34,15 @@ describe("an agent in a directory", () => {
       shell: true,
     });
     expect(replies[0]).toContain(dir);
-    expect(system).toContain(commandsPrompt(dir));
-    expect(commandsPrompt("/home/u/project", new Date(2026, 7, 4, 23, 59))).toBe(
+    const free = { isolated: false, network: false };
+    expect(system).toContain(commandsPrompt(dir, { ...free, isolated: isIsolated() }));
+    expect(commandsPrompt("/home/u/project", free, new Date(2026, 7, 4, 23, 59))).toBe(
       `Commands run in /home/u/project, which is / for the file tools. System: ${process.platform}. Date: 2026-08-04.`,
     );
-    expect(encode(commandsPrompt("/home/u/project")).length).toBeLessThanOrEqual(35);
+    expect(encode(commandsPrompt("/home/u/project", free)).length).toBeLessThanOrEqual(35);
+    const closed = commandsPrompt("/home/u/project", { isolated: true, network: false });
+    expect(closed).toContain("They can write only there and to /tmp, and have no network.");
+    expect(encode(closed).length).toBeLessThanOrEqual(50);
     expect((await run(["ok"], { dir })).system).not.toContain(dir);
   });
 
@@ -49,7 +54,7 @@ describe("an agent in a directory", () => {
       return "seen";
     };
     await run([job, look, "ok"], { dir, shell: true });
-    expect(systems[0]).toContain(commandsPrompt(dir));
+    expect(systems[0]).toContain(commandsPrompt(dir, { isolated: isIsolated(), network: false }));
   });
 
   it("finds and makes its files by their addresses on the host", async () => {

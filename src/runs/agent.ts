@@ -4,7 +4,7 @@ import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
 import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
-import { compositeBackend, diskBackend, shellBackend } from "../files/index.ts";
+import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
@@ -12,6 +12,7 @@ import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { OfflineModel } from "../models/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
+import { isRunForUser } from "./run-for-user.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
 import { turnLimit } from "./turn-limit.ts";
 
@@ -58,7 +59,12 @@ export function createRunAgent({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
     }),
-    ...(asked.length > 0 && { interruptOn: Object.fromEntries(asked.map((tool) => [tool, CONSENT])) }),
+    interruptOn: {
+      ...(settings.trusted || settings.dir === undefined
+        ? {}
+        : Object.fromEntries(WRITING_TOOLS.map((tool) => [tool, STARTED_FILES]))),
+      ...Object.fromEntries(asked.map((tool) => [tool, CONSENT])),
+    },
     ...directory(settings),
   });
 }
@@ -70,23 +76,33 @@ function toolsToAskFor({ ask, shell }: RunSettings): readonly string[] {
 
 const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
 
+const WRITING_TOOLS = ["write_file", "edit_file", "delete_file"];
+
+/** What other programs run for the user is asked for even where writes are free. */
+const STARTED_FILES: InterruptOnConfig = {
+  ...CONSENT,
+  when: ({ toolCall }) => isRunForUser(String(toolCall.args["file_path"] ?? "")),
+};
+
 type Directory = Pick<
   DeepAgentOptions,
   "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
-function directory({ dir, shell }: RunSettings): Directory {
+function directory({ dir, shell, network }: RunSettings): Directory {
   if (dir === undefined) return {};
-  const disk = shell ? shellBackend(dir) : diskBackend(dir);
+  const disk = shell ? shellBackend(dir, { network: network ?? false }) : diskBackend(dir);
   return {
     backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
     permissions: [
-      { effect: "deny", operations: ["write", "delete"], paths: "/.git/**" },
-      // Commands can write there all the same; they are allowed by name, and asked for one by one.
+      { effect: "deny", operations: ["write", "delete"], paths: ["**/.git", "**/.git/**"] },
+      // Commands can write there all the same where they are not isolated; each of them is asked for.
       ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
     ],
-    ...(shell && { systemPrompt: commandsPrompt(dir) }),
+    ...(shell && {
+      systemPrompt: commandsPrompt(dir, { isolated: isIsolated(), network: network ?? false }),
+    }),
     resultFolder: `${OWN_FOLDER}/results`,
     summarization: { folder: `${OWN_FOLDER}/history` },
   };

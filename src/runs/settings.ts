@@ -15,6 +15,10 @@ export const RUN_SETTINGS = z.object({
   startedIn: z.string().optional(),
   /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
+  /** Whether isolated commands reach the network. */
+  network: z.boolean().optional(),
+  /** Consent was given to everything (`--yes`). */
+  trusted: z.boolean().optional(),
   /** Tools that wait for consent. */
   ask: z.array(z.string()),
   maxTurns: z.number().optional(),

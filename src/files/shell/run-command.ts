@@ -24,16 +24,18 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a command in a process group of its own, and ends it with everything it started when it is over, out of time
+ * Runs a program, such as a shell with a command, in a process group of its own, and ends it with everything it started when it is over, out of time
  * or aborted, or when this process is killed. An abort throws the signal's reason.
  */
-export async function runCommand(command: string, options: CommandOptions): Promise<FileResult<Execution>> {
+export async function runCommand(
+  words: readonly string[],
+  options: CommandOptions,
+): Promise<FileResult<Execution>> {
   const { timeoutMs, maxOutput, signal } = options;
   signal?.throwIfAborted();
-  if (command.trim() === "") return fail("The command is empty.");
   const tag = crypto.randomUUID();
   warden.begins(tag);
-  const child = start(command, { ...options, env: { ...options.env, [COMMAND_TAG]: tag } });
+  const child = start(words, { ...options, env: { ...options.env, [COMMAND_TAG]: tag } });
   if (child instanceof Error) {
     warden.ended(tag);
     return fail(`The command was not started: ${child.message}.`);
@@ -78,9 +80,9 @@ export function renderExecution({ output, exitCode, timedOut }: Execution): stri
   return parts.join("\n") || "[No output.]";
 }
 
-function start(command: string, { cwd, env }: CommandOptions) {
+function start([program, ...args]: readonly string[], { cwd, env }: CommandOptions) {
   try {
-    return spawn("/bin/sh", ["-c", command], {
+    return spawn(program!, args, {
       cwd,
       env,
       detached: true,

@@ -1,10 +1,19 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import type { ExecuteOptions, Execution } from "../backend.ts";
+import { bubblewrapWorks } from "./bubblewrap.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { renderExecution } from "./run-command.ts";
@@ -13,7 +22,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-shell-")));
 afterAll(() => rmSync(root, { recursive: true }));
 
 async function run(command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> {
-  const result = await shellBackend(root, options).execute!(command, call);
+  const result = await shellBackend(root, { isolation: "never", ...options }).execute!(command, call);
   if (!result.ok) throw new Error(result.error);
   return result;
 }
@@ -87,7 +96,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
 
   it("does not outlive a process that is killed", async () => {
     const program = `import { shellBackend } from "./src/files/index.ts";
-      await shellBackend(${JSON.stringify(root)}).execute("echo $$ > orphan.pid; setsid sleep 600 & echo $! > orphan-away.pid; wait");`;
+      await shellBackend(${JSON.stringify(root)}, { isolation: "never" }).execute("echo $$ > orphan.pid; setsid sleep 600 & echo $! > orphan-away.pid; wait");`;
     const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
     await vi.waitFor(() => expect(pidIn("orphan-away.pid")).toBeGreaterThan(0), { timeout: 30_000 });
     const pids = [pidIn("orphan.pid"), ...(process.platform === "linux" ? [pidIn("orphan-away.pid")] : [])];
@@ -138,6 +147,72 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
       error: expect.stringContaining("empty") as string,
     });
     expect(await backend.execute!("echo \0")).toMatchObject({ ok: false });
+  });
+});
+
+describe.runIf(bubblewrapWorks())("an isolated command", { timeout: 60_000 }, () => {
+  const isolated = (command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> =>
+    run(command, call, { isolation: "always", ...options });
+
+  it("works in its root as any other", async () => {
+    expect(await isolated("pwd; echo oops >&2; echo new > made.txt; exit 3")).toMatchObject({
+      output: `${root}\noops\n`,
+      exitCode: 3,
+      timedOut: false,
+    });
+    expect(readFileSync(join(root, "made.txt"), "utf8")).toBe("new\n");
+    expect(await isolated("echo $((6 * 7)) > /tmp/x && cat /tmp/x")).toMatchObject({ output: "42\n" });
+  });
+
+  it("writes nowhere else, sees no keys, no other process and no network", async () => {
+    const home = mkdtempSync(join(tmpdir(), "holdfast-home-"));
+    mkdirSync(join(home, ".ssh"));
+    writeFileSync(join(home, ".ssh/id"), "hush-hush");
+    writeFileSync(join(home, ".netrc"), "hush-hush");
+    vi.stubEnv("HOME", home).stubEnv("OPENAI_API_KEY", "sk-hush");
+    const look = `ls -A ${home}/.ssh; cat ${home}/.netrc; cat /proc/*/environ; ls /proc`;
+    const { output } = await isolated(look).finally(() => vi.unstubAllEnvs());
+    rmSync(home, { recursive: true });
+    expect(output).not.toMatch(/hush|^id$/m);
+    expect(output.split("\n").filter((name) => /^\d+$/.test(name)).length).toBeLessThan(6);
+    expect(await isolated("echo x > /usr/holdfast-was-here")).toMatchObject({
+      exitCode: expect.not.stringMatching("0") as number,
+      output: expect.stringContaining("Read-only") as string,
+    });
+    expect((await isolated("cat /proc/net/dev")).output).not.toContain("eth");
+  });
+
+  it("cannot change what other programs run for the user", async () => {
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    writeFileSync(join(root, ".git/config"), "[core]\n");
+    const result = await isolated(
+      "echo hook > .git/hooks/pre-commit; echo x >> .git/config; mv .git/hooks away; echo y > .git/index",
+    );
+    expect(result.output).toContain("Read-only");
+    expect(readFileSync(join(root, ".git/config"), "utf8")).toBe("[core]\n");
+    expect(readdirSync(join(root, ".git/hooks"))).toEqual([]);
+    expect(readFileSync(join(root, ".git/index"), "utf8")).toBe("y\n");
+  });
+
+  it("ends with everything it started, at its end and at the time limit", async () => {
+    const away = `setsid sleep 601 & setsid sh -c 'sleep 601' & echo begun`;
+    expect(await isolated(away)).toMatchObject({ output: "begun\n", exitCode: 0 });
+    expect(await isolated(`${away}; sleep 601`, { timeoutMs: 500 })).toMatchObject({ timedOut: true });
+    const { stdout } = spawnSync("ps", ["-eo", "args"], { encoding: "utf8" });
+    expect(stdout.split("\n").filter((line) => /sleep 601$/.test(line))).toEqual([]);
+  });
+});
+
+it("is refused where it has to be isolated and cannot be", () => {
+  const program = `import { shellBackend } from "./src/files/index.ts";
+    console.log(JSON.stringify(await shellBackend(${JSON.stringify(root)}, { isolation: "always" }).execute("echo ran")));`;
+  const { stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
+    encoding: "utf8",
+    env: { PATH: "/nowhere" },
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    error: expect.stringContaining("bubblewrap") as string,
   });
 });
 

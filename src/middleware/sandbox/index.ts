@@ -36,7 +36,7 @@ export function sandboxMiddlewareOf(
     ...(permissions && { permissions }),
   });
   const files = filesMiddlewareOf(workspace, {
-    systemPrompt: sandboxPrompt(MOUNT),
+    systemPrompt: sandboxPrompt(MOUNT, sandboxes),
     ...(resultLimit !== undefined && { resultLimit }),
     resultFolder: `${MOUNT}/outputs/tool_results`,
   });

@@ -1,9 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { HarnessError } from "../../errors.ts";
 import {
+  bubblewrapWorks,
   compositeBackend,
+  diskBackend,
+  NO_BUBBLEWRAP,
   shellBackend,
   stateFiles,
   withPermissions,
@@ -22,38 +25,44 @@ export interface LocalSandboxOptions extends Pick<
   ShellOptions,
   "timeoutMs" | "maxTimeoutMs" | "maxOutput" | "passEnv" | "env"
 > {
-  /** Use Linux namespaces through `bwrap` where it works (`auto`), always, or never. Default `auto`. */
+  /**
+   * Commands run in Linux namespaces through `bwrap`. Where that does not work they are refused (`auto`), or there is
+   * no sandbox at all (`always`). `never` runs them as this user, with all that this process can reach: the model is
+   * told so. Default `auto`.
+   */
   bubblewrap?: "auto" | "always" | "never";
 }
 
 /**
- * Sandboxes on this machine: the thread's own folders, and commands that run in its workspace. With bubblewrap a
- * command sees nothing else of the user's; without it, it can reach what this process can, and `isolation` says so.
+ * Sandboxes on this machine: the thread's own folders, and commands that run in its workspace. A command sees nothing
+ * else of the user's; where that cannot be had, it is not run unless the caller wants it so.
  */
 export function localSandboxProvider({
   bubblewrap = "auto",
   ...shell
 }: LocalSandboxOptions = {}): SandboxProvider {
-  let works: Promise<boolean> | undefined;
   const plainNames = new WeakMap<Sandbox, string>();
   return {
     name: "local",
+    isolated: bubblewrap !== "never",
     async acquire({ threadId, folders }) {
       await Promise.all(Object.values(folders).map((folder) => mkdir(folder as string, { recursive: true })));
-      const isolated = bubblewrap === "never" ? false : await (works ??= bubblewrapWorks());
+      const isolated = bubblewrap !== "never" && bubblewrapWorks();
       if (bubblewrap === "always" && !isolated) {
-        throw new Error(
-          "bubblewrap does not work here; install it (apt-get install bubblewrap) or allow it to be left out",
-        );
+        throw new HarnessError("invalid-options", `localSandboxProvider: ${NO_BUBBLEWRAP}`);
       }
       const root = dirname(folders.workspace);
       const alias = isolated || PLAIN.test(root) ? root : await plainName(root);
       const sandbox: Sandbox = {
         id: `local:${threadId}`,
-        isolation: isolated ? "bubblewrap: own namespaces, no network" : "none: commands run as this user",
-        backend: mounted(root, shellBackend(folders.workspace, shell), {
-          files: shellBackend(root, shell),
-          isolated,
+        isolation: isolated
+          ? "bubblewrap: own namespaces, no network"
+          : bubblewrap === "never"
+            ? "none: commands run as this user"
+            : "none: commands are refused",
+        backend: mounted(root, shellBackend(folders.workspace, { ...shell, isolation: "never" }), {
+          files: diskBackend(root),
+          wrap: isolated ? inSandbox : bubblewrap === "never" ? withRealPaths : undefined,
           alias,
         }),
       };
@@ -85,13 +94,14 @@ async function plainName(root: string): Promise<string> {
 function mounted(
   root: string,
   shell: FileBackend,
-  { files, isolated, alias }: { files: FileBackend; isolated: boolean; alias: string },
+  { files, wrap, alias }: { files: FileBackend; wrap: Wrap | undefined; alias: string },
 ): FileBackend {
-  const wrap = isolated ? inNamespaces : withRealPaths;
   const nowhere: FileBackend = {
     ...stateFiles({}),
-    execute: async (command, options) =>
-      virtual(virtual(await shell.execute!(wrap(command, alias), options), root), alias),
+    execute: async (command, options) => {
+      if (!wrap) return { ok: false, error: `Commands are not run here: ${NO_BUBBLEWRAP}` };
+      return virtual(virtual(await shell.execute!(wrap(command, alias), options), root), alias);
+    },
   };
   return withPermissions(compositeBackend(nowhere, { [`${MOUNT}/`]: files }), [
     { effect: "allow", operations: ["execute"], paths: "/**" },
@@ -100,7 +110,10 @@ function mounted(
   ]);
 }
 
-function inNamespaces(command: string, root: string): string {
+/** Makes a command of the sandbox one of the host. */
+type Wrap = (command: string, root: string) => string;
+
+function inSandbox(command: string, root: string): string {
   const mounts = ["/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/alternatives", "/etc/ssl"].map(
     (path) => `--ro-bind-try ${path} ${path}`,
   );
@@ -127,13 +140,4 @@ function virtual(result: FileResult<Execution>, root: string): FileResult<Execut
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Tries whether commands can be run in namespaces of their own. */
-export function bubblewrapWorks(): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "true"], { timeout: 5000 }, (error) =>
-      resolve(!error),
-    );
-  });
 }

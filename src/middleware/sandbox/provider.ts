@@ -13,6 +13,8 @@ export interface Sandbox {
 /** Where sandboxes come from. A remote one implements the same two calls. */
 export interface SandboxProvider {
   name: string;
+  /** `false` where commands run with the rights of this process: the model is told so. Default true. */
+  isolated?: boolean;
   /**
    * Called when a tool of the thread first needs it. Threads of two base directories may have the same id: what is
    * kept by thread has to be kept by `folders`.

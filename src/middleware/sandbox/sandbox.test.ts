@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,6 +6,7 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
 import { stateFiles } from "../../files/index.ts";
+import { bubblewrapWorks } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { threadFolders } from "../thread-data/index.ts";
 import { localSandboxProvider, sandboxMiddleware, type SandboxProvider } from "./index.ts";
@@ -68,7 +70,7 @@ describe("a sandbox", () => {
     expect(errors[1]).toContain("no room 2");
   });
 
-  for (const bubblewrap of ["auto", "never"] as const) {
+  for (const bubblewrap of bubblewrapWorks() ? (["auto", "never"] as const) : (["never"] as const)) {
     it(`on this machine has the thread's folders under virtual paths (bubblewrap ${bubblewrap}), and says what isolates it`, async () => {
       const provider = localSandboxProvider({ bubblewrap });
       const folders = threadFolders(baseDir, `local-${bubblewrap}`);
@@ -82,13 +84,41 @@ describe("a sandbox", () => {
         ok: true,
         content: "it's here\n",
       });
-      expect(isolation).toMatch(bubblewrap === "never" ? /^none/ : /^(?:none|bubblewrap)/);
+      expect(isolation).toMatch(bubblewrap === "never" ? /^none: commands run as this user/ : /^bubblewrap/);
       // Where namespaces isolate it, the host's folders are not there at all.
       const hidden = result.ok && result.output.includes("cannot access '/root'");
-      expect(hidden || isolation.startsWith("none")).toBe(true);
+      expect(hidden).toBe(bubblewrap === "auto");
       expect((await backend.write("/etc/x", "no")).ok).toBe(false);
     });
   }
+
+  it("runs no command where nothing isolates it, and keeps its files", () => {
+    const program = `import { localSandboxProvider } from "./src/index.ts";
+      import { threadFolders } from "./src/middleware/thread-data/index.ts";
+      const folders = threadFolders(${JSON.stringify(baseDir)}, "closed");
+      const { backend, isolation } = await localSandboxProvider().acquire({ threadId: "closed", folders });
+      const written = await backend.write("/mnt/user-data/workspace/a.txt", "a");
+      console.log(JSON.stringify([isolation, written, await backend.execute("echo ran > b.txt")]));`;
+    const args = ["--import", "tsx", "--input-type=module", "-e", program];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", env: { PATH: "/nowhere" } });
+    const [isolation, written, executed] = JSON.parse(stdout) as unknown[];
+    expect(isolation).toBe("none: commands are refused");
+    expect(written).toMatchObject({ ok: true });
+    expect(executed).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("apt-get install bubblewrap") as string,
+    });
+  });
+
+  it.each([
+    ["auto", "You work in a sandbox."],
+    ["never", "Commands run on the user's machine with the user's rights"],
+  ] as const)("tells the model the truth about it (bubblewrap %s)", async (bubblewrap, sentence) => {
+    const model = new ScriptedModel(["ok"]);
+    const provider = localSandboxProvider({ bubblewrap });
+    await createAgent({ model, middleware: [sandboxMiddleware({ provider, baseDir })] }).invoke(go);
+    expect(model.requests[0]!.messages[0]!.text).toContain(sentence);
+  });
 
   it("keeps hostile thread ids inside the base folder and apart from each other", () => {
     const ids = [

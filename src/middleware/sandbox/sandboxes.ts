@@ -30,6 +30,11 @@ export class Sandboxes {
     leases.set(provider, this.#leases);
   }
 
+  /** Whether commands are kept apart from the host, or not run at all. */
+  get isolated(): boolean {
+    return this.#provider.isolated ?? true;
+  }
+
   /** A backend in the thread's sandbox, for `Workspace`. */
   readonly backend = ({ threadId }: Pick<BackendContext, "threadId">): FileBackend =>
     lazily(() => this.#with(threadId, async (lease) => (await lease.sandbox()).backend));

@@ -40,6 +40,10 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             type: "boolean",
             describe: "Let the agent run commands in --dir",
           })
+          .option("network", {
+            type: "boolean",
+            describe: "Let commands reach the network, where they are isolated",
+          })
           .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
           .option("plan", {
             type: "boolean",

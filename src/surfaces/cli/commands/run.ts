@@ -24,6 +24,7 @@ export interface RunFlags extends OutputFlags {
   shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
+  network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
   state?: string | undefined;
@@ -86,7 +87,7 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  * are only ever added to, commands always among them: `--yes` alone takes them away.
  */
 async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, ask, yes, maxTurns }: RunFlags,
+  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: RunFlags,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
@@ -104,14 +105,16 @@ async function settingsFrom(
     ...(preset !== undefined && { preset }),
     ...(approve !== undefined && { approve }),
     ...(shell !== undefined && { shell }),
+    ...(network !== undefined && { network }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
   };
   if (settings.shell && settings.dir === undefined) {
     fail("--shell runs commands in a directory: add --dir, such as --dir .");
   }
-  if (yes) settings.ask = [];
-  else if (ask || shell) {
+  if (yes) return { ...settings, ask: [], trusted: true };
+  if (ask || shell) {
+    settings.trusted = false;
     settings.ask = [...new Set([...before.ask, ...(settings.shell ? ["execute"] : []), ...(ask ?? [])])];
   }
   return settings;

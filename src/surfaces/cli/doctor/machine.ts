@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { bubblewrapWorks } from "../../../middleware/sandbox/local.ts";
+import { bubblewrapWorks } from "../../../files/index.ts";
 import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
 import { version } from "../version.ts";
@@ -30,19 +30,19 @@ function versions(): Finding {
   };
 }
 
-async function sandbox(): Promise<Finding> {
-  return (await bubblewrapWorks())
+function sandbox(): Finding {
+  return bubblewrapWorks()
     ? {
         area: "sandbox",
         level: "ok",
         tested: true,
-        text: "bubblewrap works: a lead agent's sandboxes use it; --shell does not",
+        text: "bubblewrap works: commands of --shell and of lead agents are isolated",
       }
     : {
         area: "sandbox",
         level: "note",
         tested: true,
-        text: "bubblewrap does not work here: a lead agent's sandboxes are not isolated",
+        text: "bubblewrap does not work here: commands of --shell run with your rights, and lead agents run none",
       };
 }
 

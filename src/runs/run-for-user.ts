@@ -1,0 +1,56 @@
+import { posix } from "node:path";
+
+/** Folders whose files are run or obeyed by git, editors, shells and agents. */
+const FOLDERS = new Set([
+  ".git",
+  ".githooks",
+  ".husky",
+  ".vscode",
+  ".idea",
+  ".holdfast",
+  ".agents",
+  ".claude",
+  ".ssh",
+]);
+
+/** Files of that kind, in any folder. */
+const FILES = new Set([
+  ".envrc",
+  ".mcp.json",
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  ".gitconfig",
+  ".gitmodules",
+  ".gitattributes",
+  ".pre-commit-config.yaml",
+  ".profile",
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".vimrc",
+  ".exrc",
+  ".emacs",
+  ".direnvrc",
+]);
+
+/** Whether other programs run or obey a file for the user, so that writing it is running code. However it is spelled. */
+export function isRunForUser(path: string): boolean {
+  const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(folded);
+  return segments.some((segment) => FOLDERS.has(segment)) || FILES.has(segments.at(-1) ?? "");
+}
+
+/** As a file system may take it: case, ignorable characters, and dots and spaces at the end may not count. */
+function folded(segment: string): string {
+  const letters = segment
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toLowerCase();
+  return /^\.+$/.test(letters) ? letters : letters.replace(/[. ]{1,50}$/, "");
+}
