@@ -26,14 +26,14 @@ const DONE = LIST.map((todo) => ({ ...todo, status: "completed" }));
 const write = (todos: object[]) => callTool("write_todos", { todos });
 
 /** Commands are run here, isolated where that works. */
-const sandbox = {
+const sandboxed = {
   provider: localSandboxProvider({ bubblewrap: bubblewrapWorks() ? "always" : "never" }),
 };
 
 function lead(configurable: Record<string, unknown>, steps: Step[], options: LeadOptions = {}) {
   const model = new ScriptedModel(steps);
   const config = { configurable: { thread_id: "example-thread", ...configurable } };
-  return { model, config, agent: makeLeadAgent(config, { model, baseDir, sandbox, ...options }) };
+  return { model, config, agent: makeLeadAgent(config, { model, baseDir, sandbox: sandboxed, ...options }) };
 }
 
 const toolNames = (model: ScriptedModel): string[] =>
@@ -364,7 +364,10 @@ describe("the chain", () => {
       "ok",
     ]);
     const config = { configurable: { thread_id: "shared", subagent_enabled: true } };
-    const { messages } = await makeLeadAgent(config, { model, baseDir, sandbox }).invoke(go, config);
+    const { messages } = await makeLeadAgent(config, { model, baseDir, sandbox: sandboxed }).invoke(
+      go,
+      config,
+    );
     expect(model.requests[3]!.messages.at(-1)!.text).toBe("hello");
     expect(messages.at(-2)!.text).toContain("hello there");
   });
@@ -406,7 +409,7 @@ describe("the chain", () => {
     const run = (steps: Step[]) =>
       makeLeadAgent(
         { configurable: { subagent_enabled: true } },
-        { model: new ScriptedModel(steps), baseDir, sandbox },
+        { model: new ScriptedModel(steps), baseDir, sandbox: sandboxed },
       ).invoke(go);
     const { messages, threadData } = (await run([
       callTool("write_file", { file_path: path, content: "hello" }),

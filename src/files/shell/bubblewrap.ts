@@ -68,23 +68,19 @@ const FROZEN = [
 export function inNamespaces(command: string, root: string, { network }: { network: boolean }): string[] {
   const hidden = KEYS.map((name) => join(homedir(), name)).filter((path) => existsSync(path));
   const frozen = FROZEN.map((name) => join(root, name)).filter((path) => existsSync(path));
-  return [
-    "bwrap",
-    "--unshare-all",
-    ...(network ? ["--share-net"] : []),
-    "--die-with-parent",
-    ...["--ro-bind", "/", "/"],
-    ...["--dev", "/dev"],
-    ...["--proc", "/proc"],
-    ...["/tmp", "/var/tmp", "/run"].flatMap((path) => (existsSync(path) ? ["--tmpfs", path] : [])),
+  const mounts: string[][] = [
+    ["--ro-bind", "/", "/"],
+    ["--dev", "/dev"],
+    ["--proc", "/proc"],
+    ...["/tmp", "/var/tmp", "/run"].filter((path) => existsSync(path)).map((path) => ["--tmpfs", path]),
     // Names are looked up through it on many systems.
-    ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
-    ...hidden.flatMap((path) =>
+    network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : [],
+    ...hidden.map((path) =>
       statSync(path).isDirectory() ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path],
     ),
-    ...["--bind", root, root],
-    ...frozen.flatMap((path) => ["--ro-bind", path, path]),
-    ...["--chdir", root],
-    ...["/bin/sh", "-c", command],
+    ["--bind", root, root],
+    ...frozen.map((path) => ["--ro-bind", path, path]),
   ];
+  const spaces = ["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent"];
+  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, "/bin/sh", "-c", command];
 }

@@ -127,17 +127,17 @@ async function endStrays(tag: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const strays = await taggedProcesses(tag);
     if (strays.length === 0) return;
-    for (const pid of strays) signal(pid, "SIGKILL");
+    for (const pid of strays) send(pid, "SIGKILL");
     await sleep(POLL_MS);
   }
 }
 
 /** False when there is no such group any more. */
 function signalGroup(group: number, name: NodeJS.Signals | 0): boolean {
-  return signal(-group, name);
+  return send(-group, name);
 }
 
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+function send(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {

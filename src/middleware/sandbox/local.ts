@@ -130,7 +130,7 @@ function inSandbox(command: string, root: string): string {
 
 /** Without namespaces the mount does not exist: its paths in a command stand for the real ones. */
 function withRealPaths(command: string, root: string): string {
-  return command.replaceAll(/\/mnt\/user-data(?=\/|\s|$|["';|&)])/g, () => root);
+  return command.replaceAll(/\/mnt\/user-data(?![\w.-])/g, () => root);
 }
 
 /** Output names the paths that the model knows. */

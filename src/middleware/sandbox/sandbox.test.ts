@@ -156,6 +156,9 @@ describe("a sandbox", () => {
       "here\nhere\n",
     );
     expect(await output("cat > /mnt/user-data/outputs/a.txt <<END\n/mnt/user-data/uploads\nEND")).toBe("");
+    expect(await output("echo `ls /mnt/user-data` /mnt/user-data-2; ls /mnt/user-data>list; cat<list")).toBe(
+      "outputs uploads workspace /mnt/user-data-2\noutputs\nuploads\nworkspace\n",
+    );
     expect(await output("cat /mnt/user-data/outputs/a.txt; cd /mnt/user-data/outputs && pwd && ls")).toBe(
       "/mnt/user-data/uploads\n/mnt/user-data/outputs\na.txt\n",
     );

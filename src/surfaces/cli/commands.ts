@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./choices.ts";
+import { APPROVALS, FORMATS, PRESETS } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CommandContext {

@@ -9,7 +9,7 @@ const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];
 
 /** What Holdfast runs on: versions, sandbox, editor and terminal. */
 export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
-  return [versions(), await sandbox(), editor(terminal), screen(terminal)];
+  return [versions(), sandbox(), editor(terminal), screen(terminal)];
 }
 
 function versions(): Finding {
