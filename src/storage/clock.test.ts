@@ -86,7 +86,7 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     expect(await ids("a")).toEqual(before);
     for (const each of savers.slice(1)) each.close();
     const connection = await Connection.open(file);
-    expect(connection.get("PRAGMA user_version")).toMatchObject({ user_version: SCHEMA_VERSION });
+    expect(connection.get("PRAGMA store.user_version")).toMatchObject({ user_version: SCHEMA_VERSION });
     connection.close();
   });
 });
@@ -122,7 +122,7 @@ async function toFirstFormat(): Promise<void> {
   saver.close();
   const connection = await Connection.open(file);
   connection.exec(`
-    CREATE TABLE earlier (
+    CREATE TABLE store.earlier (
       thread INTEGER NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, parent TEXT,
       head TEXT NOT NULL, channels TEXT NOT NULL, metadata TEXT NOT NULL,
       PRIMARY KEY (thread, ns, id)
@@ -130,7 +130,14 @@ async function toFirstFormat(): Promise<void> {
     INSERT INTO earlier SELECT thread, ns, id, parent, head, channels, metadata FROM checkpoints;
     DROP TABLE checkpoints;
     ALTER TABLE earlier RENAME TO checkpoints;
-    CREATE INDEX IF NOT EXISTS threads_updated ON threads (updated);
-    PRAGMA user_version = 1;`);
+    CREATE INDEX IF NOT EXISTS store.threads_updated ON threads (updated);
+    DROP TABLE heads;
+    ALTER TABLE threads DROP COLUMN seq;
+    ALTER TABLE threads DROP COLUMN interrupted;
+    ALTER TABLE threads DROP COLUMN seal;
+    ALTER TABLE blobs DROP COLUMN seal;
+    ALTER TABLE writes DROP COLUMN seal;
+    ALTER TABLE leases DROP COLUMN seal;
+    PRAGMA store.user_version = 1;`);
   connection.close();
 }

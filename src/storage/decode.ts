@@ -51,7 +51,8 @@ class Decoder {
     for (const tree of trees) this.#scan(tree, wanted);
     while (wanted.size > 0) {
       const next = new Set<number>();
-      for (const [id, blob] of this.#context.blobs.read([...wanted])) this.#add(id, blob, next);
+      for (const [id, blob] of this.#context.blobs.read(this.#context.thread, [...wanted]))
+        this.#add(id, blob, next);
       wanted = new Set([...next].filter((id) => !this.#nodes.has(id)));
     }
     await Promise.all(this.#pending);

@@ -11,11 +11,11 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
-import { Connection, corrupt } from "./connection.ts";
-import { checkFormat, inspectFile } from "./file-header.ts";
-import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { Connection, corrupt, MEMORY } from "./connection.ts";
+import { inspectFile } from "./file-header.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { upgrade } from "./upgrade.ts";
 
-const MEMORY = ":memory:";
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
 const LOG_PAGES = 250;
@@ -40,12 +40,12 @@ export async function openStore(path: string): Promise<Connection> {
     // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
     // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
     // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
-    connection.all("PRAGMA journal_mode = WAL");
-    connection.exec("PRAGMA synchronous = NORMAL");
-    connection.exec(`PRAGMA journal_size_limit = ${LOG_PAGES * 4096}`);
+    connection.all("PRAGMA store.journal_mode = WAL");
+    connection.exec("PRAGMA store.synchronous = NORMAL");
+    connection.exec(`PRAGMA store.journal_size_limit = ${LOG_PAGES * 4096}`);
     connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
     checkPages(connection);
-    migrate(connection);
+    upgrade(connection);
     return connection;
   } catch (error) {
     connection.close();
@@ -77,11 +77,11 @@ async function createFile(file: string): Promise<void> {
 async function fill(file: string): Promise<void> {
   const connection = await Connection.open(file);
   try {
-    connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    connection.exec("PRAGMA store.auto_vacuum = INCREMENTAL");
     connection.exec(
-      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`,
+      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
     );
-    connection.exec("PRAGMA journal_mode = WAL");
+    connection.exec("PRAGMA store.journal_mode = WAL");
   } catch (error) {
     // The tables are there when another process was faster.
     if (!inspectFile(file)) throw error;
@@ -92,23 +92,6 @@ async function fill(file: string): Promise<void> {
 
 function checkPages(connection: Connection): void {
   if (statSync(connection.path).size > CHECKED_BYTES) return;
-  const [found] = connection.all("PRAGMA quick_check(1)");
-  if (found?.["quick_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
-}
-
-/** Brings a file of an earlier format up to date, all or nothing. */
-function migrate(connection: Connection): void {
-  if (formatOf(connection) === SCHEMA_VERSION) return;
-  connection.transaction(() => {
-    // Another process may have been faster.
-    for (const step of MIGRATIONS.slice(formatOf(connection) - 1)) connection.exec(step);
-    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  });
-}
-
-/** The header does not tell yet what is only in the log. */
-function formatOf(connection: Connection): number {
-  const format = connection.get("PRAGMA user_version")?.["user_version"] as number;
-  checkFormat(connection.path, format);
-  return format;
+  const [found] = connection.all("PRAGMA store.integrity_check(1)");
+  if (found?.["integrity_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
 }
