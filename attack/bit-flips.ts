@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -85,7 +85,6 @@ async function inChild(whole: string, flips: readonly Flip[]): Promise<string[]>
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     if (outcomes.length < flips.length) {
-      copyFileSync(file, `${whole}.abort`);
       outcomes.push(named("abort", flips[outcomes.length]!, complaint.trim().slice(0, 300)));
     }
   }

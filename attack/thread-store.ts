@@ -12,7 +12,7 @@ export const THREADS = ["finished", "waiting", "broken"] as const;
 /** A thread store as a few runs leave it: one finished, one that waits for an answer, one that broke off. */
 export async function fillStore(file: string): Promise<void> {
   const saver = await sqliteSaver(file);
-  const rounds = Array.from({ length: 12 }, (_, at) => callTool("look", { at }));
+  const rounds = Array.from({ length: 8 }, (_, at) => callTool("look", { at }));
   const plan = callTool("write_todos", { todos: ["read", "build", "test"] });
   const say = (id: string) => ({
     messages: [new HumanMessage({ id, content: `${id}: ${"do it. ".repeat(40)}` })],

@@ -60,10 +60,13 @@ it("a thread is held while it runs: a second run of it fails, and changes nothin
       answer,
     });
   };
-  const first = await run([callTool("write_todos", { todos: ["Look"] }), "Done."], async () => {
-    second.push(await run(["Me too."], () => Promise.resolve(undefined)));
-    return { type: "approve" };
-  });
+  const first = await run(
+    [callTool("write_todos", { todos: ["Look"] }), callTool("update_todos", { done: "1" }), "Done."],
+    async () => {
+      second.push(await run(["Me too."], () => Promise.resolve(undefined)));
+      return { type: "approve" };
+    },
+  );
   expect(second).toMatchObject([{ outcome: "failed", error: expect.stringContaining('"t" is in use by') }]);
   expect(first.answer).toBe("Done.");
   await saver.acquireThread("t");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
 interface Kinds {
@@ -68,18 +68,18 @@ export class Table<S extends Shape> {
       const part = Buffer.isBuffer(value) ? value.toString("latin1") : String(value);
       text += value === null ? " -" : ` ${part.length}:${part}`;
     }
-    return createHash("sha1").update(text).digest().subarray(0, SEAL_BYTES);
+    return hash("sha1", text, "buffer").subarray(0, SEAL_BYTES);
   }
 
   /** A selected row in its types. What is not UTF-8 comes out different, so no checksum fits it. */
   decode(row: Row): RowOf<S> {
-    const entries = this.#shape.map(([column, kind]): [string, unknown] => {
+    const decoded: Record<string, unknown> = {};
+    for (const [column, kind] of this.#shape) {
       const value = row[column];
-      if (kind === "number") return [column, value];
-      if (kind === "text?" && value === null) return [column, null];
-      return [column, kind === "bytes" ? toBytes(value) : toText(value)];
-    });
-    return Object.fromEntries(entries) as RowOf<S>;
+      if (kind === "number" || (kind === "text?" && value === null)) decoded[column] = value;
+      else decoded[column] = kind === "bytes" ? toBytes(value) : toText(value);
+    }
+    return decoded as RowOf<S>;
   }
 
   /** Whether a selected row is as it was written. */
@@ -100,5 +100,5 @@ export function toText(value: unknown): string {
 }
 
 function toBytes(value: unknown): Buffer {
-  return value === null || value === undefined ? Buffer.alloc(0) : Buffer.from(value as Uint8Array);
+  return Buffer.isBuffer(value) ? value : Buffer.from((value ?? []) as Uint8Array);
 }
