@@ -1,10 +1,10 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, interrupt } from "@langchain/langgraph";
-import { planMiddleware } from "holdfast";
-import { sqliteSaver, type SqliteSaver } from "holdfast/storage";
-import { callTool, ScriptedModel, type Step } from "holdfast/testing";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
+import { planMiddleware } from "../src/index.ts";
+import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
+import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 
 /** The threads of the store, and how each goes on: by an answer, or by another message. */
 export const THREADS = ["finished", "waiting", "broken"] as const;
