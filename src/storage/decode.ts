@@ -123,6 +123,9 @@ class Decoder {
   #parse(text: string): Promise<unknown> {
     // The serializer ends in the same `load` for a message, after parsing it twice and awaiting each of its parts.
     const message = text.startsWith(MESSAGE) && !text.includes('"lc":2');
-    return message ? load(text) : this.#context.serde.loadsTyped("json", text);
+    // What was saved is read, however deep; the encoder keeps the depth within bounds.
+    return message
+      ? load(text, { maxDepth: Number.POSITIVE_INFINITY })
+      : this.#context.serde.loadsTyped("json", text);
   }
 }
