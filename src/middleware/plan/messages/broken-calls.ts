@@ -61,7 +61,7 @@ function dropDeepCalls(message: AIMessage): void {
   });
   // Some providers keep their calls in the content, too.
   if (!Array.isArray(content)) return;
-  const kept = content.filter((block) => !ids.has((block as { id?: string }).id)) as typeof content;
+  const kept = content.filter((block) => !ids.has((block as { id?: string }).id));
   Object.assign(message, { content: kept });
   Object.assign(message.lc_kwargs, { content: kept });
 }
