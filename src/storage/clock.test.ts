@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
@@ -76,6 +76,17 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     await say("b", "second");
     expect(await messagesAt("b")).toEqual(["first", "answer to first", "second", "answer to second"]);
     expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["b", "a"]);
+  });
+
+  it("of which a message is damaged is refused, and stays as it is", async () => {
+    await toFirstFormat();
+    const connection = await Connection.open(file);
+    connection.exec("UPDATE blobs SET body = 'x' WHERE id = 1");
+    connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+    connection.close();
+    const before = readFileSync(file);
+    await expect(sqliteSaver(file)).rejects.toMatchObject({ code: "storage-corrupt" });
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   it("can be opened by several at once", async () => {

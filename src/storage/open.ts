@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   constants,
   copyFileSync,
@@ -12,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { Connection, corrupt, MEMORY } from "./connection.ts";
-import { inspectFile } from "./file-header.ts";
+import { hasContent, inspectFile } from "./file-header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { upgrade } from "./upgrade.ts";
 
@@ -35,15 +36,9 @@ export async function openStore(path: string): Promise<Connection> {
     const { message } = error as Error;
     throw new HarnessError("storage-failed", `${file} could not be opened: ${message}`, { cause: error });
   }
-  const connection = await Connection.open(file);
+  const connection = await openFile(file, "write");
   try {
-    // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
-    // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
-    // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
-    connection.all("PRAGMA store.journal_mode = WAL");
-    connection.exec("PRAGMA store.synchronous = NORMAL");
-    connection.exec(`PRAGMA store.journal_size_limit = ${LOG_PAGES * 4096}`);
-    connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
+    if (!connection.isReadOnly) settle(connection);
     checkPages(connection);
     upgrade(connection);
     return connection;
@@ -51,6 +46,42 @@ export async function openStore(path: string): Promise<Connection> {
     connection.close();
     throw error;
   }
+}
+
+/** Opens a file that is there. One that may not be written to is opened to be read. */
+export async function openFile(file: string, access: "write" | "read"): Promise<Connection> {
+  if (access === "write" && isWritable(file)) return Connection.open(file);
+  try {
+    return await Connection.open(file, { access: "read" });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
+    // SQLite wants to make files beside it, and cannot. It can do without where all is in the file itself.
+    if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen" });
+    throw new HarnessError(
+      "storage-failed",
+      `${file} may only be read, and its newest part is still in ${file}-wal: copy both to a place of yours.`,
+      { cause: error },
+    );
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function settle(connection: Connection): void {
+  // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
+  // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
+  // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
+  connection.all("PRAGMA store.journal_mode = WAL");
+  connection.exec("PRAGMA store.synchronous = NORMAL");
+  connection.exec(`PRAGMA store.journal_size_limit = ${LOG_PAGES * 4096}`);
+  connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
 }
 
 /**
@@ -90,8 +121,12 @@ async function fill(file: string): Promise<void> {
   }
 }
 
+/** What is small is looked through in a large file, too: a thread that is not in the list would seem to be new. */
 function checkPages(connection: Connection): void {
-  if (statSync(connection.path).size > CHECKED_BYTES) return;
-  const [found] = connection.all("PRAGMA store.integrity_check(1)");
-  if (found?.["integrity_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
+  const isLarge = statSync(connection.path).size > CHECKED_BYTES;
+  for (const part of isLarge ? ["threads", "heads"] : ["1"]) {
+    const [found] = connection.all(`PRAGMA store.integrity_check(${part})`);
+    const what = found?.["integrity_check"];
+    if (what !== "ok") throw corrupt(connection.path, `its pages are damaged (${String(what)})`);
+  }
 }

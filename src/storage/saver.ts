@@ -144,6 +144,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#guarded(threadId, () => this.#threads.progress(threadId, todos));
   }
 
+  /** @internal Brings what the index says of a thread up to date with its newest checkpoint. */
+  async noteNewest(threadId: string): Promise<void> {
+    const tuple = await this.getTuple(toConfig({ threadId, ns: "", id: "" }));
+    this.#guarded(threadId, () => {
+      const thread = this.#threads.find(threadId);
+      if (tuple && thread) this.#threads.note(thread, thread.seq, tuple.checkpoint);
+    });
+  }
+
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
     return this.#look(threadId, () => this.#threads.get(threadId));
   }

@@ -33,7 +33,7 @@ export function upgrade(connection: Connection): void {
 }
 
 /** The header does not tell yet what is only in the log. */
-function formatOf(connection: Connection): number {
+export function formatOf(connection: Connection): number {
   const format = connection.get("PRAGMA store.user_version")?.["user_version"] as number;
   checkFormat(connection.path, format);
   return format;
@@ -50,6 +50,14 @@ function seal(connection: Connection): void {
     }
     connection.run("UPDATE blobs SET seal = ? WHERE id = ?", [BLOBS.seal(blob), blob.id]);
   }
+  for (const row of connection.all(`SELECT ${WRITES.columns} FROM writes`)) {
+    WRITES.put(connection, WRITES.decode(row));
+  }
+  recount(connection);
+}
+
+/** Counts what there is, and writes down what is newest: what is missing later is missed from then on. */
+export function recount(connection: Connection): void {
   connection.exec(`UPDATE checkpoints SET writes = (
     SELECT count(*) FROM writes w WHERE w.thread = checkpoints.thread AND w.ns = checkpoints.ns AND w.checkpoint = checkpoints.id)`);
   for (const row of inBatches(connection, "checkpoints", "seq")) {
@@ -58,9 +66,6 @@ function seal(connection: Connection): void {
       CHECKPOINTS.seal(checkpoint),
       checkpoint.seq,
     ]);
-  }
-  for (const row of connection.all(`SELECT ${WRITES.columns} FROM writes`)) {
-    WRITES.put(connection, WRITES.decode(row));
   }
   noteHeads(connection);
   noteThreads(connection);
@@ -78,7 +83,7 @@ function refuseWhileUsed(connection: Connection): void {
 }
 
 /** Writes down what is newest in each namespace, and how much there is. */
-export function noteHeads(connection: Connection): void {
+function noteHeads(connection: Connection): void {
   const heads = new Heads(connection);
   const rows = connection.all(
     `SELECT thread, CAST(ns AS BLOB) AS ns, CAST(id AS BLOB) AS id, max(seq) AS seq, count(*) AS count,
@@ -93,7 +98,7 @@ export function noteHeads(connection: Connection): void {
 }
 
 /** Writes down what the index did not know in earlier formats, and how many threads there are. */
-export function noteThreads(connection: Connection): void {
+function noteThreads(connection: Connection): void {
   connection.run(
     `UPDATE threads SET
        seq = coalesce((SELECT seq FROM checkpoints c WHERE c.thread = threads.key AND c.ns = '' AND c.id = threads.checkpoint), 0),
