@@ -193,11 +193,7 @@ export class Survey {
         this.#connection.all(`${select} > ? ORDER BY ${table}.${key} LIMIT ${BATCH}`, [start]),
       );
       const upTo = rows ? ((rows.at(-1)?.[key] as number | undefined) ?? end) : start + BATCH;
-      if (rows) yield* rows;
-      for (let at = start + 1; !rows && at <= upTo; at++) {
-        const row = this.#attempt(() => this.#connection.get(`${select} = ?`, [at]));
-        if (row) yield row;
-      }
+      yield* rows ?? this.#oneByOne(`${select} = ?`, start + 1, upTo);
       if (!rows)
         this.problems.push({ what: `table ${table} cannot be read in one go from row ${start + 1}` });
       if (table !== "threads") this.#progress.done += Math.min(upTo, end) - start;
