@@ -211,6 +211,11 @@ export class Checkpoints {
        FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.seq DESC`,
       used.map(([, value]) => value),
     );
+    // The index gives the order. One that is damaged gives a checkpoint twice, and another one not at all.
+    const isOrdered = rows.every(
+      ({ seq }, at) => at === 0 || (seq as number) < (rows[at - 1]!["seq"] as number),
+    );
+    if (!isOrdered) throw corrupt(this.#connection.path, "the order of its checkpoints is damaged");
     return rows.map(({ seq, thread, ns, id, threadId }) => ({
       seq: seq as number,
       thread: thread as number,

@@ -66,25 +66,30 @@ export class Connection {
 
   /** All or nothing. Takes the write lock at once, so that what was read inside still holds when it is written. */
   transaction<T>(work: () => T): T {
-    return this.#between("BEGIN IMMEDIATE", work);
-  }
-
-  /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
-  snapshot<T>(work: () => T): T {
-    return this.#between("BEGIN", work);
-  }
-
-  #between<T>(begin: string, work: () => T): T {
-    this.exec(begin);
+    this.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      // SQLite itself rolls back after some failures, such as a full disk.
-      if (this.#database.inTransaction) this.exec("ROLLBACK");
+      this.#rollBack();
       throw error;
     }
+  }
+
+  /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
+  snapshot<T>(work: () => T): T {
+    this.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      this.#rollBack();
+    }
+  }
+
+  /** SQLite itself rolls back after some failures, such as a full disk. */
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.exec("ROLLBACK");
   }
 
   /** Whether other connections can see what is in it. */

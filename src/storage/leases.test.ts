@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { Annotation, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Connection } from "./connection.ts";
@@ -106,6 +108,24 @@ describe("a holder that is dead is replaced", () => {
     await once(child, "exit");
     await ours.acquireThread("t");
   });
+});
+
+it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
+  const state = Annotation.Root({ seen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
+  const graph = new StateGraph(state)
+    .addNode("quick", async () => {
+      await change((lease) => ({ ...lease, holder: "another" }));
+      return { seen: ["quick"] };
+    })
+    .addNode("slow", async () => {
+      await sleep(200);
+      return { seen: ["slow"] };
+    })
+    .addEdge("__start__", "quick")
+    .addEdge("__start__", "slow")
+    .compile({ checkpointer: ours });
+  await ours.acquireThread("t");
+  await expect(graph.invoke({ seen: [] }, thread("t"))).rejects.toMatchObject({ code: "thread-busy" });
 });
 
 describe("a holder that is alive keeps its thread", () => {

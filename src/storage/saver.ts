@@ -14,13 +14,14 @@ import {
 import { HarnessError } from "../errors.ts";
 import { Blobs } from "./blobs.ts";
 import { Checkpoints, type Place } from "./checkpoints.ts";
-import type { Connection } from "./connection.ts";
+import { corrupt, type Connection } from "./connection.ts";
 import { decodeAll } from "./decode.ts";
 import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
 import { Memo } from "./memo.ts";
+import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
 import type { StoredThread } from "./tables.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
@@ -73,16 +74,18 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return toConfig({ threadId, ns, id });
   }
 
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { threadId, ns, id } = readKey(config);
-    if (id === "") {
-      throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
-    }
-    this.#write(threadId, (thread, encoder) => {
-      const place = { thread: thread.key, ns, id };
-      if (this.#isOvertaken(place)) throw changed(threadId);
-      this.#checkpoints.putWrites(place, taskId, writes, encoder);
-      if (ns === "") this.#threads.noteWrites(thread, id, writes);
+  override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    return Save.of(() => {
+      const { threadId, ns, id } = readKey(config);
+      if (id === "") {
+        throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
+      }
+      this.#write(threadId, (thread, encoder) => {
+        const place = { thread: thread.key, ns, id };
+        if (this.#isOvertaken(place)) throw changed(threadId);
+        this.#checkpoints.putWrites(place, taskId, writes, encoder);
+        if (ns === "") this.#threads.noteWrites(thread, id, writes);
+      });
     });
   }
 
@@ -117,8 +120,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
       if (!(await this.#look(owner, () => this.#matches(place, filter)))) continue;
       this.#seen.delete(place);
       const tuple = await this.#look(owner, () => this.#read(owner, place));
-      // Deleted since the list was made.
-      if (!tuple) continue;
+      if (!tuple) {
+        this.#look(owner, () => this.#expectDeleted(owner, place));
+        continue;
+      }
       left -= 1;
       yield tuple;
     }
@@ -209,6 +214,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
     }
   }
 
+  /** A checkpoint that was listed is there, unless its thread has been deleted since. */
+  #expectDeleted(threadId: string, { thread, id }: Place): void {
+    if (this.#threads.key(threadId) !== thread) return;
+    throw corrupt(this.#connection.path, `checkpoint ${id} is missing`);
+  }
+
   /** Every change of a thread: a transaction in which it is certain that nobody else has the thread. */
   #guarded(threadId: string, work: () => void): void {
     naming(threadId, () =>
@@ -283,7 +294,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const entries = Object.entries(filter);
     if (entries.length === 0) return true;
     const stored = this.#checkpoints.get(place);
-    if (!stored) return false;
+    if (!stored) return true;
     const [metadata] = (await this.#decode(place.thread, [stored.metadata])) as [Record<string, unknown>];
     return entries.every(([key, value]) => metadata[key] === value);
   }
