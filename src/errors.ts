@@ -13,7 +13,8 @@ export type HarnessErrorCode =
   | "storage-corrupt"
   | "storage-version"
   | "storage-failed"
-  | "thread-busy";
+  | "thread-busy"
+  | "thread-changed";
 
 /** The one error class of Holdfast. What a model did wrong is never thrown: it goes back to the model. */
 export class HarnessError extends Error {

@@ -46,6 +46,34 @@ async function driven(
   return { end, events, model };
 }
 
+it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {
+  const saver = await sqliteSaver(":memory:");
+  const second: Ending[] = [];
+  const run = (steps: Step[], answer: DriveOptions["answer"]) => {
+    const model = new ScriptedModel(steps);
+    const settings = { ...SETTINGS, approve: "first" as const };
+    return drive(taskInput("Go", {}), {
+      agent: createRunAgent({ settings, model, checkpointer: saver }),
+      thread: "t",
+      model: { model, name: "scripted", source: "option" },
+      emit: () => {},
+      signal: new AbortController().signal,
+      answer,
+    });
+  };
+  const first = await run(
+    [callTool("write_todos", { todos: ["Look"] }), callTool("update_todos", { done: "1" }), "Done."],
+    async () => {
+      second.push(await run(["Me too."], () => Promise.resolve(undefined)));
+      return { type: "approve" };
+    },
+  );
+  expect(second).toMatchObject([{ outcome: "failed", error: expect.stringContaining('"t" is in use by') }]);
+  expect(first.answer).toBe("Done.");
+  await saver.acquireThread("t");
+  saver.close();
+});
+
 const delegate = (todo?: string) =>
   callTool("task", {
     description: `Look ${todo ?? "around"}`,

@@ -8,7 +8,7 @@ import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import type { Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
-import { openQuestions, questionsOf, readPlan } from "./thread.ts";
+import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
 export interface DriveOptions {
@@ -19,6 +19,8 @@ export interface DriveOptions {
   signal: AbortSignal;
   /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
   answer: (question: Question) => Promise<unknown>;
+  /** Whether the caller holds the thread already. Otherwise it is held from here, and a run of another is an error. */
+  isHeld?: boolean;
 }
 
 /**
@@ -26,6 +28,21 @@ export interface DriveOptions {
  * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
  */
 export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
+  let release: () => Promise<void>;
+  try {
+    release = options.isHeld ? async () => {} : await hold(options.agent, options.thread);
+  } catch (error) {
+    return { ...ending(undefined, "failed"), error: explain(error, options.model) };
+  }
+  try {
+    return await run(input, options);
+  } finally {
+    // A lease that cannot be given back, as on a full disk, ends with this process.
+    await release().catch(() => {});
+  }
+}
+
+async function run(input: object | null, options: DriveOptions): Promise<Ending> {
   const { agent, signal, emit } = options;
   const config = { configurable: { thread_id: options.thread } };
   // One for all of the run: a call may be asked about before it is made.

@@ -3,6 +3,7 @@ import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/l
 import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
+import type { SqliteSaver } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { isTurnLimit, readQuestion, type Question } from "./questions.ts";
 import { editWaitingPlan } from "./waiting-edit.ts";
@@ -14,6 +15,16 @@ export interface ThreadContent {
   answer: string;
   /** The files that live in the thread, by path. */
   files: Record<string, string>;
+}
+
+/**
+ * Takes a thread for this process, where the checkpointer knows such a thing, and returns what gives it back. Throws
+ * `thread-busy` when another process works on it.
+ */
+export async function hold({ graph }: RunAgent, thread: string): Promise<() => Promise<void>> {
+  const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
+  const leasing = checkpointer as Partial<Pick<SqliteSaver, "acquireThread">>;
+  return (await leasing.acquireThread?.(thread)) ?? (async () => {});
 }
 
 /** Reads a thread, with what has finished since its newest checkpoint. */

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
+import { BLOBS } from "./tables.ts";
 
 /**
  * What a blob holds: `json` is text for LangGraph's serializer, `bytes` are bytes, `tree` is text of our own with
@@ -28,11 +30,11 @@ export class Blobs {
   /** Stores a blob, unless it is there already, and returns its number. Call inside a transaction. */
   put(thread: number, kind: BlobKind, body: string | Uint8Array): number {
     if (thread !== this.#thread || this.#known.size > MAX_KNOWN) this.forget(thread);
-    const hash = createHash("sha256").update(kind).update("\n").update(body).digest().subarray(0, 16);
+    const hash = hashOf(kind, body);
     const name = hash.toString("latin1");
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const id = this.#insert([thread, hash, kind, body]) ?? this.#find(thread, hash);
+    const id = this.#find(thread, hash) ?? this.#insert(thread, hash, { kind, body });
     this.#known.set(name, id);
     return id;
   }
@@ -43,31 +45,40 @@ export class Blobs {
     this.#thread = thread;
   }
 
-  /** Reads blobs by number; throws when one is missing. */
-  read(ids: readonly number[]): Map<number, Blob> {
-    const rows = this.#connection.all(
-      "SELECT id, kind, body FROM blobs WHERE id IN (SELECT value FROM json_each(?))",
-      [JSON.stringify(ids)],
-    );
-    if (rows.length < ids.length)
-      throw corrupt(this.#connection.path, `it lacks ${ids.length - rows.length} blobs`);
-    return new Map(
-      rows.map(({ id, kind, body }) => [id as number, { kind: kind as BlobKind, body: toBody(body) }]),
-    );
+  /** Reads blobs of a thread by number; throws when one is missing or is not what was written. */
+  read(thread: number, ids: readonly number[]): Map<number, Blob> {
+    const rows = BLOBS.all(this.#connection, "WHERE id IN (SELECT value FROM json_each(?))", [
+      JSON.stringify(ids),
+    ]);
+    const blobs = new Map<number, Blob>();
+    for (const { id, kind, body, ...row } of rows) {
+      if (row.thread !== thread || !hashOf(kind, body).equals(row.hash)) throw this.#damaged(id);
+      blobs.set(id, { kind: kind as BlobKind, body: kind === "bytes" ? body : body.toString() });
+    }
+    const missing = ids.find((id) => !blobs.has(id));
+    if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
+    return blobs;
   }
 
-  #insert(params: [number, Uint8Array, BlobKind, string | Uint8Array]): number | undefined {
-    const sql = "INSERT INTO blobs (thread, hash, kind, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    const { id, changes } = this.#connection.run(sql, params);
-    return changes > 0 ? id : undefined;
+  #find(thread: number, hash: Buffer): number | undefined {
+    const found = BLOBS.get(this.#connection, "WHERE thread = ? AND hash = ?", [thread, hash]);
+    if (found && !hashOf(found.kind, found.body).equals(hash)) throw this.#damaged(found.id);
+    return found?.id;
   }
 
-  #find(thread: number, hash: Uint8Array): number {
-    const row = this.#connection.get("SELECT id FROM blobs WHERE thread = ? AND hash = ?", [thread, hash]);
-    return row?.["id"] as number;
+  #insert(thread: number, hash: Buffer, { kind, body }: Blob): number {
+    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
+    const id = (last ?? 0) + 1;
+    BLOBS.put(this.#connection, { id, thread, hash, kind, body: Buffer.from(body) });
+    return id;
+  }
+
+  #damaged(id: number): HarnessError {
+    return corrupt(this.#connection.path, `blob ${id} does not match its checksum`);
   }
 }
 
-function toBody(body: unknown): string | Uint8Array {
-  return typeof body === "string" ? body : new Uint8Array(body as ArrayBuffer);
+/** The name of a blob's content. */
+export function hashOf(kind: string, body: string | Uint8Array): Buffer {
+  return createHash("sha256").update(kind).update("\n").update(body).digest().subarray(0, 16);
 }

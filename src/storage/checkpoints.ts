@@ -5,8 +5,11 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
-import type { Connection, Row, SqlValue } from "./connection.ts";
+import { corrupt, type Connection, type SqlValue } from "./connection.ts";
 import type { Encoder } from "./encode.ts";
+import type { Heads } from "./heads.ts";
+import { toText, type Stored } from "./table.ts";
+import { CHECKPOINTS, WRITES, type StoredHead } from "./tables.ts";
 
 /** A place in the tables: the thread's number, the namespace, and a checkpoint's id. */
 export interface Place {
@@ -22,12 +25,15 @@ export interface FoundPlace extends Place {
 }
 
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
-export type Head = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
+export type Fixed = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
 
 /** A stored checkpoint; `channels` and `metadata` are still encoded. */
 export interface StoredCheckpoint {
+  seq: number;
+  /** How many writes tasks have made to it. */
+  writes: number;
   parent: string | null;
-  head: Head;
+  fixed: Fixed;
   channels: Record<string, unknown>;
   metadata: unknown;
 }
@@ -49,77 +55,136 @@ export interface NewCheckpoint {
 /** The tables of checkpoints and of the writes that tasks have made since. */
 export class Checkpoints {
   readonly #connection: Connection;
+  readonly #heads: Heads;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, heads: Heads) {
     this.#connection = connection;
+    this.#heads = heads;
   }
 
-  put(place: Place, { parent, checkpoint, metadata, newVersions }: NewCheckpoint, encoder: Encoder): void {
+  /** Stores a checkpoint and returns its `seq`. */
+  put(place: Place, { parent, checkpoint, metadata, newVersions }: NewCheckpoint, encoder: Encoder): number {
+    const top = this.#heads.get(place.thread, place.ns);
     const { v, ts, channel_versions, versions_seen } = checkpoint;
-    const head: Head = { v, ts, channel_versions, versions_seen };
+    const fixed: Fixed = { v, ts, channel_versions, versions_seen };
     const exact = isEdit(metadata);
-    const before = exact || parent === "" ? undefined : this.get({ ...place, id: parent });
+    const before = exact || parent === "" ? undefined : this.#find({ ...place, id: parent }, top);
     const channels: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(checkpoint.channel_values)) {
       const version = channel_versions[name];
       const isNew = exact || Object.hasOwn(newVersions, name);
-      const kept = before?.head.channel_versions[name] === version ? before?.channels[name] : undefined;
+      const kept = before?.fixed.channel_versions[name] === version ? before?.channels[name] : undefined;
       if (!isNew && kept !== undefined) channels[name] = kept;
       // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
       else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
     }
-    this.#connection.run(
-      `INSERT INTO checkpoints (thread, ns, id, parent, head, channels, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (thread, ns, id) DO UPDATE SET
-         parent = excluded.parent, head = excluded.head, channels = excluded.channels, metadata = excluded.metadata`,
-      [
-        ...toParams(place),
-        parent === "" ? null : parent,
-        JSON.stringify(head),
-        JSON.stringify(channels),
-        encoder.encode(metadata),
-      ],
-    );
+    const known = this.#find(place, top);
+    const seq = known?.seq ?? this.#append(place, top);
+    CHECKPOINTS.put(this.#connection, {
+      ...place,
+      seq,
+      parent: parent === "" ? null : parent,
+      writes: known?.writes ?? 0,
+      head: JSON.stringify(fixed),
+      channels: JSON.stringify(channels),
+      metadata: encoder.encode(metadata),
+    });
+    return seq;
+  }
+
+  /** Makes a checkpoint the newest. One that is put again keeps its place in the order instead. */
+  #append({ thread, ns, id }: Place, top: StoredHead | undefined): number {
+    if (top) this.#setWrites(CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq]), top.pending);
+    const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
+      last: number | null;
+    };
+    const seq = (last ?? 0) + 1;
+    // LangGraph may save what tasks have written before the checkpoint that they started from.
+    const { pending } = this.#connection.get(
+      "SELECT count(*) AS pending FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ?",
+      [thread, ns, id],
+    ) as { pending: number };
+    this.#heads.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
+    return seq;
+  }
+
+  #setWrites(row: Stored<typeof CHECKPOINTS> | undefined, writes: number): void {
+    if (!row || row.writes === writes) return;
+    this.#connection.run("UPDATE checkpoints SET writes = ?, seal = ? WHERE seq = ?", [
+      writes,
+      CHECKPOINTS.seal({ ...row, writes }),
+      row.seq,
+    ]);
   }
 
   /** A write of a task is kept as it was first made; errors, interrupts and answers to them replace the last ones. */
   putWrites(place: Place, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
+    const { thread, ns, id: checkpoint } = place;
+    let added = 0;
     for (const [at, [channel, value]] of writes.entries()) {
-      const index = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-      this.#connection.run(
-        `INSERT OR ${index < 0 ? "REPLACE" : "IGNORE"} INTO writes (thread, ns, checkpoint, task, idx, channel, value) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        [...toParams(place), task, index, channel, encoder.encode(value)],
+      const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
+      const isThere = this.#connection.get(
+        "SELECT 1 AS there FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND task = ? AND idx = ?",
+        [thread, ns, checkpoint, task, idx],
       );
+      if (isThere && idx >= 0) continue;
+      WRITES.put(this.#connection, {
+        thread,
+        ns,
+        checkpoint,
+        task,
+        idx,
+        channel,
+        value: encoder.encode(value),
+      });
+      if (!isThere) added += 1;
     }
+    if (added === 0) return;
+    const head = this.#heads.get(thread, ns);
+    if (head?.id === checkpoint) return this.#heads.put({ ...head, pending: head.pending + added });
+    const row = CHECKPOINTS.get(this.#connection, `WHERE ${PLACE}`, toParams(place));
+    this.#setWrites(row, (row?.writes ?? 0) + added);
   }
 
   get(place: Place): StoredCheckpoint | undefined {
-    const row = this.#connection.get(
-      "SELECT parent, head, channels, metadata FROM checkpoints WHERE thread = ? AND ns = ? AND id = ?",
-      toParams(place),
-    );
-    return row && toStored(row);
+    return this.#find(place, this.#heads.get(place.thread, place.ns));
+  }
+
+  /** The newest is found without an index, by what is noted about it. */
+  #find(place: Place, top: StoredHead | undefined): StoredCheckpoint | undefined {
+    const isNewest = top?.id === place.id;
+    const row = isNewest
+      ? CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq])
+      : CHECKPOINTS.get(this.#connection, `WHERE ${PLACE}`, toParams(place));
+    if (!row && !isNewest) return undefined;
+    if (!row || row.thread !== place.thread || row.ns !== place.ns || row.id !== place.id) {
+      throw corrupt(this.#connection.path, `checkpoint ${place.id} is missing`);
+    }
+    return {
+      seq: row.seq,
+      parent: row.parent,
+      writes: isNewest ? top.pending : row.writes,
+      fixed: JSON.parse(row.head) as Fixed,
+      channels: JSON.parse(row.channels) as Record<string, unknown>,
+      metadata: JSON.parse(row.metadata),
+    };
   }
 
   latest(thread: number, ns: string): string | undefined {
-    const row = this.#connection.get(
-      "SELECT id FROM checkpoints WHERE thread = ? AND ns = ? ORDER BY seq DESC LIMIT 1",
-      [thread, ns],
-    );
-    return row?.["id"] as string | undefined;
+    return this.#heads.get(thread, ns)?.id;
   }
 
-  writes(place: Place): StoredWrite[] {
-    return this.#connection
-      .all(
-        "SELECT task, channel, value FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY task, idx",
-        toParams(place),
-      )
-      .map(({ task, channel, value }) => ({
-        task: task as string,
-        channel: channel as string,
-        value: JSON.parse(value as string) as unknown,
-      }));
+  writes(place: Place, { writes: expected }: Pick<StoredCheckpoint, "writes">): StoredWrite[] {
+    const rows = WRITES.all(
+      this.#connection,
+      "WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx",
+      toParams(place),
+    );
+    if (expected !== rows.length) {
+      const what = `of ${expected} writes to checkpoint ${place.id} there are ${rows.length}`;
+      throw corrupt(this.#connection.path, what);
+    }
+    return rows.map(({ task, channel, value }) => ({ task, channel, value: JSON.parse(value) as unknown }));
   }
 
   /** The checkpoints that match, newest first. Whatever is undefined matches all. */
@@ -141,12 +206,39 @@ export class Checkpoints {
     );
     const where = used.map(([sql]) => sql).join(" AND ") || "TRUE";
     const rows = this.#connection.all(
-      `SELECT c.seq, c.thread, c.ns, c.id, t.id AS threadId FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.seq DESC`,
+      `SELECT c.seq AS seq, CAST(c.thread AS INTEGER) AS thread, CAST(c.ns AS BLOB) AS ns, CAST(c.id AS BLOB) AS id,
+         CAST(t.id AS BLOB) AS threadId
+       FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.seq DESC`,
       used.map(([, value]) => value),
     );
-    return rows as unknown as FoundPlace[];
+    // The index gives the order. One that is damaged gives a checkpoint twice, and another one not at all.
+    const isOrdered = rows.every(
+      ({ seq }, at) => at === 0 || (seq as number) < (rows[at - 1]!["seq"] as number),
+    );
+    if (!isOrdered) throw corrupt(this.#connection.path, "the order of its checkpoints is damaged");
+    return rows.map(({ seq, thread, ns, id, threadId }) => ({
+      seq: seq as number,
+      thread: thread as number,
+      ns: toText(ns),
+      id: toText(id),
+      threadId: toText(threadId),
+    }));
+  }
+
+  /** Throws when a thread does not have all its checkpoints. */
+  checkCount(thread: number, ns: string | undefined): void {
+    const [sql, params] = ns === undefined ? ["", [thread]] : [" AND ns = ?", [thread, ns]];
+    const { found } = this.#connection.get(
+      `SELECT count(*) AS found FROM checkpoints WHERE thread = ?${sql}`,
+      params,
+    ) as { found: number };
+    const expected = this.#heads.count(thread, ns);
+    if (found === expected) return;
+    throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${found}`);
   }
 }
+
+const PLACE = "thread = ? AND ns = ? AND id = ?";
 
 /**
  * Whether versions tell nothing about the values. `updateState` applies what the tasks of a step have finished, and
@@ -158,13 +250,4 @@ function isEdit({ source }: CheckpointMetadata): boolean {
 
 function toParams({ thread, ns, id }: Place): [number, string, string] {
   return [thread, ns, id];
-}
-
-function toStored({ parent, head, channels, metadata }: Row): StoredCheckpoint {
-  return {
-    parent: parent as string | null,
-    head: JSON.parse(head as string) as Head,
-    channels: JSON.parse(channels as string) as Record<string, unknown>,
-    metadata: JSON.parse(metadata as string),
-  };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
@@ -78,6 +78,17 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["b", "a"]);
   });
 
+  it("of which a message is damaged is refused, and stays as it is", async () => {
+    await toFirstFormat();
+    const connection = await Connection.open(file);
+    connection.exec("UPDATE blobs SET body = 'x' WHERE id = 1");
+    connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+    connection.close();
+    const before = readFileSync(file);
+    await expect(sqliteSaver(file)).rejects.toMatchObject({ code: "storage-corrupt" });
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
   it("can be opened by several at once", async () => {
     const before = await ids("a");
     await toFirstFormat();
@@ -86,7 +97,7 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     expect(await ids("a")).toEqual(before);
     for (const each of savers.slice(1)) each.close();
     const connection = await Connection.open(file);
-    expect(connection.get("PRAGMA user_version")).toMatchObject({ user_version: SCHEMA_VERSION });
+    expect(connection.get("PRAGMA store.user_version")).toMatchObject({ user_version: SCHEMA_VERSION });
     connection.close();
   });
 });
@@ -122,7 +133,7 @@ async function toFirstFormat(): Promise<void> {
   saver.close();
   const connection = await Connection.open(file);
   connection.exec(`
-    CREATE TABLE earlier (
+    CREATE TABLE store.earlier (
       thread INTEGER NOT NULL, ns TEXT NOT NULL, id TEXT NOT NULL, parent TEXT,
       head TEXT NOT NULL, channels TEXT NOT NULL, metadata TEXT NOT NULL,
       PRIMARY KEY (thread, ns, id)
@@ -130,7 +141,14 @@ async function toFirstFormat(): Promise<void> {
     INSERT INTO earlier SELECT thread, ns, id, parent, head, channels, metadata FROM checkpoints;
     DROP TABLE checkpoints;
     ALTER TABLE earlier RENAME TO checkpoints;
-    CREATE INDEX IF NOT EXISTS threads_updated ON threads (updated);
-    PRAGMA user_version = 1;`);
+    CREATE INDEX IF NOT EXISTS store.threads_updated ON threads (updated);
+    DROP TABLE heads;
+    ALTER TABLE threads DROP COLUMN seq;
+    ALTER TABLE threads DROP COLUMN interrupted;
+    ALTER TABLE threads DROP COLUMN seal;
+    ALTER TABLE blobs DROP COLUMN seal;
+    ALTER TABLE writes DROP COLUMN seal;
+    ALTER TABLE leases DROP COLUMN seal;
+    PRAGMA store.user_version = 1;`);
   connection.close();
 }

@@ -1,28 +1,46 @@
+import { pathToFileURL } from "node:url";
 import type Database from "libsql";
 import { HarnessError } from "../errors.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, unknown>;
 
+export const MEMORY = ":memory:";
+
 /** How long a writer waits for another process's transaction. Ours last milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** One SQLite connection. Every call is synchronous, and so happens in the order it was made. */
+export interface ConnectionOptions {
+  /** `read`: nothing is written to the file. `frozen`: nobody writes to it, so no lock is taken either. */
+  access?: "write" | "read" | "frozen";
+}
+
+/**
+ * One SQLite connection. Every call is synchronous, and so happens in the order it was made.
+ *
+ * The file is attached, as `store`, to an empty database in memory: libsql keeps a connection open until all its
+ * statements are garbage, and detaching closes the file at once.
+ */
 export class Connection {
   readonly path: string;
+  readonly isReadOnly: boolean;
   readonly #database: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
 
-  private constructor(path: string, database: Database.Database) {
+  private constructor(path: string, database: Database.Database, isReadOnly: boolean) {
     this.path = path;
     this.#database = database;
+    this.isReadOnly = isReadOnly;
   }
 
-  static async open(path: string): Promise<Connection> {
+  static async open(path: string, { access = "write" }: ConnectionOptions = {}): Promise<Connection> {
     const Libsql = await loadLibsql();
+    const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
     try {
-      return new Connection(path, new Libsql(path, { timeout: BUSY_TIMEOUT_MS }));
+      database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
+      return new Connection(path, database, access !== "write");
     } catch (error) {
+      database.close();
       throw toHarnessError(path, error);
     }
   }
@@ -54,10 +72,29 @@ export class Connection {
       this.exec("COMMIT");
       return result;
     } catch (error) {
-      // SQLite itself rolls back after some failures, such as a full disk.
-      if (this.#database.inTransaction) this.exec("ROLLBACK");
+      this.#rollBack();
       throw error;
     }
+  }
+
+  /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
+  snapshot<T>(work: () => T): T {
+    this.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      this.#rollBack();
+    }
+  }
+
+  /** SQLite itself rolls back after some failures, such as a full disk. */
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.exec("ROLLBACK");
+  }
+
+  /** Whether other connections can see what is in it. */
+  get isShared(): boolean {
+    return this.path !== MEMORY;
   }
 
   get isOpen(): boolean {
@@ -66,7 +103,15 @@ export class Connection {
 
   close(): void {
     this.#statements.clear();
-    if (this.isOpen) this.#database.close();
+    if (!this.isOpen) return;
+    try {
+      if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
+      this.#database.exec("DETACH store");
+    } catch {
+      // Then the file is closed when the connection is garbage.
+    } finally {
+      this.#database.close();
+    }
   }
 
   // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
@@ -100,18 +145,31 @@ async function loadLibsql(): Promise<typeof Database> {
   }
 }
 
+function toUri(path: string, access: "read" | "frozen"): string {
+  const { href } = pathToFileURL(path);
+  return `${href}?mode=ro${access === "frozen" ? "&immutable=1" : ""}`;
+}
+
+/** What SQLite says about statements that were right when they were written: the tables are not what they were. */
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|ERROR|SCHEMA|CONSTRAINT|MISMATCH|FORMAT|RANGE)/;
+
 /** An error of SQLite in words; the cause keeps the original. */
 export function toHarnessError(path: string, cause: unknown): HarnessError {
   const { code = "", message } = cause as { code?: string; message: string };
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return corrupt(path, message, { cause });
-  const hint = code.startsWith("SQLITE_BUSY") ? " Another process kept it locked; try again." : "";
+  if (DAMAGED.test(code)) return corrupt(path, message, { cause });
+  const hint = HINTS.find(([start]) => code.startsWith(start))?.[1] ?? "";
   return new HarnessError("storage-failed", `${path} could not be used: ${message}.${hint}`, { cause });
 }
+
+const HINTS: readonly [code: string, hint: string][] = [
+  ["SQLITE_BUSY", " Another process kept it locked; try again."],
+  ["SQLITE_READONLY", " You may read it, not write to it: copy it to a place of yours."],
+];
 
 export function corrupt(path: string, what: string, options?: ErrorOptions): HarnessError {
   return new HarnessError(
     "storage-corrupt",
-    `${path} cannot be read as a Holdfast thread store: ${what}. It was left as it is; move it away or restore a copy.`,
+    `${path} is damaged, or no Holdfast thread store: ${what}. It was left as it is. holdfast check says all that is wrong, holdfast repair saves what can be saved into a new file.`,
     options,
   );
 }

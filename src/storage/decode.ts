@@ -51,7 +51,8 @@ class Decoder {
     for (const tree of trees) this.#scan(tree, wanted);
     while (wanted.size > 0) {
       const next = new Set<number>();
-      for (const [id, blob] of this.#context.blobs.read([...wanted])) this.#add(id, blob, next);
+      for (const [id, blob] of this.#context.blobs.read(this.#context.thread, [...wanted]))
+        this.#add(id, blob, next);
       wanted = new Set([...next].filter((id) => !this.#nodes.has(id)));
     }
     await Promise.all(this.#pending);
@@ -122,6 +123,9 @@ class Decoder {
   #parse(text: string): Promise<unknown> {
     // The serializer ends in the same `load` for a message, after parsing it twice and awaiting each of its parts.
     const message = text.startsWith(MESSAGE) && !text.includes('"lc":2');
-    return message ? load(text) : this.#context.serde.loadsTyped("json", text);
+    // What was saved is read, however deep; the encoder keeps the depth within bounds.
+    return message
+      ? load(text, { maxDepth: Number.POSITIVE_INFINITY })
+      : this.#context.serde.loadsTyped("json", text);
   }
 }

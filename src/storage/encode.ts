@@ -2,7 +2,7 @@ import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import type { Blobs } from "./blobs.ts";
 import { toChunks } from "./chunks.ts";
-import { isSend, sendFields, toJson, UNDEFINED } from "./json.ts";
+import { isSend, MAX_DEPTH, sendFields, tooDeep, toJson, UNDEFINED } from "./json.ts";
 import type { Memo } from "./memo.ts";
 
 /** Longer text gets a blob of its own, and is then stored once however often it recurs. */
@@ -42,6 +42,7 @@ export class Encoder {
     if (typeof value === "bigint") throw new TypeError("A BigInt cannot be saved in a checkpoint.");
     if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
     if (this.#path.includes(value)) return '"[Circular]"';
+    if (this.#path.length > MAX_DEPTH) throw tooDeep();
     this.#path.push(value);
     try {
       return this.#object(value);

@@ -55,6 +55,6 @@ function expectedSize(header: Buffer): number {
   return current ? header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize) : 0;
 }
 
-function hasContent(path: string): boolean {
+export function hasContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
@@ -50,7 +59,7 @@ describe("a file that cannot be used is refused and left as it is:", () => {
 
   it("the database of another program, beside which nothing is written", async () => {
     const other = await Connection.open(file);
-    other.exec("CREATE TABLE threads (id TEXT)");
+    other.exec("CREATE TABLE store.threads (id TEXT)");
     other.close();
     const error = await refusal(file);
     expect([error.code, readdirSync(folder)]).toEqual(["storage-corrupt", ["threads.db"]]);
@@ -60,9 +69,9 @@ describe("a file that cannot be used is refused and left as it is:", () => {
   it("one of which only the log says that it is of a newer version", async () => {
     (await sqliteSaver(file)).close();
     const other = await Connection.open(file);
-    other.exec("PRAGMA user_version = 99");
+    other.exec("PRAGMA store.user_version = 99");
     expect((await refusal(file)).code).toBe("storage-version");
-    expect(other.get("PRAGMA user_version")).toMatchObject({ user_version: 99 });
+    expect(other.get("PRAGMA store.user_version")).toMatchObject({ user_version: 99 });
     other.close();
   });
 
@@ -111,6 +120,20 @@ it("without the database package the error names the command that installs it", 
     "Storing threads in SQLite needs the package libsql. Install it with: npm install libsql",
   ]);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it.runIf(process.platform === "linux")("a saver that was closed keeps no file open", async () => {
+  for (let at = 0; at < 20; at++) {
+    const saver = await sqliteSaver(file);
+    await save(saver, "t");
+    await saver.getTuple({ configurable: { thread_id: "t" } });
+    saver.close();
+  }
+  const open = readdirSync("/proc/self/fd").flatMap((name) => {
+    const link = join("/proc/self/fd", name);
+    return existsSync(link) ? [readlinkSync(link)] : [];
+  });
+  expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
 });
 
 it("a saver that was closed says so", async () => {

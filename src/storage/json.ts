@@ -1,4 +1,16 @@
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../errors.ts";
+
+/** What is nested deeper is refused, long before the stack is full. */
+export const MAX_DEPTH = 500;
+
+export function tooDeep(options?: ErrorOptions): HarnessError {
+  return new HarnessError(
+    "invalid-request",
+    `The state has a value that is nested more than ${MAX_DEPTH} deep, which no checkpoint can hold.`,
+    options,
+  );
+}
 
 export const UNDEFINED = '{"lc":2,"type":"undefined"}';
 
@@ -8,6 +20,15 @@ export const UNDEFINED = '{"lc":2,"type":"undefined"}';
  * an enclosing object becomes `"[Circular]"`, as there.
  */
 export function toJson(value: unknown): string {
+  try {
+    return write(value);
+  } catch (error) {
+    // A message writes its own fields out first, all the way down.
+    throw error instanceof RangeError ? tooDeep({ cause: error }) : error;
+  }
+}
+
+function write(value: unknown): string {
   const path: { from: object; made: object }[] = [];
   const text: string | undefined = JSON.stringify(
     value,
@@ -15,6 +36,7 @@ export function toJson(value: unknown): string {
       if (typeof item !== "object" || item === null) return item === undefined ? JSON.parse(UNDEFINED) : item;
       while (path.length > 0 && path.at(-1)?.made !== this) path.pop();
       if (path.some(({ from }) => from === item)) return "[Circular]";
+      if (path.length > MAX_DEPTH) throw tooDeep();
       const made = toPlain(item);
       path.push({ from: item, made });
       return made;

@@ -3,11 +3,15 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { Annotation, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Connection } from "./connection.ts";
 import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
+import { LEASES, type Lease } from "./tables.ts";
 
 let folder: string;
 let file: string;
@@ -69,17 +73,28 @@ describe("a thread that is held", () => {
 });
 
 describe("a holder that is dead is replaced", () => {
-  it.each([
-    ["its heart stopped", "UPDATE leases SET beat = beat - 60000"],
-    ["it had our number before us", "UPDATE leases SET since = since - 1e9"],
-  ])("when %s, and cannot write afterwards", async (_, sql) => {
+  it("when it has been silent and stays so, and cannot write afterwards", async () => {
+    const { child, done } = holder("holds");
+    await done;
+    child.kill("SIGSTOP");
+    await change((lease) => ({ ...lease, beat: lease.beat - 60_000 }));
+    const release = await ours.acquireThread("t");
+    await save(ours, "t");
+    const [answer] = (await once(child.stdout!, "data", { signal: wake(child) })) as [Buffer];
+    expect(answer.toString()).toContain("thread-busy");
+    await release();
+    child.kill("SIGKILL");
+  });
+
+  it("when it had our number before us, and cannot write afterwards", async () => {
     await ours.acquireThread("t");
-    const connection = await Connection.open(file);
-    connection.exec(sql);
-    connection.close();
+    await change((lease) => ({ ...lease, holder: "before us", since: 1 }));
     const release = await theirs.acquireThread("t");
     await save(theirs, "t");
     await expect(save(ours, "t")).rejects.toMatchObject({ code: "thread-busy" });
+    await expect(ours.noteProgress("t", { done: 1, total: 1 })).rejects.toMatchObject({
+      code: "thread-busy",
+    });
     await release();
     await expect(save(ours, "t")).rejects.toThrow("was taken over by another process, which has finished");
   });
@@ -92,6 +107,70 @@ describe("a holder that is dead is replaced", () => {
     child.kill("SIGKILL");
     await once(child, "exit");
     await ours.acquireThread("t");
+  });
+});
+
+it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
+  const state = Annotation.Root({ seen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
+  const graph = new StateGraph(state)
+    .addNode("quick", async () => {
+      await change((lease) => ({ ...lease, holder: "another" }));
+      return { seen: ["quick"] };
+    })
+    .addNode("slow", async () => {
+      await sleep(200);
+      return { seen: ["slow"] };
+    })
+    .addEdge("__start__", "quick")
+    .addEdge("__start__", "slow")
+    .compile({ checkpointer: ours });
+  await ours.acquireThread("t");
+  await expect(graph.invoke({ seen: [] }, thread("t"))).rejects.toMatchObject({ code: "thread-busy" });
+});
+
+describe("a holder that is alive keeps its thread", () => {
+  it("when the clock was set forward, and it only seems to be silent", async () => {
+    await ours.acquireThread("t");
+    await change((lease) => ({ ...lease, beat: lease.beat - 3_600_000 }));
+    await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
+  });
+
+  it("when its event loop is busy: its heart beats all the same", async () => {
+    await ours.acquireThread("t");
+    const connection = await Connection.open(file);
+    const beat = (): unknown => connection.get("SELECT beat FROM leases")?.["beat"];
+    const before = beat();
+    const deadline = performance.now() + 30_000;
+    // Nothing else of this process runs while it loops.
+    while (beat() === before) expect(performance.now()).toBeLessThan(deadline);
+    connection.close();
+  });
+});
+
+describe("who holds no thread", () => {
+  it("does not go on from what somebody else has gone on from meanwhile, and is told", async () => {
+    await save(ours, "t");
+    const mine = (await ours.getTuple(thread("t")))!.config;
+    const same = (await theirs.getTuple(thread("t")))!.config;
+    await ours.putWrites(mine, [["answer", "blue"]], "task");
+    await put(ours, mine);
+    await expect(put(theirs, same)).rejects.toMatchObject({ code: "thread-changed" });
+    await expect(theirs.putWrites(same, [["answer", "red"]], "task")).rejects.toMatchObject({
+      code: "thread-changed",
+      message: expect.stringContaining('Thread "t" was changed by somebody else') as string,
+    });
+    const newest = (await theirs.getTuple(thread("t")))!;
+    expect(newest.parentConfig).toEqual(mine);
+    await put(theirs, newest.config);
+  });
+
+  it("may leave a thread at an earlier point that is named", async () => {
+    await save(ours, "t");
+    const first = (await ours.getTuple(thread("t")))!.config;
+    await put(ours, first);
+    await ours.getTuple(first);
+    await put(ours, first);
+    expect((await ours.getTuple(thread("t")))!.parentConfig).toEqual(first);
   });
 });
 
@@ -124,14 +203,36 @@ function holder(job: string): { child: ChildProcess; done: Promise<unknown> } {
       await saver.put(config, checkpoint, { source: "loop", step, parents: {} }, { text: step });
     }
     console.log("ready");
-    setInterval(() => {}, 1000);`;
+    setInterval(() => {}, 1000);
+    process.on("SIGUSR2", () =>
+      saver.noteProgress(thread, { done: 1, total: 1 }).then(() => console.log("written"), (error) => console.log(error.code)),
+    );`;
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   return { child, done: once(child.stdout, "data") };
 }
 
-async function save(saver: SqliteSaver, thread: string): Promise<void> {
-  const config = { configurable: { thread_id: thread } };
-  await saver.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
+/** Lets a stopped process go on and try to write. */
+function wake(child: ChildProcess): AbortSignal {
+  child.kill("SIGCONT");
+  child.kill("SIGUSR2");
+  return AbortSignal.timeout(30_000);
+}
+
+/** Changes the lease in the file, as a clock or a process of old would have left it. */
+async function change(how: (lease: Lease) => Lease): Promise<void> {
+  const connection = await Connection.open(file);
+  LEASES.put(connection, how(LEASES.get(connection, "")!));
+  connection.close();
+}
+
+const thread = (id: string) => ({ configurable: { thread_id: id } });
+
+async function put(saver: SqliteSaver, parent: RunnableConfig): Promise<void> {
+  await saver.put(parent, emptyCheckpoint(), { source: "loop", step: 1, parents: {} }, {});
+}
+
+async function save(saver: SqliteSaver, id: string): Promise<void> {
+  await saver.put(thread(id), emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
 }

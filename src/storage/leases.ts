@@ -2,46 +2,52 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HarnessError } from "../errors.ts";
-import type { Connection, Row } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { BEAT_MS, Heart } from "./heart.ts";
+import { LEASES, type Lease } from "./tables.ts";
 
 export interface AcquireOptions {
   /** How long to wait for the present holder, in milliseconds. Default 0. */
   wait?: number;
 }
 
-export interface Lease {
-  holder: string;
-  pid: number;
-  host: string;
-  since: number;
-  beat: number;
-}
-
-const BEAT_MS = 5_000;
-/** A holder that has not been heard of for this long is taken for dead: it slept, hung, or its number was reused. */
+/** A holder that has not been heard of for this long may be dead: it slept, hung, or its number was reused. */
 const STALE_MS = 30_000;
+/** So long it is listened to, by a clock that nobody can set, before that is believed. */
+const LISTEN_MS = 3.5 * BEAT_MS;
 const RETRY_MS = 50;
+const STARTED = Date.now() - process.uptime() * 1000;
+/** The tokens that are held from here, whatever has been done to the clock since. */
+const ours = new Set<string>();
 
 /** Who works on which thread. Held by one process at a time, and taken over when the holder is dead. */
 export class Leases {
   readonly #connection: Connection;
   readonly #held = new Map<string, string>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #heart: Heart | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
+    this.#heart = connection.isShared ? new Heart(connection.path) : undefined;
   }
 
-  /** Takes a thread. Throws `thread-busy` when another holder is alive, at once or after `wait`. */
+  /**
+   * Takes a thread. Throws `thread-busy` when another holder is alive, at once or after `wait`. One that is silent is
+   * listened to for some seconds first.
+   */
   async acquire(threadId: string, { wait = 0 }: AcquireOptions = {}): Promise<() => Promise<void>> {
-    const deadline = Date.now() + wait;
+    const token = randomUUID();
+    const deadline = performance.now() + wait;
+    let heard: { lease: Lease; at: number } | undefined;
     for (;;) {
-      const token = randomUUID();
-      const other = this.#take(threadId, token);
+      const now = performance.now();
+      const isSilent = heard !== undefined && now - heard.at > LISTEN_MS;
+      const other = this.#take(threadId, token, isSilent ? heard?.lease : undefined);
       if (!other) return () => Promise.resolve(this.#release(threadId, token));
-      const left = deadline - Date.now();
-      if (left <= 0) throw busy(threadId, other);
-      await sleep(Math.min(RETRY_MS, left));
+      const isSame = heard?.lease.holder === other.holder && heard.lease.beat === other.beat;
+      heard = isSame ? heard : { lease: other, at: now };
+      if (isAlive(other) && now >= deadline) throw busy(threadId, other);
+      await sleep(RETRY_MS);
     }
   }
 
@@ -51,29 +57,38 @@ export class Leases {
    */
   check(threadId: string): void {
     const token = this.#held.get(threadId);
-    const lease = this.#read(threadId);
+    const lease = this.find(threadId);
     if (token === undefined ? lease && isAlive(lease) : lease?.holder !== token) throw busy(threadId, lease);
+  }
+
+  find(threadId: string): Lease | undefined {
+    return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
   }
 
   releaseAll(): void {
     for (const [threadId, token] of this.#held) this.#release(threadId, token);
   }
 
-  /** Returns who has the thread instead, if anybody has. */
-  #take(threadId: string, token: string): Lease | undefined {
+  /** Lets the process end its part: leases that are still held are those of a process that ends. */
+  close(): void {
+    this.#heart?.stop();
+  }
+
+  /** Returns who has the thread instead, if anybody has. `silent` is one who was listened to in vain. */
+  #take(threadId: string, token: string, silent: Lease | undefined): Lease | undefined {
     const other = this.#connection.transaction(() => {
-      const lease = this.#read(threadId);
-      if (lease && isAlive(lease)) return lease;
+      const lease = this.find(threadId);
+      const isSilent = lease?.holder === silent?.holder && lease?.beat === silent?.beat;
+      if (lease && !isDead(lease) && !isSilent) return lease;
       const now = Date.now();
-      this.#connection.run(
-        "INSERT OR REPLACE INTO leases (thread, holder, pid, host, since, beat) VALUES (?, ?, ?, ?, ?, ?)",
-        [threadId, token, process.pid, hostname(), now, now],
-      );
+      const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
+      LEASES.put(this.#connection, { ...mine, since: now, beat: now });
       return undefined;
     });
     if (other) return other;
     this.#held.set(threadId, token);
-    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS).unref();
+    ours.add(token);
+    this.#heart?.add(token);
     return undefined;
   }
 
@@ -81,42 +96,25 @@ export class Leases {
     if (this.#held.get(threadId) !== token) return;
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
     this.#held.delete(threadId);
-    if (this.#held.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #beat(): void {
-    try {
-      const tokens = JSON.stringify([...this.#held.values()]);
-      this.#connection.run("UPDATE leases SET beat = ? WHERE holder IN (SELECT value FROM json_each(?))", [
-        Date.now(),
-        tokens,
-      ]);
-    } catch {
-      // A beat that is missed because the file is locked is made up for by the next one.
-    }
-  }
-
-  #read(threadId: string): Lease | undefined {
-    const row = this.#connection.get("SELECT * FROM leases WHERE thread = ?", [threadId]);
-    return row && toLease(row);
+    ours.delete(token);
+    this.#heart?.remove(token);
   }
 }
 
-export function toLease({ holder, pid, host, since, beat }: Row): Lease {
-  return { holder, pid, host, since, beat } as unknown as Lease;
+/** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a silence, after listening. */
+export function isAlive(lease: Lease): boolean {
+  return Math.abs(Date.now() - lease.beat) <= STALE_MS && !isDead(lease);
 }
 
-export function isAlive({ pid, host, since, beat }: Lease): boolean {
-  if (Date.now() - beat > STALE_MS) return false;
-  if (host !== hostname()) return true;
+/** Whether the holder's process is known to be gone. */
+function isDead({ holder, pid, host, since }: Lease): boolean {
+  if (host !== hostname()) return false;
   // A container that is restarted gives its process the number that the dead one had.
-  if (pid === process.pid) return since >= Date.now() - process.uptime() * 1000;
+  if (pid === process.pid) return !ours.has(holder) && since < STARTED;
   try {
-    return process.kill(pid, 0);
+    return !process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return (error as NodeJS.ErrnoException).code !== "EPERM";
   }
 }
 

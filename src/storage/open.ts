@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   constants,
   copyFileSync,
@@ -11,11 +12,11 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
-import { Connection, corrupt } from "./connection.ts";
-import { checkFormat, inspectFile } from "./file-header.ts";
-import { APPLICATION_ID, MIGRATIONS, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { Connection, corrupt, MEMORY } from "./connection.ts";
+import { hasContent, inspectFile } from "./file-header.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { upgrade } from "./upgrade.ts";
 
-const MEMORY = ":memory:";
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
 const LOG_PAGES = 250;
@@ -35,22 +36,52 @@ export async function openStore(path: string): Promise<Connection> {
     const { message } = error as Error;
     throw new HarnessError("storage-failed", `${file} could not be opened: ${message}`, { cause: error });
   }
-  const connection = await Connection.open(file);
+  const connection = await openFile(file, "write");
   try {
-    // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
-    // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
-    // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
-    connection.all("PRAGMA journal_mode = WAL");
-    connection.exec("PRAGMA synchronous = NORMAL");
-    connection.exec(`PRAGMA journal_size_limit = ${LOG_PAGES * 4096}`);
-    connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
-    if (statSync(file).size <= CHECKED_BYTES) checkPages(connection);
-    migrate(connection);
+    if (!connection.isReadOnly) settle(connection);
+    checkPages(connection);
+    upgrade(connection);
     return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/** Opens a file that is there. One that may not be written to is opened to be read. */
+export async function openFile(file: string, access: "write" | "read"): Promise<Connection> {
+  if (access === "write" && isWritable(file)) return Connection.open(file);
+  try {
+    return await Connection.open(file, { access: "read" });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
+    // SQLite wants to make files beside it, and cannot. It can do without where all is in the file itself.
+    if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen" });
+    throw new HarnessError(
+      "storage-failed",
+      `${file} may only be read, and its newest part is still in ${file}-wal: copy both to a place of yours.`,
+      { cause: error },
+    );
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function settle(connection: Connection): void {
+  // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
+  // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
+  // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
+  connection.all("PRAGMA store.journal_mode = WAL");
+  connection.exec("PRAGMA store.synchronous = NORMAL");
+  connection.exec(`PRAGMA store.journal_size_limit = ${LOG_PAGES * 4096}`);
+  connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
 }
 
 /**
@@ -77,11 +108,11 @@ async function createFile(file: string): Promise<void> {
 async function fill(file: string): Promise<void> {
   const connection = await Connection.open(file);
   try {
-    connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    connection.exec("PRAGMA store.auto_vacuum = INCREMENTAL");
     connection.exec(
-      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`,
+      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
     );
-    connection.exec("PRAGMA journal_mode = WAL");
+    connection.exec("PRAGMA store.journal_mode = WAL");
   } catch (error) {
     // The tables are there when another process was faster.
     if (!inspectFile(file)) throw error;
@@ -90,25 +121,12 @@ async function fill(file: string): Promise<void> {
   }
 }
 
-/** Reads every page of the file. Throws `storage-corrupt` when one is damaged. */
-export function checkPages(connection: Connection): void {
-  const [found] = connection.all("PRAGMA quick_check(1)");
-  if (found?.["quick_check"] !== "ok") throw corrupt(connection.path, "its pages are damaged");
-}
-
-/** Brings a file of an earlier format up to date, all or nothing. */
-function migrate(connection: Connection): void {
-  if (formatOf(connection) === SCHEMA_VERSION) return;
-  connection.transaction(() => {
-    // Another process may have been faster.
-    for (const step of MIGRATIONS.slice(formatOf(connection) - 1)) connection.exec(step);
-    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  });
-}
-
-/** The header does not tell yet what is only in the log. */
-function formatOf(connection: Connection): number {
-  const format = connection.get("PRAGMA user_version")?.["user_version"] as number;
-  checkFormat(connection.path, format);
-  return format;
+/** What is small is looked through in a large file, too: a thread that is not in the list would seem to be new. */
+function checkPages(connection: Connection): void {
+  const isLarge = statSync(connection.path).size > CHECKED_BYTES;
+  for (const part of isLarge ? ["threads", "heads"] : ["1"]) {
+    const [found] = connection.all(`PRAGMA store.integrity_check(${part})`);
+    const what = found?.["integrity_check"];
+    if (what !== "ok") throw corrupt(connection.path, `its pages are damaged (${String(what)})`);
+  }
 }

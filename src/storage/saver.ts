@@ -13,14 +13,17 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { Blobs } from "./blobs.ts";
-import { Checkpoints, type Place, type StoredCheckpoint } from "./checkpoints.ts";
-import type { Connection } from "./connection.ts";
+import { Checkpoints, type Place } from "./checkpoints.ts";
+import { corrupt, type Connection } from "./connection.ts";
 import { decodeAll } from "./decode.ts";
 import { Encoder } from "./encode.ts";
+import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
 import { Memo } from "./memo.ts";
-import { checkPages } from "./open.ts";
+import { Save } from "./save.ts";
+import { Seen } from "./seen.ts";
+import type { StoredThread } from "./tables.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -39,15 +42,17 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #threads: Threads;
   readonly #leases: Leases;
   readonly #memo = new Memo();
+  readonly #seen = new Seen();
 
   /** @internal Made by `sqliteSaver`. */
   constructor(connection: Connection) {
     super();
     this.#connection = connection;
     this.#blobs = new Blobs(connection);
-    this.#checkpoints = new Checkpoints(connection);
-    this.#threads = new Threads(connection);
+    const heads = new Heads(connection);
+    this.#checkpoints = new Checkpoints(connection, heads);
     this.#leases = new Leases(connection);
+    this.#threads = new Threads(connection, heads, this.#leases);
   }
 
   override async put(
@@ -59,31 +64,43 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
     this.#write(threadId, (thread, encoder) => {
-      this.#checkpoints.put({ thread, ns, id }, { parent, checkpoint, metadata, newVersions }, encoder);
-      if (ns === "") this.#threads.note(thread, checkpoint);
+      const place = { thread: thread.key, ns, id };
+      const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
+      if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
+      const seq = this.#checkpoints.put(place, { parent, checkpoint, metadata, newVersions }, encoder);
+      if (ns === "") this.#threads.note(thread, seq, checkpoint);
+      this.#seen.add(place);
     });
     return toConfig({ threadId, ns, id });
   }
 
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { threadId, ns, id } = readKey(config);
-    if (id === "") {
-      throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
-    }
-    this.#write(threadId, (thread, encoder) => {
-      this.#checkpoints.putWrites({ thread, ns, id }, taskId, writes, encoder);
+  override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    return Save.of(() => {
+      const { threadId, ns, id } = readKey(config);
+      if (id === "") {
+        throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
+      }
+      this.#write(threadId, (thread, encoder) => {
+        const place = { thread: thread.key, ns, id };
+        if (this.#isOvertaken(place)) throw changed(threadId);
+        this.#checkpoints.putWrites(place, taskId, writes, encoder);
+        if (ns === "") this.#threads.noteWrites(thread, id, writes);
+      });
     });
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: asked } = readKey(config);
-    const thread = this.#threads.key(threadId);
-    const id = asked || (thread !== undefined && this.#checkpoints.latest(thread, ns));
-    if (thread === undefined || !id) return undefined;
-    const place = { thread, ns, id };
-    const stored = this.#checkpoints.get(place);
-    return stored && this.#read(threadId, place, stored);
+    return this.#look(threadId, () => {
+      const thread = this.#threads.key(threadId);
+      const id = asked || (thread !== undefined && this.#checkpoints.latest(thread, ns));
+      if (thread === undefined || !id) return Promise.resolve(undefined);
+      const place = { thread, ns, id };
+      if (asked) this.#seen.delete(place);
+      else this.#seen.add(place);
+      return this.#read(threadId, place);
+    });
   }
 
   override async *list(
@@ -91,43 +108,58 @@ export class SqliteSaver extends BaseCheckpointSaver {
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const thread = this.#match(threadId);
-    const match = { thread, ns, id, before: before && this.#seqOf(before, thread) };
+    const places = this.#look(threadId, () => {
+      const thread = this.#match(threadId);
+      if (thread !== undefined) this.#checkpoints.checkCount(thread, ns);
+      const match = { thread, ns, id, before: before && this.#seqOf(before, thread) };
+      return this.#checkpoints.places(match);
+    });
     let left = limit;
-    for (const { threadId: owner, ...place } of this.#checkpoints.places(match)) {
+    for (const { threadId: owner, ...place } of places) {
       if (left <= 0) return;
-      const stored = this.#checkpoints.get(place);
-      // Deleted since the list was made.
-      if (!stored || !(await this.#matches(place.thread, stored, filter))) continue;
+      if (!(await this.#look(owner, () => this.#matches(place, filter)))) continue;
+      this.#seen.delete(place);
+      const tuple = await this.#look(owner, () => this.#read(owner, place));
+      if (!tuple) {
+        this.#look(owner, () => this.#expectDeleted(owner, place));
+        continue;
+      }
       left -= 1;
-      yield await this.#read(owner, place, stored);
+      yield tuple;
     }
   }
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    this.#connection.transaction(() => {
-      this.#leases.check(threadId);
-      this.#threads.remove(threadId);
-    });
-    this.#connection.all("PRAGMA incremental_vacuum");
+    this.#guarded(threadId, () => this.#threads.remove(threadId));
+    this.#connection.all("PRAGMA store.incremental_vacuum");
   }
 
   /** The threads, last used first; at most 100 unless `limit` says otherwise. */
   async listThreads({ limit = DEFAULT_LIMIT }: { limit?: number } = {}): Promise<ThreadSummary[]> {
-    return this.#threads.list(limit);
+    return this.#connection.snapshot(() => this.#threads.list(limit));
   }
 
   /**
    * Tells the index how far a thread's plan is. It learns that from checkpoints by itself; a run that stops in the
-   * middle of a step has finished more than its newest checkpoint says.
+   * middle of a step has finished more than its newest checkpoint says. Throws `thread-busy` when another process
+   * works on it.
    */
   async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {
-    this.#threads.progress(threadId, todos);
+    this.#guarded(threadId, () => this.#threads.progress(threadId, todos));
+  }
+
+  /** @internal Brings what the index says of a thread up to date with its newest checkpoint. */
+  async noteNewest(threadId: string): Promise<void> {
+    const tuple = await this.getTuple(toConfig({ threadId, ns: "", id: "" }));
+    this.#guarded(threadId, () => {
+      const thread = this.#threads.find(threadId);
+      if (tuple && thread) this.#threads.note(thread, thread.seq, tuple.checkpoint);
+    });
   }
 
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
-    return this.#threads.get(threadId);
+    return this.#look(threadId, () => this.#threads.get(threadId));
   }
 
   /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
@@ -153,20 +185,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#leases.acquire(threadId, options);
   }
 
-  /** Reads the whole file, however large. Throws `storage-corrupt` when a page of it is damaged. */
-  async check(): Promise<void> {
-    checkPages(this.#connection);
-  }
-
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */
   close(): void {
     if (!this.#connection.isOpen) return;
     try {
       this.#leases.releaseAll();
-      this.#connection.all("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (!this.#connection.isReadOnly) this.#connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
     } catch {
       // A lease that stays is one of a process that ends, and a log that stays is read when the file is opened.
     } finally {
+      this.#leases.close();
       this.#connection.close();
     }
   }
@@ -187,12 +215,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return found?.seq;
   }
 
-  #write(threadId: string, work: (thread: number, encoder: Encoder) => void): void {
+  #write(threadId: string, work: (thread: StoredThread, encoder: Encoder) => void): void {
     try {
-      this.#connection.transaction(() => {
-        this.#leases.check(threadId);
+      this.#guarded(threadId, () => {
         const thread = this.#threads.ensure(threadId);
-        work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, thread }));
+        work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, thread: thread.key }));
       });
     } catch (error) {
       // The blobs of the failed transaction are gone; nothing may refer to them.
@@ -202,11 +229,43 @@ export class SqliteSaver extends BaseCheckpointSaver {
     }
   }
 
-  async #read(threadId: string, place: Place, stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const { head, channels, parent } = stored;
+  /** A checkpoint that was listed is there, unless its thread has been deleted since. */
+  #expectDeleted(threadId: string, { thread, id }: Place): void {
+    if (this.#threads.key(threadId) !== thread) return;
+    throw corrupt(this.#connection.path, `checkpoint ${id} is missing`);
+  }
+
+  /** Every change of a thread: a transaction in which it is certain that nobody else has the thread. */
+  #guarded(threadId: string, work: () => void): void {
+    naming(threadId, () =>
+      this.#connection.transaction(() => {
+        this.#leases.check(threadId);
+        work();
+      }),
+    );
+  }
+
+  /** Every look at a thread: all of one moment. */
+  #look<T>(threadId: string | undefined, work: () => T): T {
+    return naming(threadId, () => this.#connection.snapshot(work));
+  }
+
+  /**
+   * Whether somebody else has gone on from a checkpoint that was the newest when it was read from here: to go on from
+   * it too would leave out what they did. Who names a checkpoint means to leave the thread there.
+   */
+  #isOvertaken(place: Place): boolean {
+    return this.#seen.has(place) && this.#checkpoints.latest(place.thread, place.ns) !== place.id;
+  }
+
+  /** Everything is read before the first `await`, as of one moment. */
+  async #read(threadId: string, place: Place): Promise<CheckpointTuple | undefined> {
+    const stored = this.#checkpoints.get(place);
+    if (!stored) return undefined;
+    const { fixed, channels, parent } = stored;
     const names = Object.keys(channels);
-    const writes = this.#checkpoints.writes(place);
-    const sends = head.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
+    const writes = this.#checkpoints.writes(place, stored);
+    const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
     const values = await this.#decode(place.thread, [
       stored.metadata,
       ...names.map((name) => channels[name]),
@@ -215,7 +274,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     ]);
     const [metadata, ...rest] = values;
     const channelValues = Object.fromEntries(names.map((name, at) => [name, rest[at]]));
-    const checkpoint: Checkpoint = { ...head, id: place.id, channel_values: channelValues };
+    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: channelValues };
     if (sends) this.#migrateSends(checkpoint, rest.slice(names.length + writes.length));
     const { ns } = place;
     return {
@@ -233,8 +292,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Checkpoints older than format 4 have their sends in the writes of their parent. */
   #sendsOf(place: Place): unknown[] {
-    return this.#checkpoints
-      .writes(place)
+    const stored = this.#checkpoints.get(place);
+    return (stored ? this.#checkpoints.writes(place, stored) : [])
       .filter(({ channel }) => channel === TASKS)
       .map(({ value }) => value);
   }
@@ -246,18 +305,40 @@ export class SqliteSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  async #matches(
-    thread: number,
-    { metadata }: StoredCheckpoint,
-    filter: Record<string, unknown>,
-  ): Promise<boolean> {
+  async #matches(place: Place, filter: Record<string, unknown>): Promise<boolean> {
     const entries = Object.entries(filter);
     if (entries.length === 0) return true;
-    const [found] = (await this.#decode(thread, [metadata])) as [Record<string, unknown>];
-    return entries.every(([key, value]) => found[key] === value);
+    const stored = this.#checkpoints.get(place);
+    if (!stored) return true;
+    const [metadata] = (await this.#decode(place.thread, [stored.metadata])) as [Record<string, unknown>];
+    return entries.every(([key, value]) => metadata[key] === value);
   }
 
   #decode(thread: number, trees: readonly unknown[]): Promise<unknown[]> {
     return decodeAll(trees, { blobs: this.#blobs, memo: this.#memo, thread, serde: this.serde });
+  }
+}
+
+function changed(threadId: string): HarnessError {
+  return new HarnessError(
+    "thread-changed",
+    `Thread ${JSON.stringify(threadId)} was changed by somebody else since it was read here; what came too late was not written. Read it again and go on from there. acquireThread keeps others out.`,
+  );
+}
+
+/** Says of which thread something is damaged. */
+function naming<T>(threadId: string | undefined, work: () => T): T {
+  const rethrow = (error: unknown): never => {
+    if (threadId === undefined || !(error instanceof HarnessError) || error.code !== "storage-corrupt") {
+      throw error;
+    }
+    const message = `Thread ${JSON.stringify(threadId)} cannot be used. ${error.message}`;
+    throw new HarnessError(error.code, message, { cause: error });
+  };
+  try {
+    const result = work();
+    return result instanceof Promise ? (result.catch(rethrow) as T) : result;
+  } catch (error) {
+    return rethrow(error);
   }
 }

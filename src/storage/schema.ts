@@ -1,13 +1,13 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
  * clock can be set back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
  */
 const CHECKPOINTS = `
-CREATE TABLE checkpoints (
+CREATE TABLE store.checkpoints (
   seq INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
   ns TEXT NOT NULL,
@@ -18,7 +18,33 @@ CREATE TABLE checkpoints (
   metadata TEXT NOT NULL,
   UNIQUE (thread, ns, id)
 );
-CREATE INDEX checkpoints_order ON checkpoints (thread, ns);
+CREATE INDEX store.checkpoints_order ON checkpoints (thread, ns);
+`;
+
+/**
+ * What tells a damaged row from a whole one, and what is missing: a checksum in each row, the number of writes to each
+ * checkpoint, and for each namespace what is newest there and how many checkpoints there are. Thread 0 counts the
+ * threads themselves.
+ */
+const SEALS = `
+ALTER TABLE store.threads ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE store.threads ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE store.threads ADD COLUMN seal BLOB;
+ALTER TABLE store.blobs ADD COLUMN seal BLOB;
+ALTER TABLE store.checkpoints ADD COLUMN writes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE store.checkpoints ADD COLUMN seal BLOB;
+ALTER TABLE store.writes ADD COLUMN seal BLOB;
+ALTER TABLE store.leases ADD COLUMN seal BLOB;
+CREATE TABLE store.heads (
+  thread INTEGER NOT NULL,
+  ns TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  seal BLOB,
+  PRIMARY KEY (thread, ns)
+) WITHOUT ROWID;
 `;
 
 /**
@@ -27,7 +53,7 @@ CREATE INDEX checkpoints_order ON checkpoints (thread, ns);
  * thread from being given out again: whoever still holds it would otherwise write into another thread.
  */
 export const SCHEMA = `
-CREATE TABLE threads (
+CREATE TABLE store.threads (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   created INTEGER NOT NULL,
@@ -38,16 +64,16 @@ CREATE TABLE threads (
   checkpoint TEXT,
   unfinished INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE blobs (
+CREATE TABLE store.blobs (
   id INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,
   hash BLOB NOT NULL,
   kind TEXT NOT NULL,
   body NOT NULL
 );
-CREATE UNIQUE INDEX blobs_content ON blobs (thread, hash);
+CREATE UNIQUE INDEX store.blobs_content ON blobs (thread, hash);
 ${CHECKPOINTS.trim()}
-CREATE TABLE writes (
+CREATE TABLE store.writes (
   thread INTEGER NOT NULL,
   ns TEXT NOT NULL,
   checkpoint TEXT NOT NULL,
@@ -57,7 +83,7 @@ CREATE TABLE writes (
   value TEXT NOT NULL,
   PRIMARY KEY (thread, ns, checkpoint, task, idx)
 ) WITHOUT ROWID;
-CREATE TABLE leases (
+CREATE TABLE store.leases (
   thread TEXT PRIMARY KEY,
   holder TEXT NOT NULL,
   pid INTEGER NOT NULL,
@@ -65,16 +91,19 @@ CREATE TABLE leases (
   since INTEGER NOT NULL,
   beat INTEGER NOT NULL
 ) WITHOUT ROWID;
+${SEALS.trim()}
 `;
 
 /** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
 export const MIGRATIONS: readonly string[] = [
   `
-ALTER TABLE checkpoints RENAME TO checkpoints_by_id;
+ALTER TABLE store.checkpoints RENAME TO checkpoints_by_id;
 ${CHECKPOINTS.trim()}
 INSERT INTO checkpoints (thread, ns, id, parent, head, channels, metadata)
   SELECT thread, ns, id, parent, head, channels, metadata FROM checkpoints_by_id ORDER BY id;
-DROP TABLE checkpoints_by_id;
-DROP INDEX threads_updated;
+DROP TABLE store.checkpoints_by_id;
+DROP INDEX store.threads_updated;
 `,
+  // The rows get their checksums afterwards, in the same transaction.
+  SEALS,
 ];

@@ -1,6 +1,8 @@
-import { INTERRUPT, TASKS, type Checkpoint } from "@langchain/langgraph-checkpoint";
-import type { Connection, Row } from "./connection.ts";
-import { isAlive, toLease } from "./leases.ts";
+import { INTERRUPT, TASKS, type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
+import { corrupt, type Connection } from "./connection.ts";
+import type { Heads } from "./heads.ts";
+import { isAlive, type Leases } from "./leases.ts";
+import { THREADS, type StoredThread } from "./tables.ts";
 
 /**
  * `running`: a process holds the thread. `interrupted`: it waits for an answer. `idle`: it stopped half way and goes
@@ -21,72 +23,128 @@ export interface ThreadSummary {
 
 const CLOSED: unknown[] = ["completed", "cancelled"];
 
-const SUMMARY = `
-SELECT t.id, t.title, t.created, t.updated, t.done, t.total, t.unfinished,
-  EXISTS (
-    SELECT 1 FROM writes w
-    WHERE w.thread = t.key AND w.ns = '' AND w.checkpoint = t.checkpoint AND w.channel = '${INTERRUPT}'
-  ) AS interrupted,
-  l.holder, l.pid, l.host, l.since, l.beat
-FROM threads t
-LEFT JOIN checkpoints c ON c.thread = t.key AND c.ns = '' AND c.id = t.checkpoint
-LEFT JOIN leases l ON l.thread = t.id`;
+const EMPTY = { title: null, done: 0, total: 0, checkpoint: null, seq: 0, unfinished: 0, interrupted: 0 };
 
 /** The index of threads: what a list of them shows, without reading their checkpoints. */
 export class Threads {
   readonly #connection: Connection;
+  readonly #heads: Heads;
+  readonly #leases: Leases;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, heads: Heads, leases: Leases) {
     this.#connection = connection;
+    this.#heads = heads;
+    this.#leases = leases;
+  }
+
+  find(id: string): StoredThread | undefined {
+    const thread = THREADS.get(this.#connection, "WHERE id = ?", [id]);
+    if (thread && thread.id !== id)
+      throw corrupt(this.#connection.path, "its list of threads is out of order");
+    return thread;
   }
 
   /** The number of a thread in the other tables. */
   key(id: string): number | undefined {
-    return this.#connection.get("SELECT key FROM threads WHERE id = ?", [id])?.["key"] as number | undefined;
+    return this.find(id)?.key;
   }
 
-  ensure(id: string): number {
+  ensure(id: string): StoredThread {
+    return this.find(id) ?? this.#add(id);
+  }
+
+  #add(id: string): StoredThread {
     const now = Date.now();
-    return (
-      this.key(id) ??
-      this.#connection.run("INSERT INTO threads (id, created, updated) VALUES (?, ?, ?)", [id, now, now]).id
-    );
+    const { id: key } = this.#connection.run("INSERT INTO threads (id, created, updated) VALUES (?, ?, ?)", [
+      id,
+      now,
+      now,
+    ]);
+    this.#heads.setThreads(this.#heads.countThreads() + 1);
+    return this.save({ ...EMPTY, key, id, created: now, updated: now });
   }
 
   /** Notes what a list shows of the newest checkpoint of the main graph. */
-  note(key: number, { id, channel_values: values }: Checkpoint): void {
+  note(thread: StoredThread, seq: number, { id, channel_values: values }: Checkpoint): void {
     const title = typeof values["title"] === "string" ? values["title"] : null;
     const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
     const done = todos.filter((todo) =>
       CLOSED.includes((todo as { status?: unknown } | null)?.status),
     ).length;
-    this.#connection.run(
-      "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, unfinished = ? WHERE key = ?",
-      [Date.now(), title, done, todos.length, id, hasNext(values) ? 1 : 0, key],
-    );
+    this.save({
+      ...thread,
+      updated: Date.now(),
+      title,
+      done,
+      total: todos.length,
+      checkpoint: id,
+      seq,
+      unfinished: hasNext(values) ? 1 : 0,
+      interrupted: seq === thread.seq ? thread.interrupted : 0,
+    });
+  }
+
+  /** Notes that the newest checkpoint waits for an answer, when that is what tasks have written to it. */
+  noteWrites(thread: StoredThread, checkpoint: string, writes: readonly PendingWrite[]): void {
+    const isWaiting = writes.some(([channel]) => channel === INTERRUPT);
+    if (isWaiting && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
   }
 
   /** Notes how far a plan is, when that is known better than from the newest checkpoint. */
   progress(id: string, { done, total }: ThreadSummary["todos"]): void {
-    this.#connection.run("UPDATE threads SET done = ?, total = ? WHERE id = ?", [done, total, id]);
+    const thread = this.find(id);
+    if (thread) this.save({ ...thread, done, total });
   }
 
   list(limit: number): ThreadSummary[] {
-    return this.#connection.all(`${SUMMARY} ORDER BY c.seq DESC, t.key DESC LIMIT ?`, [limit]).map(toSummary);
+    const newestFirst = "ORDER BY threads.seq DESC, threads.key DESC LIMIT ?";
+    const threads = THREADS.all(this.#connection, newestFirst, [limit]);
+    const { found } = this.#connection.get("SELECT count(*) AS found FROM threads NOT INDEXED") as {
+      found: number;
+    };
+    const expected = this.#heads.countThreads();
+    if (found !== expected) {
+      throw corrupt(this.#connection.path, `of ${expected} threads there are ${found}`);
+    }
+    return threads.map((thread) => this.#summary(thread));
   }
 
   get(id: string): ThreadSummary | undefined {
-    const row = this.#connection.get(`${SUMMARY} WHERE t.id = ?`, [id]);
-    return row && toSummary(row);
+    const thread = this.find(id);
+    return thread && this.#summary(thread);
   }
 
   remove(id: string): void {
     const key = this.key(id);
     if (key === undefined) return;
-    for (const table of ["writes", "checkpoints", "blobs"]) {
+    for (const table of ["writes", "checkpoints", "blobs", "heads"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
     this.#connection.run("DELETE FROM threads WHERE key = ?", [key]);
+    this.#heads.setThreads(this.#heads.countThreads() - 1);
+  }
+
+  save(thread: StoredThread): StoredThread {
+    const { key, updated, title, done, total, checkpoint, seq, unfinished, interrupted } = thread;
+    this.#connection.run(
+      "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, seq = ?, unfinished = ?, interrupted = ?, seal = ? WHERE key = ?",
+      [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.seal(thread), key],
+    );
+    return thread;
+  }
+
+  #summary(thread: StoredThread): ThreadSummary {
+    const { id, title, created, updated, done, total, unfinished, interrupted } = thread;
+    const lease = this.#leases.find(id);
+    const running = lease !== undefined && isAlive(lease);
+    return {
+      id,
+      ...(title !== null && { title }),
+      createdAt: new Date(created),
+      updatedAt: new Date(updated),
+      todos: { done, total },
+      state: running ? "running" : interrupted === 1 ? "interrupted" : unfinished === 1 ? "idle" : "done",
+    };
   }
 }
 
@@ -95,17 +153,4 @@ function hasNext(values: Record<string, unknown>): boolean {
   const sends = values[TASKS];
   if (Array.isArray(sends) && sends.length > 0) return true;
   return Object.keys(values).some((name) => name === "__start__" || name.startsWith("branch:"));
-}
-
-function toSummary(row: Row): ThreadSummary {
-  const { id, title, created, updated, done, total, unfinished, interrupted, holder } = row;
-  const running = holder !== null && isAlive(toLease(row));
-  return {
-    id: id as string,
-    ...(title !== null && { title: title as string }),
-    createdAt: new Date(created as number),
-    updatedAt: new Date(updated as number),
-    todos: { done: done as number, total: total as number },
-    state: running ? "running" : interrupted === 1 ? "interrupted" : unfinished === 1 ? "idle" : "done",
-  };
 }

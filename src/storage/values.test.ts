@@ -140,6 +140,26 @@ describe("a value of a channel", () => {
     expect(await throughStore([shared])).toStrictEqual([shared]);
   });
 
+  it("that is nested deep comes back, and one that is nested too deep is refused in words", async () => {
+    const nested = (depth: number): unknown => {
+      let inner: unknown = "x";
+      for (let at = 0; at < depth; at++) inner = at % 2 === 0 ? [inner] : { a: inner };
+      return inner;
+    };
+    const holding = (depth: number) => [
+      nested(depth),
+      new AIMessage({
+        id: "1",
+        content: "",
+        tool_calls: [{ id: "c", name: "f", args: { a: nested(depth) } }],
+      }),
+    ];
+    expect(await throughStore(holding(400))).toStrictEqual(holding(400));
+    for (const part of holding(10_000)) {
+      await expect(throughStore([part])).rejects.toMatchObject({ code: "invalid-request" });
+    }
+  });
+
   it("is saved as it is at that moment, also a message that was saved before and has changed since", async () => {
     const changing = new AIMessage({
       id: "1",

@@ -167,6 +167,28 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       on(async () => (await import("./commands/rm.ts")).rm),
     )
     .command(
+      "backup [file]",
+      "Copy all threads into another file, also while runs go on",
+      (args) =>
+        stateOption(args).positional("file", {
+          type: "string",
+          describe: "The new file; with the time in its name beside the old one",
+        }),
+      on(async () => (await import("./commands/backup.ts")).backup),
+    )
+    .command(
+      "check",
+      "Read all threads from end to end and say what is damaged",
+      (args) => stateOption(args),
+      on(async () => (await import("./commands/check.ts")).check),
+    )
+    .command(
+      "repair",
+      "Save what can be saved of damaged threads into a new file",
+      (args) => stateOption(args),
+      on(async () => (await import("./commands/repair.ts")).repair),
+    )
+    .command(
       "doctor",
       "Test the model, servers and storage, and say what to do",
       (args) =>

@@ -77,10 +77,11 @@ export async function perform(options: PerformOptions): Promise<number> {
     if (snapshot) emit(snapshot);
 
     const { signal } = interruption;
-    const end = await drive(input, { agent, thread, model, emit, signal, answer });
+    const end = await drive(input, { agent, thread, model, emit, signal, answer, isHeld: true });
     const exitCode = EXIT[end.outcome];
     const { completed, cancelled, total } = end.counts;
-    await saver.noteProgress(thread, { done: completed + cancelled, total });
+    // A thread that was taken over by another process has its progress from there.
+    await saver.noteProgress(thread, { done: completed + cancelled, total }).catch(() => {});
     const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
     const hint = answerHint(questions);
     if (hint !== undefined) emit({ type: "notice", text: hint });

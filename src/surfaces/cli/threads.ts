@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
@@ -11,6 +12,13 @@ export const MANY = 10_000;
 export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
   const path = given ?? env["HOLDFAST_STATE"];
   return path ? resolve(cwd, path) : defaultStatePath(env);
+}
+
+/** The same, where there must be one already. */
+export function existingState(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const path = statePath(given, terminal);
+  if (existsSync(path)) return path;
+  throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
 }
 
 /** Opens the thread store for as long as `use` takes. */

@@ -56,6 +56,46 @@ async function run(...args: Parameters<typeof agentWith>) {
 const asked = (messages: readonly BaseMessage[]): string[] =>
   messages.filter(({ name }) => name === "tool_call_reminder").map(({ text }) => text);
 
+describe("a call whose arguments are nested so deep that no checkpoint could be read again", () => {
+  const nested = (depth: number): unknown => {
+    let value: unknown = "x";
+    for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { a: value };
+    return value;
+  };
+
+  it.each([60, 2_500, 10_000])("is not run, and the model is told (%i)", async (depth) => {
+    const { agent, config, model } = agentWith([
+      callTool("work", { value: nested(depth) }),
+      callTool("work"),
+      "ok",
+    ]);
+    const { messages } = await agent.invoke(go, config);
+    expect(messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "ai"]);
+    expect(asked(model.requests[1]!.messages)).toEqual([
+      expect.stringContaining("the arguments of your call to work are nested too deep"),
+    ]);
+    expect((await agent.graph.getState(config)).values).toHaveProperty("messages.length", 4);
+  });
+
+  it("is taken out of what the provider keeps in the content", async () => {
+    const call = { id: "1", name: "work", args: { value: nested(100) } };
+    const content = [
+      { type: "text", text: "Well." },
+      { type: "tool_use", id: "1", name: "work", input: call.args },
+    ];
+    const message = new AIMessage({ content, tool_calls: [call] });
+    repairCalls(message, []);
+    expect(message.content).toEqual([content[0]]);
+    expect(JSON.stringify(message)).not.toContain("[[");
+  });
+
+  it("is one that nobody would make: 30 levels are run", async () => {
+    const { agent, config } = agentWith([callTool("work", { value: nested(30) }), "ok"]);
+    const { messages } = await agent.invoke(go, config);
+    expect(messages.map(({ text }) => text)).toEqual(["go", "", "worked", "ok"]);
+  });
+});
+
 describe("a plan call whose arguments are almost JSON", () => {
   it("is repaired, run, and said to be repaired", async () => {
     const { model, todos, texts, messages } = await run([

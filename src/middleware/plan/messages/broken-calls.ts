@@ -6,6 +6,10 @@ import { isCutOff } from "./final-answer.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 
+/** Deeper arguments could be run, but a checkpoint that has them cannot be read again: LangChain stops at 50. */
+const MAX_DEPTH = 32;
+const TOO_DEEP = "nested too deep";
+
 /** Where a message names its calls whose arguments were repaired. */
 const REPAIRED = "repaired_calls";
 
@@ -14,6 +18,7 @@ const REPAIRED = "repaired_calls";
  * message that the model gave, whatever a middleware returns beside a state update.
  */
 export function repairCalls(message: AIMessage, toolNames: readonly string[]): void {
+  dropDeepCalls(message);
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   if (isCutOff(message)) {
     const half = tool_calls.filter((call) => isHalf(call, message));
@@ -44,6 +49,33 @@ export function repairCalls(message: AIMessage, toolNames: readonly string[]): v
   if (isV1) message.content = [...(message.content as object[]), ...calls] as typeof message.content;
 }
 
+/** Takes calls that could not be saved out of a message; what is said of them stays. */
+function dropDeepCalls(message: AIMessage): void {
+  const { tool_calls = [], invalid_tool_calls = [], content } = message;
+  const deep = tool_calls.filter(({ args }) => isDeeper(args, MAX_DEPTH));
+  if (deep.length === 0) return;
+  const ids = new Set(deep.map(({ id }) => id));
+  setCalls(message, {
+    tool_calls: tool_calls.filter((call) => !deep.includes(call)),
+    invalid_tool_calls: [...invalid_tool_calls, ...deep.map(({ id, name }) => invalid(id, name, TOO_DEEP))],
+  });
+  // Some providers keep their calls in the content, too.
+  if (!Array.isArray(content)) return;
+  const kept = content.filter((block) => !ids.has((block as { id?: string }).id));
+  Object.assign(message, { content: kept });
+  Object.assign(message.lc_kwargs, { content: kept });
+}
+
+/** Level by level: recursion would be the fault that this is to keep out. */
+function isDeeper(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= limit; depth++) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /** Whether the arguments of this call were repaired before it became one. */
 export function isRepaired(call: ToolCall, message: AIMessage | undefined): boolean {
   const ids = message?.additional_kwargs[REPAIRED];
@@ -69,7 +101,9 @@ export function askForCalls(message: AIMessage): string | undefined {
   const { tool_calls = [], invalid_tool_calls = [] } = message;
   if (tool_calls.length > 0 || invalid_tool_calls.length === 0) return undefined;
   const tools = [...new Set(invalid_tool_calls.map(({ name }) => name || "a tool"))].join(", ");
-  return BROKEN_CALL[isCutOff(message) ? "cut" : "malformed"].replace("{tools}", () => tools);
+  const isDeep = invalid_tool_calls.every(({ error }) => error === TOO_DEEP);
+  const what = isDeep ? "deep" : isCutOff(message) ? "cut" : "malformed";
+  return BROKEN_CALL[what].replace("{tools}", () => tools);
 }
 
 type Chunk = { id?: string; args?: string };
@@ -89,8 +123,12 @@ function isHalf({ id }: ToolCall, message: AIMessage): boolean {
   }
 }
 
-function invalid(id: string | undefined, name: string): NonNullable<AIMessage["invalid_tool_calls"]>[number] {
-  return { type: "invalid_tool_call", name, error: "cut off", ...(id !== undefined && { id }) };
+function invalid(
+  id: string | undefined,
+  name: string,
+  error = "cut off",
+): NonNullable<AIMessage["invalid_tool_calls"]>[number] {
+  return { type: "invalid_tool_call", name, error, ...(id !== undefined && { id }) };
 }
 
 /** The ids of all calls as the model made them, where its client still tells. */

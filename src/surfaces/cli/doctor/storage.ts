@@ -1,6 +1,7 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import { checkStore } from "../../../storage/index.ts";
 import { MANY, withSaver } from "../threads.ts";
 import type { Finding } from "./finding.ts";
 
@@ -20,13 +21,16 @@ export async function storageFinding(path: string): Promise<Finding> {
         };
   }
   try {
-    const count = await withSaver(path, async (saver) => {
-      await saver.check();
-      return (await saver.listThreads({ limit: MANY })).length;
-    });
+    const problems = await checkStore(path);
+    if (problems.length > 0) {
+      const text = `storage: ${path} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;
+      const fix = "holdfast check says what is wrong, holdfast repair saves what can be saved.";
+      return { area: "storage", level: "problem", tested: true, text, fix };
+    }
+    const count = await withSaver(path, async (saver) => (await saver.listThreads({ limit: MANY })).length);
     const size = `${(found.size / 1_000_000).toFixed(1)} MB`;
     const threads = `${count} ${count === 1 ? "thread" : "threads"}`;
-    const text = `storage: ${path} (${threads}, ${size}; every page was read)`;
+    const text = `storage: ${path} (${threads}, ${size}; all of it was read)`;
     return { area: "storage", level: "ok", tested: true, text };
   } catch (error) {
     const text = HarnessError.from(error)?.message ?? String(error);

@@ -1,0 +1,104 @@
+import { hash } from "node:crypto";
+import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
+
+interface Kinds {
+  number: number;
+  text: string;
+  "text?": string | null;
+  bytes: Buffer;
+}
+
+type Shape = Readonly<Record<string, keyof Kinds>>;
+type RowOf<S extends Shape> = { -readonly [Column in keyof S]: Kinds[S[Column]] };
+/** A row of a table, as it is in the file. */
+export type Stored<T> = T extends Table<infer S> ? RowOf<S> : never;
+
+const SEAL_BYTES = 8;
+
+/**
+ * A table whose rows carry a checksum over what they say, their place included: a row that was changed or moved does
+ * not match it, and is never given out.
+ */
+export class Table<S extends Shape> {
+  readonly name: string;
+  /** What to select of a row, and in which form. */
+  readonly columns: string;
+  readonly #shape: [column: string, kind: keyof Kinds][];
+  readonly #sealed: string[];
+  readonly #insert: string;
+
+  /** `unsealed` are columns that have another check. */
+  constructor(name: string, shape: S, unsealed: readonly (keyof S & string)[] = []) {
+    const names = Object.keys(shape);
+    this.name = name;
+    this.#shape = Object.entries(shape);
+    this.#sealed = names.filter((column) => !unsealed.includes(column));
+    // libsql ends the process over text that is not UTF-8, and a damaged row can have that in any column.
+    this.columns = [...this.#shape, ["seal", "bytes"]]
+      .map(
+        ([column, kind]) =>
+          `CAST(${name}.${column} AS ${kind === "number" ? "INTEGER" : "BLOB"}) AS ${column}`,
+      )
+      .join(", ");
+    this.#insert = `INTO ${name} (${names.join(", ")}, seal) VALUES (${names.map(() => "?").join(", ")}, ?)`;
+  }
+
+  /** Reads rows; `rest` is what follows `FROM table`. Throws `storage-corrupt` when one is not as it was written. */
+  all(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
+    const rows = connection.all(`SELECT ${this.columns} FROM ${this.name} ${rest}`, params);
+    return rows.map((row) => this.#open(connection, row));
+  }
+
+  get(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S> | undefined {
+    const row = connection.get(`SELECT ${this.columns} FROM ${this.name} ${rest}`, params);
+    return row && this.#open(connection, row);
+  }
+
+  /** Adds a row, in the place of one with the same key. */
+  put(connection: Connection, row: RowOf<S>): void {
+    const values = this.#shape.map(([column]) => row[column] as SqlValue);
+    connection.run(`INSERT OR REPLACE ${this.#insert}`, [...values, this.seal(row)]);
+  }
+
+  seal(row: RowOf<S>): Buffer {
+    // With its length in front of each part, no two rows read the same.
+    let text = this.name;
+    for (const column of this.#sealed) {
+      const value = row[column];
+      const part = Buffer.isBuffer(value) ? value.toString("latin1") : String(value);
+      text += value === null ? " -" : ` ${part.length}:${part}`;
+    }
+    return hash("sha1", text, "buffer").subarray(0, SEAL_BYTES);
+  }
+
+  /** A selected row in its types. What is not UTF-8 comes out different, so no checksum fits it. */
+  decode(row: Row): RowOf<S> {
+    const decoded: Record<string, unknown> = {};
+    for (const [column, kind] of this.#shape) {
+      const value = row[column];
+      if (kind === "number" || (kind === "text?" && value === null)) decoded[column] = value;
+      else decoded[column] = kind === "bytes" ? toBytes(value) : toText(value);
+    }
+    return decoded as RowOf<S>;
+  }
+
+  /** Whether a selected row is as it was written. */
+  isWhole(row: Row): boolean {
+    return this.seal(this.decode(row)).equals(toBytes(row["seal"]));
+  }
+
+  #open(connection: Connection, row: Row): RowOf<S> {
+    const decoded = this.decode(row);
+    if (this.seal(decoded).equals(toBytes(row["seal"]))) return decoded;
+    throw corrupt(connection.path, `a row of its table ${this.name} does not match its checksum`);
+  }
+}
+
+/** The text in a column that was selected as bytes. */
+export function toText(value: unknown): string {
+  return toBytes(value).toString();
+}
+
+function toBytes(value: unknown): Buffer {
+  return Buffer.isBuffer(value) ? value : Buffer.from((value ?? []) as Uint8Array);
+}

@@ -1,0 +1,48 @@
+import { checkStore, type Problem, type Progress } from "../../../storage/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneLine } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+import { existingState } from "../threads.ts";
+
+export interface CheckFlags {
+  state?: string | undefined;
+}
+
+/** `holdfast check`: reads all threads from end to end and says what is damaged. */
+export async function check({ state }: CheckFlags, terminal: Terminal): Promise<number> {
+  const path = existingState(state, terminal);
+  const problems = await checkStore(path, { onProgress: progressOn(terminal, "Checking") });
+  const { stdout } = terminal;
+  if (problems.length === 0) {
+    stdout.write(`${path} is whole.\n`);
+    return EXIT.done;
+  }
+  writeProblems(problems, terminal);
+  stdout.write(`${path} is damaged. holdfast repair saves what can be saved into a new file.\n`);
+  return EXIT.failed;
+}
+
+/** The problems, under the thread that has them; those of the file as such come first. */
+export function writeProblems(problems: readonly Problem[], { stdout }: Terminal): void {
+  const threads = [...new Set(problems.map(({ thread }) => thread))];
+  for (const thread of threads.toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))) {
+    stdout.write(`${thread === undefined ? "the file" : oneLine(thread)}:\n`);
+    const own = problems.filter((problem) => problem.thread === thread);
+    for (const { what } of own.slice(0, MOST)) stdout.write(`  ${oneLine(what)}\n`);
+    if (own.length > MOST) stdout.write(`  and ${own.length - MOST} more\n`);
+  }
+}
+
+/** Enough to see what is the matter. */
+const MOST = 10;
+
+/** Shows how far something is, where a person looks on. */
+export function progressOn({ stderr }: Terminal, what: string): (progress: Progress) => void {
+  let shown = "";
+  return ({ done, total }) => {
+    const line = `${what} ${Math.min(100, Math.floor((100 * done) / Math.max(1, total)))} %`;
+    if (!stderr.isTTY || line === shown) return;
+    shown = line;
+    stderr.write(done >= total ? "\r\u001B[K" : `\r${line}`);
+  };
+}

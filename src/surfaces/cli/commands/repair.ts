@@ -1,0 +1,29 @@
+import { repairStore } from "../../../storage/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneLine } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+import { existingState } from "../threads.ts";
+import { progressOn, writeProblems } from "./check.ts";
+
+export interface RepairFlags {
+  state?: string | undefined;
+}
+
+/** `holdfast repair`: saves what can be saved of damaged threads into a new file, and keeps the old one. */
+export async function repair({ state }: RepairFlags, terminal: Terminal): Promise<number> {
+  const path = existingState(state, terminal);
+  const { stdout } = terminal;
+  const { problems, kept, saved, lost } = await repairStore(path, {
+    onProgress: progressOn(terminal, "Repairing"),
+  });
+  if (kept === undefined) {
+    stdout.write(`${path} is whole; nothing was done.\n`);
+    return EXIT.done;
+  }
+  writeProblems(problems, terminal);
+  for (const id of lost) stdout.write(`lost: ${oneLine(id)}\n`);
+  stdout.write(
+    `${saved} ${saved === 1 ? "thread is" : "threads are"} in ${path}. The old file is ${kept}.\n`,
+  );
+  return EXIT.done;
+}

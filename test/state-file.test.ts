@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Connection } from "../src/storage/connection.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+/** Somebody who may read what others may read, and write nothing: root may write whatever the mode says. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+let home: string;
+let state: string;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-state-"));
+  mkdirSync(join(home, "project"));
+  writeFileSync(join(home, "project/a.ts"), "export const a = 1;\n");
+  state = join(home, "threads.db");
+  for (const thread of ["one", "two"]) {
+    const { code, err } = await holdfast([
+      "run",
+      "--dir",
+      "project",
+      "--thread",
+      thread,
+      "Survey this directory",
+    ]);
+    if (code !== 0) throw new Error(err);
+  }
+});
+afterEach(() => {
+  chmodSync(home, 0o700);
+  rmSync(home, { recursive: true });
+});
+
+it("damage is said by check, thread by thread; repair saves the rest and keeps the old file", async () => {
+  expect(await holdfast(["check"])).toMatchObject({ code: 0, out: `${state} is whole.\n` });
+  await damage("one");
+  const check = await holdfast(["check"]);
+  expect(check).toMatchObject({ code: 1, err: "" });
+  expect(check.out).toMatch(/^one:\n {2}blob \d+ is damaged\n/);
+  const show = await holdfast(["show", "one"]);
+  expect(show.code).toBe(1);
+  expect(show.err).toMatch(
+    /^holdfast: Thread "one" cannot be used\. .*holdfast check .*holdfast repair .*\n$/,
+  );
+  expect(await holdfast(["show", "two"])).toMatchObject({ code: 0 });
+
+  const repair = await holdfast(["repair"]);
+  expect(repair).toMatchObject({ code: 0, err: "" });
+  expect(repair.out).toContain("2 threads are in");
+  expect(readdirSync(home).some((name) => name.startsWith("threads.db.damaged-"))).toBe(true);
+  expect(await holdfast(["check"])).toMatchObject({ code: 0 });
+  expect(await holdfast(["show", "one"])).toMatchObject({ code: 0 });
+  expect(await holdfast(["repair"])).toMatchObject({
+    code: 0,
+    out: `${state} is whole; nothing was done.\n`,
+  });
+});
+
+it("a backup is a file of its own that holds the same threads", async () => {
+  const { code, out } = await holdfast(["backup", "copy.db"]);
+  expect([code, out]).toEqual([0, `All threads are in ${join(home, "copy.db")}, checked from end to end.\n`]);
+  const listed = await holdfast(["threads", "--json"]);
+  expect((await holdfast(["threads", "--json", "--state", "copy.db"])).out).toBe(listed.out);
+  expect(await holdfast(["backup", "copy.db"])).toMatchObject({ code: 2 });
+  expect((await holdfast(["backup"])).out).toMatch(/threads\.backup-\d{4}-.*\.db/);
+  expect(await holdfast(["backup", "--state", "nowhere.db"])).toMatchObject({ code: 2 });
+});
+
+it("who may only read the file can list and show threads, and is told when more is wanted", async () => {
+  chmodSync(state, 0o444);
+  chmodSync(home, 0o555);
+  const before = readFileSync(state);
+  const reader = (...args: string[]) => holdfast(args, NOBODY);
+  expect((await reader("threads")).out).toMatch(/^two +done/m);
+  expect(await reader("show", "one")).toMatchObject({ code: 0, err: "" });
+  expect(await reader("check")).toMatchObject({ code: 0 });
+  const written = await reader("run", "--thread", "one", "--dir", "project", "Survey this directory");
+  expect(written.code).toBe(1);
+  expect(written.err).toContain("You may read it, not write to it");
+  expect(readFileSync(state).equals(before)).toBe(true);
+});
+
+async function holdfast(args: readonly string[], user: { uid?: number; gid?: number } = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: home,
+    env: { PATH: process.env["PATH"], HOME: home, HOLDFAST_STATE: state, HOLDFAST_MODEL: "offline" },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...user,
+  });
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+  return { out, err, code };
+}
+
+/** Changes a byte of the newest message of a thread, behind SQLite's back. */
+async function damage(thread: string): Promise<void> {
+  const connection = await Connection.open(state);
+  connection.run(
+    "UPDATE blobs SET body = substr(body, 1, 20) || x'ff' || substr(body, 22) WHERE id = (SELECT max(b.id) FROM blobs b JOIN threads t ON t.key = b.thread WHERE t.id = ? AND b.kind = 'json')",
+    [thread],
+  );
+  connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+  connection.close();
+}
