@@ -1,12 +1,15 @@
-import { findCycle, nextStartable } from "./dependencies.ts";
-import { diffTodos, isSame, reordered } from "./diff.ts";
-import { identify, isSpent, planOf, type Identified } from "./identity.ts";
+import { closingDependencies, nextStartable } from "./dependencies.ts";
+import { diffTodos, isSame } from "./diff.ts";
+import { identify, planOf, spentIds, type Identified } from "./identity.ts";
+import { Items } from "./items.ts";
 import type { Policy } from "./policy.ts";
-import { Reading, readItems, readUpdate, type Draft } from "./read.ts";
-import { checkTodos, emptyContent, frozen, unknownId } from "./rules.ts";
+import { readItems, readUpdate, type Draft } from "./read.ts";
+import { Reading } from "./reading.ts";
+import { checkTodos, emptyContent, frozen, listIds, unknownId } from "./rules.ts";
 import {
   EMPTY_PLAN,
   isFinished,
+  nextNumber,
   type Change,
   type Plan,
   type Result,
@@ -40,10 +43,12 @@ export function applyWrite(
 ): Result {
   const reading = new Reading(policyFor(author, policy));
   const drafts = readItems(raw, reading);
+  if (reading.isTooMuch) return { ok: false, issues: reading.issues };
   const continued = continues(plan, drafts, reading);
   const base = continued ? plan : EMPTY_PLAN;
   const items = identify(base, withContent(base, drafts, reading), reading);
-  const written = items.map((item) => merged(item, items, base, { reading, author }));
+  const resolve = references(items, base);
+  const written = items.map((item) => merged(item, { resolve, reading, author }));
   const ids = new Set(items.map((item) => item.id));
   const kept =
     reading.policy.completed === "frozen"
@@ -61,6 +66,7 @@ export function applyUpdate(
 ): Result {
   const reading = new Reading(policyFor(author, policy));
   const update = readUpdate(raw, reading);
+  if (reading.isTooMuch) return { ok: false, issues: reading.issues };
   const work = new Workbench(plan, reading);
   for (const draft of update.edit) work.edit(draft);
   for (const draft of update.add) work.add(draft);
@@ -70,7 +76,8 @@ export function applyUpdate(
   for (const id of update.start) work.status(id, "in_progress", "start");
   for (const draft of update.move) work.move(draft);
   if (update.order.length > 0) work.order(update.order);
-  return settle({ plan, base: work.plan, todos: work.plan.todos, reading, refused });
+  const base = work.plan;
+  return settle({ plan, base, todos: base.todos, reading, refused });
 }
 
 function policyFor(author: Author, policy: Policy): Policy {
@@ -94,7 +101,8 @@ function settle({
 }): Result {
   const { policy } = reading;
   const fresh = base === EMPTY_PLAN && plan.todos.length > 0;
-  let list = todos.map((todo) => withKnownDependencies(todo, todos, reading));
+  const ids = new Set(todos.map((todo) => todo.id));
+  let list = todos.map((todo) => withKnownDependencies(todo, ids, reading));
   if (policy.cycles === "drop") list = withoutCycles(list, reading);
   if (refused.size > 0) list = withhold(list, { before: fresh ? [] : plan.todos, refused, reading });
   // What was refused is no fault of the list's: where idleness is one, the next item starts by itself.
@@ -103,8 +111,8 @@ function settle({
     const next = nextStartable(list);
     if (next) list = list.map((todo) => (todo === next ? { ...todo, status: "in_progress" } : todo));
   }
-  const issues = [...reading.issues, ...checkTodos(list, policy, plan.todos)];
-  if (issues.length > 0) return { ok: false, issues };
+  for (const issue of checkTodos(list, policy, plan.todos)) reading.issue(issue);
+  if (reading.issues.length > 0) return { ok: false, issues: reading.issues };
   const changes: Change[] = fresh
     ? [{ type: "plan-reset" }, ...diffTodos([], list)]
     : diffTodos(plan.todos, list);
@@ -133,9 +141,7 @@ function withContent(plan: Plan, drafts: readonly Draft[], reading: Reading): Dr
 /** The item that a written draft becomes. */
 function merged(
   { draft, id, was }: Identified,
-  items: readonly Identified[],
-  plan: Plan,
-  { reading, author }: { reading: Reading; author: Author },
+  { resolve, reading, author }: { resolve: (reference: string) => string; reading: Reading; author: Author },
 ): Todo {
   if (was?.status === "completed" && reading.policy.completed === "frozen") {
     if (draft.status !== undefined && draft.status !== "completed") {
@@ -152,26 +158,27 @@ function merged(
     { ...base, id, content: draft.content!, status: draft.status ?? was?.status ?? "pending" },
     draft,
   );
-  if (draft.dependsOn)
-    setDependencies(
-      todo,
-      draft.dependsOn.map((reference) => resolved(reference, items, plan)),
-    );
+  if (draft.dependsOn) setDependencies(todo, draft.dependsOn.map(resolve));
   return todo;
 }
 
 /** In a written list, a reference is an id that the list carries, else a position in it, else a known id. */
-function resolved(reference: string, items: readonly Identified[], plan: Plan): string {
-  const byName = items.find((item) => item.draft.id === reference);
-  if (byName) return byName.id;
-  if (items.every((item) => item.draft.id === undefined)) {
-    const byPosition = /^\d+$/.test(reference) ? items[Number(reference) - 1] : undefined;
-    if (byPosition) return byPosition.id;
+function references(items: readonly Identified[], plan: Plan): (reference: string) => string {
+  const byName = new Map<string, string>();
+  const byContent = new Map<string, string>();
+  for (const { draft, id } of items.toReversed()) {
+    if (draft.id !== undefined) byName.set(draft.id, id);
+    byContent.set(draft.content ?? "", id);
   }
-  const byContent = plan.todos.some((todo) => todo.id === reference)
-    ? undefined
-    : items.find((item) => item.draft.content === reference);
-  return byContent?.id ?? reference;
+  const known = new Set(plan.todos.map((todo) => todo.id));
+  return (reference) => {
+    const named = byName.get(reference);
+    if (named !== undefined) return named;
+    const isPosition = byName.size === 0 && /^\d+$/.test(reference);
+    const placed = isPosition ? items[Number(reference) - 1] : undefined;
+    if (placed) return placed.id;
+    return known.has(reference) ? reference : (byContent.get(reference) ?? reference);
+  };
 }
 
 function withFields(todo: Todo, draft: Draft): Todo {
@@ -189,47 +196,54 @@ function setDependencies(todo: Todo, ids: readonly string[]): void {
 }
 
 /** Leaves out dependencies on items that this change removed, and on unknown ones where the policy says so. */
-function withKnownDependencies(todo: Todo, todos: readonly Todo[], reading: Reading): Todo {
-  if (!todo.dependsOn) return todo;
-  const known = todo.dependsOn.filter((id) => todos.some((other) => other.id === id));
-  if (known.length === todo.dependsOn.length) return todo;
+function withKnownDependencies(todo: Todo, ids: ReadonlySet<string>, reading: Reading): Todo {
+  const unknown = todo.dependsOn?.filter((id) => !ids.has(id)) ?? [];
+  if (unknown.length === 0) return todo;
   if (reading.policy.unknownIds === "refuse" && todo.status !== "completed") return todo;
-  const unknown = todo.dependsOn.filter((id) => !known.includes(id));
   if (todo.status !== "completed")
     reading.note(`Ignored unknown dependencies of ${todo.id}: ${unknown.join(", ")}.`);
-  const next = { ...todo };
-  setDependencies(next, known);
-  return next;
+  return without(todo, new Set(unknown));
 }
 
 function withoutCycles(todos: readonly Todo[], reading: Reading): Todo[] {
-  let list = [...todos];
-  for (let cycle = findCycle(list); cycle; cycle = findCycle(list)) {
-    const [from, to] = cycle.slice(-2) as [string, string];
+  const dropped = new Map<string, Set<string>>();
+  for (const { from, to } of closingDependencies(todos)) {
     reading.note(`Dropped the dependency of ${from} on ${to}: it closed a circle.`);
-    list = list.map((todo) => {
-      if (todo.id !== from) return todo;
-      const next = { ...todo };
-      setDependencies(
-        next,
-        todo.dependsOn!.filter((id) => id !== to),
-      );
-      return next;
-    });
+    dropped.set(from, (dropped.get(from) ?? new Set()).add(to));
   }
-  return list;
+  return todos.map((todo) => without(todo, dropped.get(todo.id)));
+}
+
+function without(todo: Todo, dependencies: ReadonlySet<string> | undefined): Todo {
+  if (!dependencies) return todo;
+  const next = { ...todo };
+  setDependencies(
+    next,
+    (todo.dependsOn ?? []).filter((id) => !dependencies.has(id)),
+  );
+  return next;
 }
 
 /** A plan under change: every operation edits a copy and reports what it could not do. */
 class Workbench {
-  plan: Plan;
+  readonly #before: Plan;
+  readonly #items: Items;
+  readonly #isSpent: (id: string) => boolean;
   readonly #reading: Reading;
+  #nextId: number;
   /** New ids of added items, by the ids they were sent with. */
   readonly #renamed = new Map<string, string>();
 
   constructor(plan: Plan, reading: Reading) {
-    this.plan = plan;
+    this.#before = plan;
+    this.#items = new Items(plan.todos);
+    this.#isSpent = spentIds(plan, { has: (id) => this.#items.get(id) !== undefined });
     this.#reading = reading;
+    this.#nextId = plan.nextId;
+  }
+
+  get plan(): Plan {
+    return planOf({ ...this.#before, nextId: this.#nextId }, this.#items.list);
   }
 
   edit(draft: Draft): void {
@@ -243,7 +257,7 @@ class Workbench {
       this.#reading.issue(frozen(todo.id, "edit", { ...draft, at: undefined }));
       return;
     }
-    this.#replace(next);
+    this.#items.replace(next);
     if (draft.status) this.status(draft.id!, draft.status, "edit");
     if (draft.before !== undefined) this.move(draft);
   }
@@ -255,8 +269,8 @@ class Workbench {
       }
       return;
     }
-    const free = draft.id !== undefined && !isSpent(this.plan, draft.id) && !this.#has(draft.id);
-    const id = free ? draft.id! : String(this.plan.nextId);
+    const free = draft.id !== undefined && !this.#isSpent(draft.id) && !this.#items.get(draft.id);
+    const id = free ? draft.id! : this.#freshId();
     if (draft.id !== undefined && !free)
       this.#reading.note(`The id ${draft.id} was taken; the new item is ${id}.`);
     const todo = withFields({ id, content: draft.content, status: draft.status ?? "pending" }, draft);
@@ -265,8 +279,9 @@ class Workbench {
       todo,
       (draft.dependsOn ?? []).map((reference) => this.#renamed.get(reference) ?? reference),
     );
-    const at = draft.before === undefined ? -1 : this.#index(draft.before, `${draft.at}.before`);
-    this.#set(this.plan.todos.toSpliced(at < 0 ? this.plan.todos.length : at, 0, todo));
+    const before = draft.before === undefined ? undefined : this.#find(draft.before, `${draft.at}.before`);
+    this.#items.add(todo, before && { before: before.id });
+    this.#nextId = nextNumber(this.#nextId, [todo]);
   }
 
   status(id: string, status: Status, field: string): void {
@@ -282,58 +297,46 @@ class Workbench {
     } else if (this.#isFrozen(todo)) {
       this.#reading.issue(frozen(id, field, status));
     } else {
-      this.#replace({ ...todo, status });
+      this.#items.replace({ ...todo, status });
     }
   }
 
   block(draft: Draft): void {
-    const before = this.#reading.issues.length;
+    const { problems } = this.#reading;
     this.status(draft.id!, "blocked", "block");
-    const todo = this.plan.todos.find((other) => other.id === draft.id);
-    if (todo && draft.note && this.#reading.issues.length === before)
-      this.#replace({ ...todo, note: draft.note });
+    const todo = this.#items.get(draft.id!);
+    if (todo && draft.note && this.#reading.problems === problems)
+      this.#items.replace({ ...todo, note: draft.note });
   }
 
   move(draft: Draft): void {
     const todo = this.#find(draft.id!, "move");
     const before = draft.before === undefined ? undefined : this.#find(draft.before, "move");
     if (!todo || todo === before || (draft.before !== undefined && !before)) return;
-    const rest = this.plan.todos.filter((other) => other !== todo);
-    this.#set(rest.toSpliced(before ? rest.indexOf(before) : rest.length, 0, todo));
+    this.#items.remove([todo.id]);
+    this.#items.add(todo, before && { before: before.id });
   }
 
   order(ids: readonly string[]): void {
     for (const id of ids) this.#find(id, "order");
-    this.#set(reordered(this.plan.todos, ids));
-  }
-
-  #has(id: string): boolean {
-    return this.plan.todos.some((todo) => todo.id === id);
+    this.#items.reorder(ids);
   }
 
   #isFrozen(todo: Todo): boolean {
     return todo.status === "completed" && this.#reading.policy.completed === "frozen";
   }
 
-  #index(id: string, field: string): number {
-    const todo = this.#find(id, field);
-    return todo ? this.plan.todos.indexOf(todo) : -1;
+  #freshId(): string {
+    while (this.#items.get(String(this.#nextId))) this.#nextId += 1;
+    return String(this.#nextId++);
   }
 
   #find(id: string, field: string): Todo | undefined {
-    const todo = this.plan.todos.find((other) => other.id === id);
+    const todo = this.#items.get(id);
     if (todo) return todo;
     if (this.#reading.policy.unknownIds === "refuse")
-      this.#reading.issue(unknownId(id, field, this.plan.todos));
+      this.#reading.issue(unknownId(id, field, listIds(this.#items.list)));
     else this.#reading.note(`Ignored the unknown id ${id}.`);
     return undefined;
-  }
-
-  #replace(todo: Todo): void {
-    this.#set(this.plan.todos.map((other) => (other.id === todo.id ? todo : other)));
-  }
-
-  #set(todos: readonly Todo[]): void {
-    this.plan = planOf(this.plan, todos);
   }
 }

@@ -1,9 +1,16 @@
 import type { Todo } from "./todo.ts";
 
+type ById = ReadonlyMap<string, Todo>;
+
+export function byId(todos: readonly Todo[]): ById {
+  return new Map(todos.map((todo) => [todo.id, todo]));
+}
+
 /** Ids of dependencies that are not completed yet, in the order they are listed. */
-export function unmetDependencies(todo: Todo, todos: readonly Todo[]): string[] {
+export function unmetDependencies(todo: Todo, todos: readonly Todo[] | ById): string[] {
   if (!todo.dependsOn) return [];
-  return todo.dependsOn.filter((id) => todos.find((other) => other.id === id)?.status !== "completed");
+  const known = "get" in todos ? todos : byId(todos);
+  return todo.dependsOn.filter((id) => known.get(id)?.status !== "completed");
 }
 
 /** The pending item to start next: the most urgent one whose dependencies are completed, then list order. */
@@ -16,7 +23,8 @@ export function nextStartable(todos: readonly Todo[]): Todo | undefined {
 
 /** Pending items whose dependencies are completed. */
 export function startable(todos: readonly Todo[]): Todo[] {
-  return todos.filter((todo) => todo.status === "pending" && unmetDependencies(todo, todos).length === 0);
+  const known = byId(todos);
+  return todos.filter((todo) => todo.status === "pending" && unmetDependencies(todo, known).length === 0);
 }
 
 /**
@@ -24,18 +32,21 @@ export function startable(todos: readonly Todo[]): Todo[] {
  * A pending item that waits on a blocked or cancelled one is not among them.
  */
 export function actionable(todos: readonly Todo[]): Todo[] {
+  const known = byId(todos);
+  const waiting = new Map<string, string[]>();
+  for (const todo of todos) {
+    if (todo.status !== "pending") continue;
+    for (const id of unmetDependencies(todo, known)) {
+      const others = waiting.get(id);
+      if (others) others.push(todo.id);
+      else waiting.set(id, [todo.id]);
+    }
+  }
   const stuck = new Set(
     todos.filter((todo) => todo.status === "blocked" || todo.status === "cancelled").map((todo) => todo.id),
   );
-  for (let grew = true; grew;) {
-    grew = false;
-    for (const todo of todos) {
-      if (todo.status !== "pending" || stuck.has(todo.id)) continue;
-      if (!unmetDependencies(todo, todos).some((id) => stuck.has(id))) continue;
-      stuck.add(todo.id);
-      grew = true;
-    }
-  }
+  // Grows while it is walked: whoever waits on what is stuck is stuck too.
+  for (const id of stuck) for (const other of waiting.get(id) ?? []) stuck.add(other);
   return todos.filter(
     (todo) => todo.status === "in_progress" || (todo.status === "pending" && !stuck.has(todo.id)),
   );
@@ -43,11 +54,22 @@ export function actionable(todos: readonly Todo[]): Todo[] {
 
 /** The ids along one circle of dependencies, first id repeated at the end; undefined when there is none. */
 export function findCycle(todos: readonly Todo[]): string[] | undefined {
-  const byId = new Map(todos.map((todo) => [todo.id, todo]));
+  for (const { path, to } of closingDependencies(todos)) {
+    const way = [...path];
+    return [...way.slice(way.indexOf(to)), to];
+  }
+  return undefined;
+}
+
+/** Dependencies that close a circle: without all of them there is none. `path` is the way to the item that has it. */
+export function* closingDependencies(
+  todos: readonly Todo[],
+): Generator<{ from: string; to: string; path: ReadonlySet<string> }> {
+  const known = byId(todos);
   const done = new Set<string>();
+  const path = new Set<string>();
   for (const root of todos) {
     // An explicit stack: a plan of hundreds of chained items must not overflow the call stack.
-    const path: string[] = [];
     const stack: { id: string; next: number }[] = [{ id: root.id, next: 0 }];
     while (stack.length > 0) {
       const frame = stack.at(-1)!;
@@ -56,21 +78,20 @@ export function findCycle(todos: readonly Todo[]): string[] | undefined {
           stack.pop();
           continue;
         }
-        path.push(frame.id);
+        path.add(frame.id);
       }
-      const dependency = byId.get(frame.id)?.dependsOn?.[frame.next++];
+      const dependency = known.get(frame.id)?.dependsOn?.[frame.next++];
       if (dependency === undefined) {
         done.add(frame.id);
-        path.pop();
+        path.delete(frame.id);
         stack.pop();
-        continue;
+      } else if (path.has(dependency)) {
+        yield { from: frame.id, to: dependency, path };
+      } else if (known.has(dependency)) {
+        stack.push({ id: dependency, next: 0 });
       }
-      const start = path.indexOf(dependency);
-      if (start >= 0) return [...path.slice(start), dependency];
-      if (byId.has(dependency)) stack.push({ id: dependency, next: 0 });
     }
   }
-  return undefined;
 }
 
 function urgency(todo: Todo): number {

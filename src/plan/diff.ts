@@ -1,6 +1,7 @@
+import { Items } from "./items.ts";
 import {
   EDITABLE_FIELDS,
-  numberOf,
+  nextNumber,
   type Change,
   type EditableField,
   type OptionalField,
@@ -39,37 +40,34 @@ export function diffTodos(before: readonly Todo[], after: readonly Todo[]): Chan
  * an added item whose id was taken meanwhile gets a new one. So changes made side by side all survive.
  */
 export function patchTodos(todos: readonly Todo[], changes: readonly Change[]): Todo[] {
-  let list = [...todos];
+  let items = new Items(todos);
+  const removed: string[] = [];
   for (const change of changes) {
+    if (change.type === "todo-remove") {
+      removed.push(change.id);
+      continue;
+    }
+    items.remove(removed.splice(0));
     switch (change.type) {
       case "plan-reset":
-        list = [];
+        items = new Items([]);
         break;
       case "todo-add":
-        list.splice(Math.min(change.index, list.length), 0, withFreeId(change.todo, list));
-        break;
-      case "todo-remove":
-        list = list.filter((todo) => todo.id !== change.id);
+        items.add(withFreeId(change.todo, items), { index: change.index });
         break;
       case "todo-status":
-        list = list.map((todo) => (todo.id === change.id ? { ...todo, status: change.to } : todo));
+      case "todo-edit": {
+        const todo = items.get(change.id);
+        if (todo) items.replace(edited(todo, change));
         break;
-      case "todo-edit":
-        list = list.map((todo) => (todo.id === change.id ? edited(todo, change) : todo));
-        break;
+      }
       case "plan-reorder":
-        list = reordered(list, change.order);
+        items.reorder(change.order);
         break;
     }
   }
-  return list;
-}
-
-/** The listed ids first and in that order, everything else behind them in its old order. */
-export function reordered(todos: readonly Todo[], order: readonly string[]): Todo[] {
-  const rank = new Map(order.map((id, index) => [id, index]));
-  const place = (todo: Todo): number => rank.get(todo.id) ?? order.length;
-  return todos.toSorted((a, b) => place(a) - place(b));
+  items.remove(removed);
+  return items.list;
 }
 
 /** Structural equality of plan values: plain objects, arrays and primitives. */
@@ -96,13 +94,16 @@ function diffFields(was: Todo, now: Todo): Extract<Change, { type: "todo-edit" }
   return { type: "todo-edit", id: now.id, set: set as Partial<Todo>, ...(unset.length > 0 && { unset }) };
 }
 
-function edited(todo: Todo, change: Extract<Change, { type: "todo-edit" }>): Todo {
+function edited(todo: Todo, change: Extract<Change, { type: "todo-edit" | "todo-status" }>): Todo {
+  if (change.type === "todo-status") return { ...todo, status: change.to };
   const next: Todo = { ...todo, ...change.set };
   for (const field of change.unset ?? []) delete next[field];
   return next;
 }
 
-function withFreeId(todo: Todo, list: readonly Todo[]): Todo {
-  if (!list.some((other) => other.id === todo.id)) return todo;
-  return { ...todo, id: String(Math.max(0, ...list.map((other) => numberOf(other.id) ?? 0)) + 1) };
+function withFreeId(todo: Todo, items: Items): Todo {
+  if (!items.get(todo.id)) return todo;
+  let number = nextNumber(1, items.list);
+  while (items.get(String(number))) number += 1;
+  return { ...todo, id: String(number) };
 }

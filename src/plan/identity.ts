@@ -1,6 +1,7 @@
-import type { Draft, Reading } from "./read.ts";
+import type { Draft } from "./read.ts";
+import type { Reading } from "./reading.ts";
 import { duplicateId } from "./rules.ts";
-import { numberOf, type Plan, type Todo } from "./todo.ts";
+import { nextNumber, numberOf, type Plan, type Todo } from "./todo.ts";
 
 /** A draft with the id it will have, and the item it continues if there is one. */
 export interface Identified {
@@ -16,8 +17,9 @@ export interface Identified {
  */
 export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading): Identified[] {
   const byId = new Map(plan.todos.map((todo) => [todo.id, todo]));
+  const isSpent = spentIds(plan, byId);
   const taken = new Set<string>();
-  const named = drafts.map((draft) => namedId(draft, { byId, taken, plan, reading }));
+  const named = drafts.map((draft) => namedId(draft, { isSpent, taken, reading }));
   const found =
     reading.policy.ids === "sent" ? byPosition(named, taken) : byContent(drafts, { named, plan, taken });
   let next = plan.nextId;
@@ -25,7 +27,7 @@ export function identify(plan: Plan, drafts: readonly Draft[], reading: Reading)
     let id = found[index];
     if (id === undefined) {
       const position = String(index + 1);
-      id = taken.has(position) || byId.has(position) || isSpent(plan, position) ? undefined : position;
+      id = taken.has(position) || byId.has(position) || isSpent(position) ? undefined : position;
       while (id === undefined || taken.has(id)) id = String(next++);
       taken.add(id);
       if (reading.policy.ids === "sent" && draft.id === undefined)
@@ -52,44 +54,43 @@ function byContent(
   drafts: readonly Draft[],
   { named, plan, taken }: { named: Ids; plan: Plan; taken: Set<string> },
 ): Ids {
-  const unclaimed = plan.todos.filter((todo) => !taken.has(todo.id));
+  const unclaimed = new Map<string, string[]>();
+  for (const { id, content } of plan.todos.toReversed()) {
+    if (taken.has(id)) continue;
+    const key = contentKey(content);
+    const same = unclaimed.get(key);
+    if (same) same.push(id);
+    else unclaimed.set(key, [id]);
+  }
   return drafts.map((draft, index) => {
     if (named[index] !== undefined) return named[index];
-    const key = contentKey(draft.content ?? "");
-    const at = unclaimed.findIndex((todo) => contentKey(todo.content) === key);
-    if (at < 0) return undefined;
-    const [todo] = unclaimed.splice(at, 1);
-    taken.add(todo!.id);
-    return todo!.id;
+    const id = unclaimed.get(contentKey(draft.content ?? ""))?.pop();
+    if (id !== undefined) taken.add(id);
+    return id;
   });
 }
 
 /** The plan that holds these items, remembering every id that is gone. */
 export function planOf(previous: Plan, todos: readonly Todo[]): Plan {
   const present = new Set(todos.map((todo) => todo.id));
-  const gone = previous.todos.filter((todo) => !present.has(todo.id) && numberOf(todo.id) === undefined);
-  return {
-    todos,
-    nextId: Math.max(previous.nextId, ...todos.map((todo) => (numberOf(todo.id) ?? 0) + 1)),
-    retired: [...previous.retired, ...gone.map((todo) => todo.id)],
-  };
+  const nextId = nextNumber(previous.nextId, todos);
+  const isCounted = (id: string): boolean => (numberOf(id) ?? nextId) < nextId;
+  const gone = previous.todos.filter(({ id }) => !present.has(id) && !isCounted(id));
+  return { todos, nextId, retired: [...previous.retired, ...gone.map((todo) => todo.id)] };
 }
 
-/** True when an item of this plan had the id and no longer exists. */
-export function isSpent(plan: Plan, id: string): boolean {
-  if (plan.todos.some((todo) => todo.id === id)) return false;
-  const number = numberOf(id);
-  return number === undefined ? plan.retired.includes(id) : number < plan.nextId;
+/** Tells whether an item of this plan had an id and no longer exists. */
+export function spentIds(
+  { nextId, retired }: Plan,
+  present: { has: (id: string) => boolean },
+): (id: string) => boolean {
+  const names = new Set(retired);
+  return (id) => !present.has(id) && (names.has(id) || (numberOf(id) ?? nextId) < nextId);
 }
 
 function namedId(
   draft: Draft,
-  {
-    byId,
-    taken,
-    plan,
-    reading,
-  }: { byId: Map<string, Todo>; taken: Set<string>; plan: Plan; reading: Reading },
+  { isSpent, taken, reading }: { isSpent: (id: string) => boolean; taken: Set<string>; reading: Reading },
 ): string | undefined {
   const { id } = draft;
   if (id === undefined) return undefined;
@@ -98,7 +99,7 @@ function namedId(
     else reading.note(`The id ${id} was used twice; the second item got a new id.`);
     return undefined;
   }
-  if (reading.policy.ids === "stable" && !byId.has(id) && isSpent(plan, id)) {
+  if (reading.policy.ids === "stable" && isSpent(id)) {
     reading.note(`The id ${id} belonged to an item that is gone; the new item got a new id.`);
     return undefined;
   }

@@ -6,6 +6,8 @@ export interface Policy {
   statuses: readonly Status[];
   maxItems: number;
   maxInProgress: number;
+  /** How many characters an item's content or note may have. */
+  maxLength: number;
   /** A status that does not exist: refuse the change, or take it as `pending`. */
   unknownStatus: "refuse" | "pending";
   /** An item without content: refuse the change, or drop the item. */
@@ -46,6 +48,7 @@ export const LEAN_POLICY: Policy = {
   statuses: [...THREE_STATUSES, "blocked", "cancelled"],
   maxItems: 200,
   maxInProgress: 10,
+  maxLength: 2000,
   unknownStatus: "refuse",
   emptyContent: "refuse",
   ids: "stable",
@@ -67,6 +70,7 @@ export const CLASSIC_POLICY: Policy = {
   statuses: THREE_STATUSES,
   maxItems: Number.POSITIVE_INFINITY,
   maxInProgress: Number.POSITIVE_INFINITY,
+  maxLength: 20_000,
   earlyStart: "allow",
   idle: "allow",
   completed: "editable",

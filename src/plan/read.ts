@@ -1,8 +1,18 @@
-import { jsonrepair } from "jsonrepair";
 import { own } from "./own.ts";
-import type { Policy } from "./policy.ts";
+import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
+import { tooManyItems } from "./rules.ts";
 import { PRIORITIES, type Actuals, type Issue, type Priority, type Status } from "./todo.ts";
-import { FIELD_WORDS, OPERATION_WORDS, PRIORITY_WORDS, STATUS_WORDS } from "./words.ts";
+import {
+  isActuals,
+  oneLine,
+  readId,
+  readIds,
+  readMinutes,
+  readPriority,
+  tooManyOperations,
+  wordOf,
+} from "./values.ts";
+import { FIELD_WORDS, OPERATION_WORDS, STATUS_WORDS } from "./words.ts";
 
 /** An item as somebody sent it, after repair. */
 export interface Draft {
@@ -32,34 +42,16 @@ export interface UpdateDraft {
   order: string[];
 }
 
-/** Collects what is wrong and what was put right while input is read. */
-export class Reading {
-  readonly policy: Policy;
-  readonly issues: Issue[] = [];
-  readonly #notes = new Set<string>();
-
-  constructor(policy: Policy) {
-    this.policy = policy;
-  }
-
-  get notes(): string[] {
-    return [...this.#notes];
-  }
-
-  note(sentence: string): void {
-    this.#notes.add(sentence);
-  }
-
-  issue(issue: Issue): void {
-    this.issues.push(issue);
-  }
-}
-
 /** Reads the items of a full write from whatever a model or a person sent. */
 export function readItems(raw: unknown, reading: Reading): Draft[] {
   const at = reading.policy.listField;
   const value = parsed(raw, reading, at);
   if (Array.isArray(value)) {
+    const { maxItems } = reading.policy;
+    if (value.length > maxItems) {
+      reading.tooMuch(tooManyItems(value.length, maxItems));
+      return [];
+    }
     return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
   }
   if (isRecord(value)) {
@@ -122,31 +114,23 @@ export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
         message: `"${key}" is not an operation; use ${Object.keys(update).join(", ")}.`,
       });
     } else if (name === "start" || name === "done" || name === "cancel" || name === "order") {
-      update[name].push(...readIds(part, key, reading));
+      update[name] = [...update[name], ...readIds(part, key, reading)];
     } else {
       const operation = name as "block" | "add" | "edit" | "move";
-      update[operation].push(...readDrafts(part, operation, reading));
+      update[operation] = [...update[operation], ...readDrafts(part, operation, reading)];
     }
   }
   return update;
 }
 
-/** Shows a value that was sent in at most 60 characters. Never throws. */
-export function show(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    // A circular structure or a BigInt: its type is all that can be said.
-  }
-  text ??= value === undefined ? "nothing" : typeof value;
-  return text.length > 60 ? `${text.slice(0, 57).toWellFormed()}...` : text;
-}
-
 function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading: Reading): Draft[] {
   const value = parsed(raw, reading, at);
-  const list = Array.isArray(value) ? value : [value];
-  return list.flatMap((item: unknown, index): Draft | Draft[] => {
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length > MAX_OPERATIONS) {
+    reading.tooMuch(tooManyOperations(at));
+    return [];
+  }
+  return list.flatMap((item, index): Draft | Draft[] => {
     const where = `${at}[${index}]`;
     if (at === "block" && typeof item === "string") return readReasons(item, where, reading);
     if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
@@ -179,7 +163,11 @@ function readReasons(text: string, at: string, reading: Reading): Draft[] {
 
 function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined {
   const value = typeof raw === "string" && !/^\s*\{/.test(raw) ? raw : parsed(raw, reading, at);
-  if (typeof value === "string") return { at, content: oneLine(value) };
+  if (typeof value === "string") {
+    const draft: Draft = { at };
+    readField(draft, reading.policy.contentField, value, reading);
+    return draft;
+  }
   if (!isRecord(value)) {
     reading.issue({
       rule: "arguments",
@@ -205,6 +193,12 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
     const message = `${draft.at}.${key} is ${show(value)}; use ${valid}.`;
     reading.issue({ rule, item: draft.id ?? draft.at, field: key, sent: value, valid, message });
   };
+  const { maxLength } = reading.policy;
+  const tooLong = (): void => {
+    const valid = `at most ${maxLength} characters`;
+    const message = `${draft.at}.${key} has ${String(value).length} characters; use ${valid}.`;
+    reading.issue({ rule: "field", item: draft.id ?? draft.at, field: key, sent: value, valid, message });
+  };
   switch (name) {
     case "id":
     case "before": {
@@ -215,12 +209,14 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
     }
     case "content":
       if (typeof value !== "string") return bad("a non-empty string", "content");
+      if (value.length > maxLength) return tooLong();
       if (key !== reading.policy.contentField)
         reading.note(`Read "${key}" as ${reading.policy.contentField}.`);
       draft.content ??= oneLine(value);
       return;
     case "note":
       if (typeof value !== "string") return bad("a string");
+      if (value.length > maxLength) return tooLong();
       if (oneLine(value)) draft.note = oneLine(value);
       return;
     case "status":
@@ -255,7 +251,7 @@ function readField(draft: Draft, key: string, value: unknown, reading: Reading):
 
 function readStatus(draft: Draft, value: unknown, reading: Reading): void {
   const { statuses, aliases, unknownStatus } = reading.policy;
-  const exact = typeof value === "string" ? value.trim().toLowerCase() : "";
+  const exact = wordOf(value);
   const word = exact.replaceAll(/[\s-]+/g, "_");
   const status = (aliases ? (own(STATUS_WORDS, word) ?? word) : exact) as Status;
   if (statuses.includes(status)) {
@@ -285,111 +281,8 @@ function position(at: string): string {
   return index === undefined ? at : String(Number(index) + 1);
 }
 
-/** Ids from a string, a number, a list of either, a JSON list, or a list of objects that have ids. */
-function readIds(raw: unknown, at: string, reading: Reading): string[] {
-  // An id that is kept as it was sent may have anything in it: a text is one of them.
-  const isOne = reading.policy.ids === "sent";
-  const value = typeof raw === "string" && !isOne && /^\s*\[/.test(raw) ? parsed(raw, reading, at) : raw;
-  const list = Array.isArray(value)
-    ? value
-    : typeof value === "string" && !isOne
-      ? value.split(/[\s,]+/).filter(Boolean)
-      : [value];
-  return list.flatMap((entry): string | string[] => {
-    const id = readId(isRecord(entry) ? own(entry, "id") : entry, reading);
-    if (id !== undefined) return (!isOne && range(id)) || id;
-    reading.issue({
-      rule: "known-id",
-      field: at,
-      sent: entry,
-      valid: "ids",
-      message: `${at} must be a list of ids; got ${show(entry)}.`,
-    });
-    return [];
-  });
-}
-
-function readId(value: unknown, { policy }: Reading): string | undefined {
-  if (policy.ids === "sent") {
-    return typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined;
-  }
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return String(value);
-  if (typeof value !== "string") return undefined;
-  const id = value
-    .trim()
-    .replace(/^#+/, "")
-    .replaceAll(/[\s,]+/g, "-");
-  return id !== "" && id.length <= 64 ? id : undefined;
-}
-
-/** `2-5` means the four of them. */
-function range(id: string): string[] | undefined {
-  const [, from, to] = /^([1-9]\d{0,3})-([1-9]\d{0,3})$/.exec(id) ?? [];
-  const count = Number(to) - Number(from) + 1;
-  if (!(count >= 2 && count <= 1000)) return undefined;
-  return Array.from({ length: count }, (_, index) => String(Number(from) + index));
-}
-
-function readPriority(value: unknown, reading: Reading): Priority | undefined {
-  const word = String(typeof value === "string" || typeof value === "number" ? value : "")
-    .trim()
-    .toLowerCase();
-  const exact = PRIORITIES.find((priority) => priority === word);
-  if (exact) return exact;
-  const priority = own(PRIORITY_WORDS, word);
-  if (priority) reading.note(`Read the priority ${show(value)} as ${priority}.`);
-  return priority;
-}
-
-function readMinutes(value: unknown): number | undefined {
-  if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
-  if (typeof value !== "string") return undefined;
-  const match =
-    /^\s*(?:(\d+(?:\.\d+)?)\s*h(?:ours?|rs?)?)?\s*(?:(\d+(?:\.\d+)?)\s*(?:m(?:in(?:ute)?s?)?)?)?\s*$/i.exec(
-      value,
-    );
-  if (!match || (match[1] === undefined && match[2] === undefined)) return undefined;
-  return Number(match[1] ?? 0) * 60 + Number(match[2] ?? 0);
-}
-
-function isActuals(value: unknown): value is Actuals {
-  const keys = ["startedAt", "elapsedMs", "modelCalls", "toolCalls", "inputTokens", "outputTokens"];
-  return (
-    isRecord(value) &&
-    Object.keys(value).length === keys.length &&
-    keys.every((key) => Number.isFinite(own(value, key)))
-  );
-}
-
-/** Content and notes are single lines everywhere: a plan is a list. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\s*[\n\r\v\f\u0085\u2028\u2029]+\s*/g, " ").trim();
-}
-
 function fieldName(key: string, reading: Reading): string | undefined {
   const name = own(FIELD_WORDS, key);
   const right = name === "content" ? reading.policy.contentField : name;
   return reading.policy.aliases || key === right || key === name ? name : undefined;
-}
-
-/** A JSON string is what it says; anything else is itself. */
-function parsed(raw: unknown, reading: Reading, at: string): unknown {
-  if (typeof raw !== "string" || !/^\s*[[{]/.test(raw)) return raw;
-  try {
-    const value: unknown = JSON.parse(raw);
-    reading.note(`Read the JSON string in ${at} as a value.`);
-    return value;
-  } catch {
-    try {
-      const value: unknown = JSON.parse(jsonrepair(raw));
-      reading.note(`Repaired the broken JSON string in ${at}.`);
-      return value;
-    } catch {
-      return raw;
-    }
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

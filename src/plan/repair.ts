@@ -5,13 +5,29 @@ import { jsonrepair } from "jsonrepair";
  * closing it would make it say something that nobody said.
  */
 export function repairJson(text: string): Record<string, unknown> | undefined {
-  if (isCutOff(text)) return undefined;
+  if (!isRepairable(text) || isCutOff(text)) return undefined;
   try {
     const value: unknown = JSON.parse(jsonrepair(text));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What a repair may take: it goes over the text again for every level and every fault. */
+const LONGEST = 100_000;
+const DEEPEST = 100;
+
+/** Whether a text is short and flat enough for a repair. */
+export function isRepairable(text: string): boolean {
+  if (text.length > LONGEST) return false;
+  let depth = 0;
+  // Brackets within strings count too: what is refused for them was no plan.
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+    if (depth > DEEPEST) return false;
+  }
+  return true;
 }
 
 const OPENING: Readonly<Record<string, string>> = { "}": "{", "]": "[" };

@@ -1,4 +1,4 @@
-import { findCycle, nextStartable, unmetDependencies } from "./dependencies.ts";
+import { byId, findCycle, nextStartable, unmetDependencies } from "./dependencies.ts";
 import type { Policy } from "./policy.ts";
 import type { Issue, Todo } from "./todo.ts";
 
@@ -28,8 +28,7 @@ export function listIds(todos: readonly Todo[]): string {
 }
 
 /** The refusal for a reference to an item that is not there. */
-export function unknownId(id: string, field: string, todos: readonly Todo[]): Issue {
-  const valid = listIds(todos);
+export function unknownId(id: string, field: string, valid: string): Issue {
   return {
     rule: "known-id",
     item: id,
@@ -73,13 +72,14 @@ export function frozen(id: string, field: string, sent: unknown): Issue {
   return { rule: "frozen", item: id, field, sent, valid: "no change", message };
 }
 
+export function tooManyItems(count: number, maxItems: number): Issue {
+  const message = `Max ${maxItems} todos allowed; this would make ${count}. Merge or drop some.`;
+  return { rule: "max-items", field: "todos", sent: count, valid: `at most ${maxItems} items`, message };
+}
+
 function checkLimits(todos: readonly Todo[], policy: Policy): Issue[] {
   const issues: Issue[] = [];
-  if (todos.length > policy.maxItems) {
-    const valid = `at most ${policy.maxItems} items`;
-    const message = `Max ${policy.maxItems} todos allowed; this would make ${todos.length}. Merge or drop some.`;
-    issues.push({ rule: "max-items", field: "todos", sent: todos.length, valid, message });
-  }
+  if (todos.length > policy.maxItems) issues.push(tooManyItems(todos.length, policy.maxItems));
   const running = todos.filter((todo) => todo.status === "in_progress");
   if (running.length > policy.maxInProgress) {
     const [limit, valid] =
@@ -98,10 +98,13 @@ function checkLimits(todos: readonly Todo[], policy: Policy): Issue[] {
 
 function checkDependencies(todos: readonly Todo[], policy: Policy, before: readonly Todo[]): Issue[] {
   const issues: Issue[] = [];
-  const ids = new Set(todos.map((todo) => todo.id));
+  const known = byId(todos);
+  let names: string | undefined;
   for (const todo of todos) {
     for (const id of todo.dependsOn ?? []) {
-      if (!ids.has(id)) issues.push(unknownId(id, `item ${todo.id}, dependsOn`, todos));
+      if (known.has(id)) continue;
+      names ??= listIds(todos);
+      issues.push(unknownId(id, `item ${todo.id}, dependsOn`, names));
     }
   }
   const cycle = findCycle(todos);
@@ -123,7 +126,7 @@ function checkDependencies(todos: readonly Todo[], policy: Policy, before: reado
     const acted =
       todo.status === "in_progress" ||
       (todo.status === "completed" && old.get(todo.id)?.status !== "completed");
-    const unmet = acted ? unmetDependencies(todo, todos).filter((id) => ids.has(id)) : [];
+    const unmet = acted ? unmetDependencies(todo, known).filter((id) => known.has(id)) : [];
     if (unmet.length === 0) continue;
     const valid = `completed dependencies (${unmet.join(", ")})`;
     const message = `Item ${todo.id} cannot be ${todo.status} before ${unmet.join(", ")}: it depends on that. Complete that first.`;

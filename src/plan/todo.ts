@@ -132,7 +132,19 @@ export function countTodos(todos: readonly Todo[]): Counts {
   return counts;
 }
 
-/** Ids that are small whole numbers take part in the count; `0`, `007` and huge numbers are plain names. */
+/** Ids that are whole numbers take part in the count; `0` and `007` are plain names. */
 export function numberOf(id: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(id) ? Number(id) : undefined;
+}
+
+/** The largest number that moves the count on though nobody has counted so far: a larger one is a plain name. */
+const LARGEST_SENT = 999_999;
+
+/** The first number, from `next` on, that is above every item's that counts. */
+export function nextNumber(next: number, todos: readonly Todo[]): number {
+  const largest = Math.max(LARGEST_SENT, next + todos.length);
+  return todos.reduce((number, { id }) => {
+    const own = numberOf(id) ?? 0;
+    return own >= number && own <= largest ? own + 1 : number;
+  }, next);
 }

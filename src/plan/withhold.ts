@@ -1,5 +1,5 @@
 import { unmetDependencies } from "./dependencies.ts";
-import type { Reading } from "./read.ts";
+import type { Reading } from "./reading.ts";
 import type { Status, Todo } from "./todo.ts";
 
 /**
@@ -17,14 +17,16 @@ export function withhold(
   const list = todos.map((todo) => (isNow(todo, "completed") && refused.has(todo.id) ? undone(todo) : todo));
   const { earlyStart, maxInProgress } = reading.policy;
 
+  const known = new Map(list.map((todo) => [todo.id, todo]));
   for (let found = earlyStart === "refuse"; found;) {
     found = false;
     for (const [at, todo] of list.entries()) {
       if (!isNow(todo, "completed") && !isNow(todo, "in_progress")) continue;
-      const unmet = unmetDependencies(todo, list);
+      const unmet = unmetDependencies(todo, known);
       if (unmet.length === 0) continue;
       found = true;
       list[at] = undone(todo);
+      known.set(todo.id, list[at]);
       reading.note(`${todo.id} is not ${todo.status}: it waits on ${unmet.join(", ")}.`);
     }
   }

@@ -1,6 +1,6 @@
 import type { ToolCall } from "@langchain/core/messages";
 import type { InterruptOnConfig } from "langchain";
-import { show } from "../../plan/read.ts";
+import { show } from "../../plan/reading.ts";
 import { argumentsProblem } from "../loose-tool.ts";
 import { decisionList, decisionType, editedCall, reasonOf } from "../review.ts";
 

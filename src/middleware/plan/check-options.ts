@@ -55,6 +55,7 @@ export const PLAN_OPTIONS = z
       }),
     maxItems: atLeastOne,
     maxInProgress: atLeastOne,
+    maxLength: atLeastOne,
     unknownStatus: z.enum(["refuse", "pending"]),
     emptyContent: z.enum(["refuse", "drop"]),
     ids: z.enum(["stable", "sent"]),

@@ -103,10 +103,10 @@ function orderOf(todos: readonly Todo[]): string {
 function reorder(order: string, todos: readonly Todo[]): Change[] {
   if (orderOf(todos) === order) return [];
   const ids = todos.map((todo) => todo.id);
-  const known = order.split("\n");
-  const common = ids.filter((id) => known.includes(id));
-  const before = known.filter((id) => common.includes(id));
-  if (common.every((id, index) => id === before[index])) return [];
+  const known = new Set(order.split("\n"));
+  const common = new Set(ids.filter((id) => known.has(id)));
+  const before = [...known].filter((id) => common.has(id));
+  if ([...common].every((id, index) => id === before[index])) return [];
   return [{ type: "plan-reorder", order: ids }];
 }
 

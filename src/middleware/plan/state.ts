@@ -17,7 +17,7 @@ import {
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
-import { numberOf } from "../../plan/todo.ts";
+import { nextNumber } from "../../plan/todo.ts";
 import { anyUpdate } from "../any-update.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
@@ -106,8 +106,7 @@ function withIds(todos: readonly Todo[]): readonly Todo[] {
 }
 
 export function planFrom({ todos, memory }: PlanState): Plan {
-  const numbers = todos.map((todo) => (numberOf(todo.id) ?? 0) + 1);
-  return { todos, nextId: Math.max(memory.nextId, ...numbers), retired: memory.retired };
+  return { todos, nextId: nextNumber(memory.nextId, todos), retired: memory.retired };
 }
 
 /** Adds or replaces fields of the memory. */

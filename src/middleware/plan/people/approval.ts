@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
-import { show } from "../../../plan/read.ts";
+import { show } from "../../../plan/reading.ts";
 import {
   askPerson,
   decisionList,
