@@ -11,6 +11,8 @@ const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TER
 export interface ShellOptions extends DiskOptions {
   /** Default two minutes. A call may ask for another limit. */
   timeoutMs?: number;
+  /** The longest that a call may ask for. Default ten minutes, or `timeoutMs` where that is longer. */
+  maxTimeoutMs?: number;
   /** The most characters of output to keep, from its head and its tail. Default 30,000. */
   maxOutput?: number;
   /** More variables of this process that commands get, by name. */
@@ -21,10 +23,17 @@ export interface ShellOptions extends DiskOptions {
 
 /**
  * Files in a real folder, and commands run there by `/bin/sh`. The shell is not a sandbox: a command can reach
- * whatever this process can. What a command leaves running in its process group ends with it.
+ * whatever this process can. What a command leaves running ends with it, and with this process if it is killed.
  */
 export function shellBackend(root: string, options: ShellOptions = {}): FileBackend {
-  const { timeoutMs = 120_000, maxOutput = 30_000, passEnv = [], env = {}, ...disk } = options;
+  const {
+    timeoutMs = 120_000,
+    maxTimeoutMs = Math.max(600_000, timeoutMs),
+    maxOutput = 30_000,
+    passEnv = [],
+    env = {},
+    ...disk
+  } = options;
   return {
     ...diskBackend(root, disk),
     async execute(command, call = {}) {
@@ -33,7 +42,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
       return runCommand(command, {
         cwd: root,
         env: { ...passed([...PASSED, ...passEnv]), ...env },
-        timeoutMs: call.timeoutMs ?? timeoutMs,
+        timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, maxTimeoutMs),
         maxOutput,
         signal: call.signal,
       });

@@ -3,10 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Execution, FileResult } from "../backend.ts";
 import { fail } from "../failures.ts";
 import { CappedOutput } from "./capped-output.ts";
+import { taggedProcesses } from "./strays.ts";
+import { COMMAND_TAG, warden } from "./warden.ts";
 
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;
 const POLL_MS = 20;
+/** How often strays are looked for: one that forks faster than it can be ended is left to the system. */
+const MAX_ROUNDS = 50;
 /** How long output may still take to arrive when everything that could write it has been ended. */
 const DRAIN_MS = 250;
 
@@ -20,15 +24,21 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a command in a process group of its own, and ends the whole group when the command is over, out of time
- * or aborted. An abort throws the signal's reason.
+ * Runs a command in a process group of its own, and ends it with everything it started when it is over, out of time
+ * or aborted, or when this process is killed. An abort throws the signal's reason.
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<FileResult<Execution>> {
   const { timeoutMs, maxOutput, signal } = options;
   signal?.throwIfAborted();
   if (command.trim() === "") return fail("The command is empty.");
-  const child = start(command, options);
-  if (child instanceof Error) return fail(`The command was not started: ${child.message}.`);
+  const tag = crypto.randomUUID();
+  warden.begins(tag);
+  const child = start(command, { ...options, env: { ...options.env, [COMMAND_TAG]: tag } });
+  if (child instanceof Error) {
+    warden.ended(tag);
+    return fail(`The command was not started: ${child.message}.`);
+  }
+  if (child.pid !== undefined) warden.isGroup(tag, child.pid);
   const output = new CappedOutput(maxOutput);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
@@ -40,7 +50,11 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const limit = deadline(timeoutMs, signal);
   const first = await Promise.race([ended, limit.reached]);
   limit.cancel();
-  if (child.pid !== undefined) await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
+  if (child.pid !== undefined) {
+    await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
+    await endStrays(tag);
+  }
+  warden.ended(tag);
   const exitCode = await ended;
   await Promise.race([closed, sleep(DRAIN_MS)]);
   child.stdout.destroy();
@@ -106,10 +120,24 @@ async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
   signalGroup(group, "SIGKILL");
 }
 
+/** Ends what has left the group, and what that starts meanwhile. */
+async function endStrays(tag: string): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const strays = await taggedProcesses(tag);
+    if (strays.length === 0) return;
+    for (const pid of strays) signal(pid, "SIGKILL");
+    await sleep(POLL_MS);
+  }
+}
+
 /** False when there is no such group any more. */
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(group: number, name: NodeJS.Signals | 0): boolean {
+  return signal(-group, name);
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-group, signal);
+    return process.kill(pid, name);
   } catch {
     return false;
   }

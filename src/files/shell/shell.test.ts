@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,6 +70,35 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
     const result = await run("sleep 600 & echo $! > left.pid; echo done");
     expect(result).toMatchObject({ output: "done\n", exitCode: 0, timedOut: false });
     expect(isAlive(pidIn("left.pid"))).toBe(false);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "ends what has left its group, its session and its parent",
+    async () => {
+      const away = `setsid sh -c '(setsid sh -c "echo \\$\\$ > away.pid; sleep 600" &) & sleep 0.1'`;
+      const result = await run(`${away}; while [ ! -s away.pid ]; do sleep 0.01; done; echo done`);
+      expect(result).toMatchObject({ output: "done\n", exitCode: 0, timedOut: false });
+      expect(isAlive(pidIn("away.pid"))).toBe(false);
+      const late = await run(`rm away.pid; ${away}; sleep 600`, { timeoutMs: 1000 });
+      expect(late.timedOut).toBe(true);
+      expect(isAlive(pidIn("away.pid"))).toBe(false);
+    },
+  );
+
+  it("does not outlive a process that is killed", async () => {
+    const program = `import { shellBackend } from "./src/files/index.ts";
+      await shellBackend(${JSON.stringify(root)}).execute("echo $$ > orphan.pid; setsid sleep 600 & echo $! > orphan-away.pid; wait");`;
+    const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
+    await vi.waitFor(() => expect(pidIn("orphan-away.pid")).toBeGreaterThan(0), { timeout: 30_000 });
+    const pids = [pidIn("orphan.pid"), ...(process.platform === "linux" ? [pidIn("orphan-away.pid")] : [])];
+    expect(pids.filter(isAlive)).toEqual(pids);
+    harness.kill("SIGKILL");
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
+  });
+
+  it("has a limit for the limit that a call asks for", async () => {
+    const result = await run("sleep 600", { timeoutMs: 10 ** 9 }, { maxTimeoutMs: 200 });
+    expect(result.timedOut).toBe(true);
   });
 
   it("throws the reason of an abort when the processes are gone", async () => {

@@ -20,7 +20,7 @@ export const MOUNT = "/mnt/user-data";
 /** Options of `localSandboxProvider`. */
 export interface LocalSandboxOptions extends Pick<
   ShellOptions,
-  "timeoutMs" | "maxOutput" | "passEnv" | "env"
+  "timeoutMs" | "maxTimeoutMs" | "maxOutput" | "passEnv" | "env"
 > {
   /** Use Linux namespaces through `bwrap` where it works (`auto`), always, or never. Default `auto`. */
   bubblewrap?: "auto" | "always" | "never";
