@@ -1,3 +1,4 @@
+import { redact } from "../../../models/redact.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
@@ -24,7 +25,12 @@ export async function doctor({ state, ask, json }: DoctorFlags, terminal: Termin
     storageFinding(statePath(state, terminal)),
   ]);
   const [versions, ...rest] = machine;
-  const findings = [versions!, ...models, storage, ...rest];
+  // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
+  const findings = [versions!, ...models, storage, ...rest].map((finding) => ({
+    ...finding,
+    text: redact(finding.text, env),
+    ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),
+  }));
   const paint = paintOf(terminal);
   const signs = { ok: paint("green", "✓"), note: paint("dim", "·"), problem: paint("red", "✗") };
   const line = ({ level, text, fix }: Finding): string =>
