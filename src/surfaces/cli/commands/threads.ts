@@ -102,7 +102,7 @@ function table(rows: readonly Harmless[][]): Harmless[] {
   const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
   return all.map((row) => {
     const used = row.slice(0, row.findLastIndex((cell) => cell !== "") + 1);
-    const cells = used.map((cell, at) => (at < used.length - 1 ? padded(cell, widths[at]!) : cell));
-    return joined(cells, "  ");
+    const full = used.map((cell, at) => (at < used.length - 1 ? padded(cell, widths[at]!) : cell));
+    return joined(full, "  ");
   });
 }

@@ -30,7 +30,7 @@ export function harmlessLines(text: string): Harmless[] {
 
 /** The same in one line. */
 export function oneLine(text: string): Harmless {
-  return harmless(text.replaceAll(/\s+/g, " ")).trim() as Harmless;
+  return harmless(text.replaceAll(/[^\S\ufeff]+/g, " ")).trim() as Harmless;
 }
 
 /** Our own words, as they are, around what was made harmless. */
