@@ -32,6 +32,18 @@ const LAYERS: Record<string, string[]> = {
 /** Globals through which a clock, randomness or I/O would enter the engine, which is pure. */
 const IMPURE = ["Date", "Math.random", "crypto", "process", "console", "fetch", "setTimeout", "setInterval"];
 const PURE_LAYER = "plan";
+
+/** What reaches a terminal goes through one file each: the streams, what is drawn by others, and what makes it harmless. */
+const DOORS: readonly { file: string; only: readonly string[] }[] = [
+  { file: "main.ts", only: ["console", "process.stdout", "process.stderr"] },
+  {
+    file: "prompts.ts",
+    only: ["@clack/prompts", "node:readline", "node:readline/promises", "as WriteStream"],
+  },
+  { file: "output/harmless.ts", only: ["as Harmless"] },
+];
+const DOORS_LAYER = "surfaces/cli";
+
 const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
 const MAX_CODE_LINES = 400;
 
@@ -90,6 +102,13 @@ function* problemsOf(path: string, source: string): Generator<string> {
   if (layer === PURE_LAYER) {
     yield* file.names.filter((name) => IMPURE.includes(name)).map((name) => `${layer} may not use ${name}`);
   }
+  if (layer === DOORS_LAYER) {
+    for (const { file: door, only } of DOORS) {
+      if (path === `src/${DOORS_LAYER}/${door}`) continue;
+      const used = [...file.names, ...file.imports, ...file.casts].filter((name) => only.includes(name));
+      yield* used.map((name) => `only ${door} may use ${name}`);
+    }
+  }
   if (file.codeLines > MAX_CODE_LINES && !path.endsWith(".prompt.ts")) {
     yield `has ${file.codeLines} code lines, more than ${MAX_CODE_LINES}`;
   }
@@ -111,6 +130,7 @@ function read(path: string, source: string) {
   const problems = errors.map((error) => error.message);
   const imports: string[] = [];
   const names: string[] = [];
+  const casts: string[] = [];
   const keys = new WeakSet<object>();
 
   new Visitor({
@@ -140,6 +160,17 @@ function read(path: string, source: string) {
     Property: ({ key, computed, shorthand }) => {
       if (!computed && !shorthand) keys.add(key);
     },
+    VariableDeclarator: ({ id, init }) => {
+      if (id.type !== "ObjectPattern" || init?.type !== "Identifier") return;
+      for (const property of id.properties) {
+        if (property.type === "Property" && property.key.type === "Identifier") {
+          names.push(`${init.name}.${property.key.name}`);
+        }
+      }
+    },
+    TSAsExpression: ({ typeAnnotation: { start, end } }) => {
+      for (const [word] of source.slice(start, end).matchAll(/\w+/g)) casts.push(`as ${word}`);
+    },
     TSPropertySignature: ({ key }) => void keys.add(key),
     Identifier: (node) => {
       if (!keys.has(node)) names.push(node.name);
@@ -148,5 +179,5 @@ function read(path: string, source: string) {
 
   const code = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
   const codeLines = code.split("\n").filter((line) => line.trim()).length;
-  return { imports, names, problems, codeLines };
+  return { imports, names, casts, problems, codeLines };
 }

@@ -1,11 +1,25 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDeepAgent } from "../src/deep/index.ts";
+import { sqliteSaver } from "../src/storage/index.ts";
+import { ScriptedModel } from "../src/testing/index.ts";
 import { run } from "./run.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const HOSTILE = [
+  "my thread",
+  "$(touch made)",
+  "$(touch made):",
+  "`touch made`",
+  "sur;touch made",
+  "survey-1\n--yes",
+  ":files",
+  "--all",
+  "../README",
+];
 let home: string;
 let env: Record<string, string>;
 
@@ -25,10 +39,18 @@ beforeAll(async () => {
     join(home, "completion.bash"),
     (await run("holdfast", ["completion", "bash"], { env })).stdout,
   );
-  for (const thread of ["survey-1", "my thread"]) {
+  for (const thread of ["survey-1", "survey-2.b_c"]) {
     const args = ["run", "--max-turns", "1", "--thread", thread, "Survey this directory"];
     await run("holdfast", args, { cwd: join(home, "work"), env });
   }
+  // Other programs call their threads what they like.
+  const saver = await sqliteSaver(env["HOLDFAST_STATE"]!);
+  const graph = createDeepAgent({
+    model: new ScriptedModel(HOSTILE.map(() => "Hello.")),
+    checkpointer: saver,
+  });
+  for (const thread_id of HOSTILE) await graph.invoke({ messages: "Hello" }, { configurable: { thread_id } });
+  saver.close();
 }, 60_000);
 afterAll(() => {
   rmSync(home, { recursive: true });
@@ -79,11 +101,10 @@ describe("completion in bash", () => {
       ["show", "--format", "m"],
       ["markdown", "mermaid"],
     ],
-    [["show", "sur"], ["survey-1"]],
-    [["resume", "my"], ["my\\ thread"]],
-    [["plan", "edit", "s"], ["survey-1"]],
-    [["rm", "survey-1", ""], ["my\\ thread"]],
-    [["run", "--thread", "s"], ["survey-1"]],
+    [["show", "survey-1"], ["survey-1"]],
+    [["plan", "edit", "survey-2"], ["survey-2.b_c"]],
+    [["rm", "survey-1", ""], ["survey-2.b_c"]],
+    [["run", "--thread", "survey-1"], ["survey-1"]],
     [["show", "survey-1", "--a"], ["--answer"]],
   ])("%j offers %j", async (words, expected) => {
     expect(await offers(...words)).toEqual(expected);
@@ -95,6 +116,7 @@ describe("completion in bash", () => {
     [["doctor", ""]],
     [["run", "--", "--"]],
     [["show", "x"]],
+    ...["my", "$", "$(touch made)", "`", ":", "--al", "..", "sur;"].map((begun) => [["resume", begun]]),
   ])("%j offers nothing: no files, no commands", async (words) => {
     expect(await offers(...words)).toEqual([]);
   });
@@ -111,8 +133,9 @@ describe("completion in bash", () => {
     });
     shell.type("source <(holdfast completion)\r");
     await shell.see(/^\$ source.*\n\$/m);
-    shell.type("holdfast show sur\t");
+    shell.type("holdfast show survey-1\t");
     await shell.see(/show survey-1 /);
+    expect(readdirSync(join(home, "work"))).not.toContain("made");
     shell.type("--form\t");
     await shell.see(/show survey-1 --format /);
     shell.type("mer\t");

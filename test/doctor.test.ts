@@ -109,6 +109,22 @@ it("doctor says what is wrong with a key, a server that is not there, and a mode
   expect((await doctor({ HOLDFAST_MODEL: "ollama:llama4", OLLAMA_HOST: url })).ok).toBe(true);
 });
 
+it("doctor shows no credentials, wherever they stand", async () => {
+  const secrets = {
+    OLLAMA_HOST: "http://me:open-sesame@127.0.0.1:49151?token=open-sesame",
+    LM_STUDIO_BASE_URL: "http://127.0.0.1:49151/v1?key=open-sesame",
+    EDITOR: "code --proxy https://me:open-sesame@proxy.example/?api_key=open-sesame",
+    GROQ_API_KEY: "open-sesame",
+  };
+  models = ["open-sesame"];
+  for (const flag of ["--json", "--ask"]) {
+    const { stdout, stderr } = await doctor({ ...openai(), ...secrets }, flag);
+    expect(stdout).toContain("no Ollama server at http://127.0.0.1:49151");
+    expect(stdout).toContain("code --proxy");
+    expect(stdout + stderr).not.toContain("open-sesame");
+  }
+});
+
 it("doctor --json says of each finding whether it was tested", async () => {
   const { stdout } = await doctor({ ...openai(), GROQ_API_KEY: "x" }, "--json");
   const findings = stdout

@@ -1,10 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { HarnessError } from "../errors.ts";
 import type { ClientOptions } from "./clients.ts";
+import { discreet } from "./discreet.ts";
 import { chain } from "./error-chain.ts";
 import { readModelName, type Choice } from "./name.ts";
 import { patientFetch } from "./patient-fetch.ts";
 import { PROVIDERS } from "./providers.ts";
+import { redact, secretsIn } from "./redact.ts";
 import { findSet, pickBaseUrl, pickEndpoint, read, type Environment, type ModelOptions } from "./settings.ts";
 
 export interface ChooseModelOptions {
@@ -50,7 +52,9 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
   });
-  return { model: client, name: `${choice.id}:${choice.model}`, source, baseUrl };
+  const secrets = [apiKey, ...secretsIn(baseUrl)];
+  const guarded = discreet(client, (text) => redact(text, env, secrets));
+  return { model: guarded, name: `${choice.id}:${choice.model}`, source, baseUrl };
 }
 
 function choose(model: string | undefined, env: Environment): Choice & { source: string } {

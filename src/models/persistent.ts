@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { failureOf } from "./failure.ts";
+import { lasting } from "./lasting.ts";
 import { Retries, retries } from "./retries.ts";
 
 /**
@@ -8,29 +9,25 @@ import { Retries, retries } from "./retries.ts";
  * of the answer already and gets the error.
  */
 export function persistent<Model extends BaseChatModel>(model: Model, maxRetries: number): Model {
-  // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
-  const { invoke, withConfig } = model as BaseChatModel;
-  const own: Pick<BaseChatModel, "invoke" | "withConfig"> & ThisType<BaseChatModel> = {
-    async invoke(input, options) {
-      const left = new Retries(maxRetries, options);
-      for (;;) {
-        try {
-          return await retries.run(left, () => invoke.call(this, input, options));
-        } catch (error) {
-          const reason = BROKEN_OFF[failureOf(error).kind];
-          if (!reason || !left.areLeft || options?.signal?.aborted) throw error;
-          await left.wait(reason, { signal: options?.signal });
+  return lasting(model, (client) => {
+    // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
+    const { invoke } = client;
+    const own: Pick<BaseChatModel, "invoke"> & ThisType<BaseChatModel> = {
+      async invoke(input, options) {
+        const left = new Retries(maxRetries, options);
+        for (;;) {
+          try {
+            return await retries.run(left, () => invoke.call(this, input, options));
+          } catch (error) {
+            const reason = BROKEN_OFF[failureOf(error).kind];
+            if (!reason || !left.areLeft || options?.signal?.aborted) throw error;
+            await left.wait(reason, { signal: options?.signal });
+          }
         }
-      }
-    },
-    withConfig(config) {
-      const configured = withConfig.call(this, config);
-      // OpenAI's client makes another one of its kind where the others are wrapped.
-      const isCopy = configured.constructor === this.constructor;
-      return isCopy ? persistent(configured as unknown as BaseChatModel, maxRetries) : configured;
-    },
-  };
-  return Object.assign(model, own);
+      },
+    };
+    Object.assign(client, own);
+  });
 }
 
 /** Failures in the middle of an answer. One that came instead of an answer `patientFetch` has dealt with. */

@@ -63,9 +63,9 @@ export function pickBaseUrl(
   throw new HarnessError("invalid-options", `${where} is not a URL; write it like ${example}.`);
 }
 
-/** An address without its user name and password. */
+/** An address without its user name and password, and without its query, which may hold a key. */
 export function withoutCredentials(baseUrl: string): string {
-  return baseUrl.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1");
+  return baseUrl.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/[?#].*$/s, "");
 }
 
 /** `OLLAMA_HOST` in particular is often just a host, a port, or the address that a server binds to. */

@@ -3,6 +3,7 @@ import { HarnessError } from "../errors.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
+import { jsonText } from "./json-text.ts";
 import { MAIN, ownerName } from "./view.ts";
 
 type QuestionEvent = Extract<RunEvent, { type: "question" }>;
@@ -60,13 +61,13 @@ export function readQuestion({ id, value }: Interrupt): Question {
     return {
       ...base,
       kind: "permission",
-      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${JSON.stringify(args)}`,
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}`,
       options: ["approve", "reject"],
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };
   }
-  return { ...base, kind: "other", text: `The run asks: ${JSON.stringify(value)}`, options: [] };
+  return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
 }
 
 /**

@@ -1,11 +1,10 @@
-import { createInterface } from "node:readline/promises";
-import { isCancel, select, text } from "@clack/prompts";
 import { HarnessError } from "../../errors.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { edit } from "./editor.ts";
+import { joined, oneLine, shown } from "./output/harmless.ts";
 import { questionLines } from "./output/lines.ts";
-import { oneLine } from "./output/paint.ts";
 import { planItems, planText } from "./plan-text.ts";
+import { askForWords, choose, lineReader, type PromptPlace } from "./prompts.ts";
 import { isLive, paintOf, type Terminal } from "./terminal.ts";
 
 const OWN_WORDS = "other";
@@ -24,7 +23,7 @@ export async function ask(question: Question, terminal: Terminal, signal: AbortS
     if (answer !== EDIT) return answer;
     const { todos = [] } = question;
     try {
-      const edited = await edit(draft.markdown || planText(todos), { name: "plan.md", env: terminal.env });
+      const edited = await edit(draft.markdown || planText(todos), terminal.env);
       draft = { ...question, markdown: edited };
       return { type: "edit", todos: planItems(edited, todos) };
     } catch (error) {
@@ -40,64 +39,56 @@ const EDIT = Symbol("edit");
 type Put = (question: Draft, terminal: Terminal, signal: AbortSignal) => Promise<unknown>;
 
 const askByMenu: Put = async (question, terminal, signal) => {
-  const streams = { input: terminal.stdin, output: terminal.stdout, signal };
-  const shown = questionLines({ ...question, options: [] }, paintOf(terminal));
-  terminal.stdout.write(`\n${shown.join("\n")}\n`);
+  const place: PromptPlace = { terminal, signal };
+  const lines = questionLines({ ...question, options: [] }, paintOf(terminal));
+  terminal.stdout.write(shown`\n${joined(lines, "\n")}\n`);
   const { kind, options } = question;
-  if (kind === "clarification" || kind === "other") return answerFreely(options, streams);
+  if (kind === "clarification" || kind === "other") return answerFreely(options, place);
   const canEdit = kind === "plan-approval";
-  const choice = await select({
-    ...streams,
-    message: canEdit ? "Work on this plan?" : "Allow this?",
-    options: [
-      { value: "approve", label: "Yes" },
-      ...(canEdit ? [{ value: "edit", label: "Yes, after I edited it", hint: "opens $EDITOR" }] : []),
-      { value: "reject", label: "No, and say why" },
+  const choice = await choose(
+    canEdit ? shown`Work on this plan?` : shown`Allow this?`,
+    [
+      { value: "approve", label: shown`Yes` },
+      ...(canEdit
+        ? [{ value: "edit", label: shown`Yes, after I edited it`, hint: shown`opens $EDITOR` }]
+        : []),
+      { value: "reject", label: shown`No, and say why` },
     ],
-  });
-  if (isCancel(choice)) return undefined;
+    place,
+  );
+  if (choice === undefined) return undefined;
   if (choice === "edit") return EDIT;
   if (choice === "approve") return readAnswer(question, "approve");
-  const reason = await text({ ...streams, message: "Why not?", placeholder: "the agent reads this" });
-  return isCancel(reason) ? undefined : readAnswer(question, `reject: ${reason ?? ""}`);
+  const reason = await askForWords(shown`Why not?`, place, shown`the agent reads this`);
+  return reason === undefined ? undefined : readAnswer(question, `reject: ${reason}`);
 };
 
-async function answerFreely(
-  options: readonly string[],
-  streams: { input: Terminal["stdin"]; output: Terminal["stdout"]; signal: AbortSignal },
-): Promise<unknown> {
+async function answerFreely(options: readonly string[], place: PromptPlace): Promise<unknown> {
   if (options.length > 0) {
-    const choice = await select({
-      ...streams,
-      message: "Your answer",
-      options: [
-        ...options.map((option) => ({ value: option, label: oneLine(option) })),
-        { value: OWN_WORDS, label: "Something else" },
-      ],
-    });
-    if (isCancel(choice)) return undefined;
+    const choices = options.map((option) => ({ value: option, label: oneLine(option) }));
+    const other = { value: OWN_WORDS, label: shown`Something else` };
+    const choice = await choose(shown`Your answer`, [...choices, other], place);
     if (choice !== OWN_WORDS || options.includes(OWN_WORDS)) return choice;
   }
-  const words = await text({ ...streams, message: "Your answer" });
-  return isCancel(words) ? undefined : (words ?? "");
+  return askForWords(shown`Your answer`, place);
 }
 
 const WAYS = {
-  "plan-approval": "approve, edit or reject: reason",
-  permission: "approve or reject: reason",
-  clarification: "your answer",
-  other: "your answer",
+  "plan-approval": shown`approve, edit or reject: reason`,
+  permission: shown`approve or reject: reason`,
+  clarification: shown`your answer`,
+  other: shown`your answer`,
 };
 
 /** Reads a line. The question itself stands in the output already, as one of its lines. */
-const askByLine: Put = async (question, { stdin, stdout }, signal) => {
-  const lines = createInterface({ input: stdin, output: stdout, terminal: false });
+const askByLine: Put = async (question, terminal, signal) => {
+  const lines = lineReader({ terminal });
   // At the end of the input nobody will answer any more.
   const ended = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
   try {
     for (let complaint = question.error; ;) {
-      if (complaint !== undefined) stdout.write(`${oneLine(complaint)}\n`);
-      const words = await Promise.race([lines.question(`${WAYS[question.kind]} > `, { signal }), ended]);
+      if (complaint !== undefined) terminal.stdout.write(shown`${oneLine(complaint)}\n`);
+      const words = await Promise.race([lines.question(shown`${WAYS[question.kind]} > `, { signal }), ended]);
       if (words === undefined) return undefined;
       if (question.kind === "plan-approval" && words.trim().toLowerCase() === "edit") return EDIT;
       try {

@@ -249,8 +249,9 @@ describe("holdfast run", () => {
 
   it("says how to go on in words that a shell understands", async () => {
     script = [call("ls", {})];
-    const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "my thread; rm x", "Go"]);
-    expect(out).toContain("Go on with: holdfast resume 'my thread; rm x'\n");
+    const state = ["--state", "my threads; rm x"];
+    const { out } = await holdfast(["run", "--max-turns", "1", "--thread", "t", ...state, "Go"]);
+    expect(out).toContain("Go on with: holdfast resume --state 'my threads; rm x' t\n");
   });
 
   it("gives a finished thread another task", async () => {
@@ -642,6 +643,15 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["run", "--dir", "a", "--dir", "b", "x"], "--dir was given more than once"],
     [["run", "--dir=", "x"], "--dir is empty"],
     [["run", "--thread=", "x"], "--thread is empty"],
+    [["run", "--thread", "../README", "x"], "--thread ../README: use letters, digits, dots, _ and -"],
+    [["run", "--thread", ".hidden", "x"], "--thread .hidden: use letters"],
+    [["run", "--thread=-rf", "x"], "--thread -rf: use letters"],
+    [["run", "--thread", "$(touch x)", "x"], "--thread '$(touch x)': use letters"],
+    [
+      ["run", "--thread", "a\u001B]52;c;eA==\u0007\nb", "x"],
+      "--thread $'a\\U0000001b]52;c;eA==\\U00000007 b': use",
+    ],
+    [["run", "--thread", "x".repeat(101), "x"], "up to 100 of them"],
     [["run", "--ask", "exekute", "x"], 'no tool "exekute"'],
     [["run", "--yes", "--ask", "write_file", "x"], "leave out one"],
     [["threads", "--limit", "0"], "--limit is a whole number"],

@@ -1,6 +1,7 @@
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { markLiterals, unmarked } from "./literal.ts";
+import { harmless, oneLine, shown } from "./output/harmless.ts";
 import { createParser, offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { unknownWord } from "./unknown-words.ts";
@@ -21,7 +22,8 @@ const COMPLETE = "--complete";
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args[0] === COMPLETE) {
     const { complete } = await import("./completion.ts");
-    for (const word of await complete(args.slice(1), terminal)) terminal.stdout.write(`${word}\n`);
+    for (const word of await complete(args.slice(1), terminal))
+      terminal.stdout.write(shown`${oneLine(word)}\n`);
     return EXIT.done;
   }
   let exitCode: number = EXIT.done;
@@ -37,7 +39,8 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     const text = sentence(error);
     const unknown = await unknownWord(text, args, (words, kind) => offersAfter(words, kind, { terminal }));
-    terminal.stderr.write(`holdfast: ${asTyped(unknown ?? complaint(text), terminal.env)}\n`);
+    const said = harmless(asTyped(unknown ?? complaint(text), terminal.env));
+    terminal.stderr.write(shown`holdfast: ${said}\n`);
     const code = HarnessError.from(error)?.code;
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
   }

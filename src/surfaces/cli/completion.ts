@@ -115,11 +115,13 @@ async function models(): Promise<string[]> {
 async function threadIds({ before, terminal }: Line): Promise<string[]> {
   const at = before.indexOf("--state");
   try {
-    const { statePath, withSaver } = await import("./threads.ts");
+    const { isThreadId, statePath, withSaver } = await import("./threads.ts");
     const path = statePath(at < 0 ? undefined : before[at + 1], terminal);
     // To open a file that is not there would be to make it.
     if (!existsSync(path)) return [];
-    return (await withSaver(path, (saver) => saver.listThreads())).map(({ id }) => id);
+    const found = await withSaver(path, (saver) => saver.listThreads());
+    // Another program may have called a thread anything: what a shell would not take for one word is not offered.
+    return found.map(({ id }) => id).filter(isThreadId);
   } catch {
     // Completion has no place to say what is wrong; the command will.
     return [];

@@ -6,10 +6,10 @@ import { HarnessError } from "../../errors.ts";
 import type { Environment } from "../../models/index.ts";
 
 /** Lets a person change a text in `$VISUAL` or `$EDITOR`. Throws `invalid-options` when there is none or it fails. */
-export async function edit(text: string, { name, env }: { name: string; env: Environment }): Promise<string> {
+export async function edit(text: string, env: Environment): Promise<string> {
   const { command: editor } = editorOf(env);
   const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
-  const file = join(folder, name);
+  const file = join(folder, "plan.md");
   try {
     await writeFile(file, text);
     await run(editor, file);

@@ -1,4 +1,5 @@
 import { EXIT } from "./exit-codes.ts";
+import type { Sink } from "./output/harmless.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -8,7 +9,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  */
 export class Interruption {
   readonly #controller = new AbortController();
-  readonly #stdout: NodeJS.WriteStream;
+  readonly #stdout: Sink;
   readonly #onQuit: () => void;
   readonly #onSignal = (): void => this.interrupt();
   /** Why nothing can be written any more: nobody reads it, as after `| head`, or the disk is full. */
@@ -18,7 +19,7 @@ export class Interruption {
     this.#controller.abort();
   };
 
-  constructor(stdout: NodeJS.WriteStream, onQuit: () => void) {
+  constructor(stdout: Sink, onQuit: () => void) {
     this.#stdout = stdout;
     this.#onQuit = onQuit;
     for (const name of SIGNALS) process.on(name, this.#onSignal);

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { setMaxListeners } from "node:events";
+import { inspect } from "node:util";
 import { cli } from "./cli.ts";
 import { EXIT } from "./exit-codes.ts";
+import { harmless, shown } from "./output/harmless.ts";
 
 // Every tool call of a turn listens to LangGraph's signals; Node takes more than ten listeners for a leak.
 setMaxListeners(0);
@@ -12,7 +14,13 @@ const { stdin, stdout, stderr, env } = process;
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE" || process.exitCode === EXIT.failed) return;
   process.exitCode = EXIT.failed;
-  stderr.write(`holdfast: the output cannot be written: ${error.message}\n`);
+  stderr.write(shown`holdfast: the output cannot be written: ${harmless(error.message)}\n`);
+});
+
+// What nobody caught is a mistake of ours, and still no reason to hand a terminal what a model or a server said.
+process.on("uncaughtException", (error) => {
+  stderr.write(shown`holdfast: ${harmless(inspect(error))}\n`);
+  process.exit(EXIT.failed);
 });
 
 const code = await cli(process.argv.slice(2), { stdin, stdout, stderr, env, cwd: process.cwd() });

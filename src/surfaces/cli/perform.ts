@@ -10,6 +10,7 @@ import type { SqliteSaver } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
+import { harmless, shown } from "./output/harmless.ts";
 import { questioner } from "./questioner.ts";
 import { canAsk, isLive, outputFor, type OutputFlags, type Terminal } from "./terminal.ts";
 import { asTyped, quoted } from "./wording.ts";
@@ -87,7 +88,8 @@ export async function perform(options: PerformOptions): Promise<number> {
     if (hint !== undefined) emit({ type: "notice", text: hint });
     const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
     if (interruption.outputError !== undefined) {
-      terminal.stderr.write(`holdfast: stopped, since ${interruption.outputError}. Go on with: ${resume}\n`);
+      const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
+      terminal.stderr.write(shown`holdfast: ${why}\n`);
     }
     emit({
       type: "run-end",

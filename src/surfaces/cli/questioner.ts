@@ -6,6 +6,7 @@ import { openQuestions } from "../../runs/thread.ts";
 import type { Interruption } from "./interruption.ts";
 import type { Output } from "./output/output.ts";
 import type { Terminal } from "./terminal.ts";
+import { quoted } from "./wording.ts";
 
 export interface QuestionerOptions {
   agent: RunAgent;
@@ -29,7 +30,7 @@ export async function questioner(
   const { agent, thread, given, terminal, output, interruption, emit } = options;
   const open = given.length > 0 ? await openQuestions(agent, thread) : [];
   if (given.length > open.length) {
-    const message = `Thread ${thread} has ${open.length} open questions, and there are ${given.length} answers.`;
+    const message = `Thread ${quoted(thread)} has ${open.length} open questions, and there are ${given.length} answers.`;
     throw new HarnessError("invalid-options", message);
   }
   const words = new Map(given.map((one, at) => [open[at]!.id, one]));

@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import { HarnessError } from "../../errors.ts";
+import { shown } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What is read goes to the model with every request of the run. */
@@ -10,7 +11,7 @@ const SILENT_MS = 3000;
 
 /** Reads standard input to its end. Throws `invalid-options` when it is too much for a model, or no text. */
 export async function readStandardInput({ stdin, stderr }: Terminal): Promise<string> {
-  const hint = "holdfast: waiting for the end of standard input (Ctrl-D, or < /dev/null for none)\n";
+  const hint = shown`holdfast: waiting for the end of standard input (Ctrl-D, or < /dev/null for none)\n`;
   const timer = setTimeout(() => stderr.write(hint), SILENT_MS);
   let text = "";
   try {

@@ -1,5 +1,6 @@
 import type { Environment } from "../../models/index.ts";
 import type { Prices } from "../../runs/prices.ts";
+import type { Sink } from "./output/harmless.ts";
 import { LiveOutput } from "./output/live.ts";
 import type { Output } from "./output/output.ts";
 import { colourPaint, plainPaint, type Paint } from "./output/paint.ts";
@@ -8,8 +9,8 @@ import { jsonOutput, plainOutput, quietOutput } from "./output/plain.ts";
 /** The process that a command runs in. */
 export interface Terminal {
   stdin: NodeJS.ReadStream & { fd?: number };
-  stdout: NodeJS.WriteStream;
-  stderr: NodeJS.WriteStream;
+  stdout: Sink;
+  stderr: Sink;
   env: Environment;
   cwd: string;
 }
@@ -50,7 +51,7 @@ export function outputFor(
 ): Output {
   const { stdout, stderr } = terminal;
   if (json) return jsonOutput(stdout);
-  if (quiet) return quietOutput(stdout, stderr, stdout.isTTY);
+  if (quiet) return quietOutput(stdout, stderr);
   if (isLive(terminal))
     return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks: canAsk(terminal, {}) });
   return plainOutput(stdout, plainPaint);

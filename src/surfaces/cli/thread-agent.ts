@@ -2,6 +2,7 @@ import { HarnessError } from "../../errors.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { RUN_SETTINGS, type RunSettings } from "../../runs/settings.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
+import { quoted } from "./wording.ts";
 
 /** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
 export async function settingsOf(saver: SqliteSaver, thread: string): Promise<RunSettings> {
@@ -9,7 +10,7 @@ export async function settingsOf(saver: SqliteSaver, thread: string): Promise<Ru
   if (settings) return settings;
   throw new HarnessError(
     "invalid-options",
-    `Thread ${thread} was not started by holdfast run: only its program can go on with it.`,
+    `Thread ${quoted(thread)} was not started by holdfast run: only its program can go on with it.`,
   );
 }
 

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
+import { shortened } from "../../middleware/title/shortened.ts";
 import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
+import { quoted } from "./wording.ts";
 
 /** More threads than anybody lists. */
 export const MANY = 10_000;
@@ -38,8 +40,11 @@ export async function findThread(saver: SqliteSaver, given: string): Promise<Thr
   const all = await saver.listThreads({ limit: MANY });
   const found = given === "" ? [] : all.filter(({ id }) => id.startsWith(given));
   if (found.length === 1) return found[0]!;
-  const ids = (list: readonly ThreadSummary[]): string[] => list.map(({ id }) => id);
-  const near = nearWords(given, ids(all));
+  const ids = (list: readonly ThreadSummary[]): string[] => list.map(({ id }) => quoted(id));
+  const near = nearWords(
+    given,
+    all.map(({ id }) => id),
+  ).map(quoted);
   const known =
     near.length > 0
       ? `did you mean ${near.join(" or ")}?`
@@ -60,6 +65,20 @@ const SHORT = 5;
 export function shortList(all: readonly string[]): string {
   const more = all.length > SHORT ? ` and ${all.length - SHORT} more` : "";
   return all.slice(0, SHORT).join(", ") + more;
+}
+
+/** What a new thread may be called: a word to every shell, and a name to every file system. */
+const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
+
+export function isThreadId(text: string): boolean {
+  return THREAD_ID.test(text);
+}
+
+/** Throws `invalid-options` unless a thread may be called so. One that is there keeps the name that it has. */
+export function checkThreadId(id: string): void {
+  if (isThreadId(id)) return;
+  const rule = "letters, digits, dots, _ and -, up to 100 of them, with a letter, a digit or _ in front";
+  throw new HarnessError("invalid-options", `--thread ${quoted(shortened(id))}: use ${rule}.`);
 }
 
 /** A new id that says what the thread is about: `survey-this-directory-x7k2`. */

@@ -1,6 +1,7 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { backupStore } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
+import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { existingState } from "../threads.ts";
 
@@ -14,7 +15,7 @@ export async function backup({ file, state }: BackupFlags, terminal: Terminal): 
   const path = existingState(state, terminal);
   const target = file === undefined ? besides(path, new Date()) : resolve(terminal.cwd, file);
   await backupStore(path, target);
-  terminal.stdout.write(`All threads are in ${target}, checked from end to end.\n`);
+  terminal.stdout.write(shown`All threads are in ${oneLine(target)}, checked from end to end.\n`);
   return EXIT.done;
 }
 

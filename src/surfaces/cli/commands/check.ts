@@ -1,6 +1,6 @@
 import { checkStore, type Problem, type Progress } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneLine } from "../output/paint.ts";
+import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { existingState } from "../threads.ts";
 
@@ -14,11 +14,13 @@ export async function check({ state }: CheckFlags, terminal: Terminal): Promise<
   const problems = await checkStore(path, { onProgress: progressOn(terminal, "Checking") });
   const { stdout } = terminal;
   if (problems.length === 0) {
-    stdout.write(`${path} is whole.\n`);
+    stdout.write(shown`${oneLine(path)} is whole.\n`);
     return EXIT.done;
   }
   writeProblems(problems, terminal);
-  stdout.write(`${path} is damaged. holdfast repair saves what can be saved into a new file.\n`);
+  stdout.write(
+    shown`${oneLine(path)} is damaged. holdfast repair saves what can be saved into a new file.\n`,
+  );
   return EXIT.failed;
 }
 
@@ -26,10 +28,10 @@ export async function check({ state }: CheckFlags, terminal: Terminal): Promise<
 export function writeProblems(problems: readonly Problem[], { stdout }: Terminal): void {
   const threads = [...new Set(problems.map(({ thread }) => thread))];
   for (const thread of threads.toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))) {
-    stdout.write(`${thread === undefined ? "the file" : oneLine(thread)}:\n`);
+    stdout.write(shown`${oneLine(thread ?? "the file")}:\n`);
     const own = problems.filter((problem) => problem.thread === thread);
-    for (const { what } of own.slice(0, MOST)) stdout.write(`  ${oneLine(what)}\n`);
-    if (own.length > MOST) stdout.write(`  and ${own.length - MOST} more\n`);
+    for (const { what } of own.slice(0, MOST)) stdout.write(shown`  ${oneLine(what)}\n`);
+    if (own.length > MOST) stdout.write(shown`  and ${own.length - MOST} more\n`);
   }
 }
 
@@ -40,9 +42,10 @@ const MOST = 10;
 export function progressOn({ stderr }: Terminal, what: string): (progress: Progress) => void {
   let shown = "";
   return ({ done, total }) => {
-    const line = `${what} ${Math.min(100, Math.floor((100 * done) / Math.max(1, total)))} %`;
+    const percent = Math.min(100, Math.floor((100 * done) / Math.max(1, total)));
+    const line = shown`${oneLine(what)} ${percent} %`;
     if (!stderr.isTTY || line === shown) return;
     shown = line;
-    stderr.write(done >= total ? "\r\u001B[K" : `\r${line}`);
+    stderr.write(done >= total ? shown`\r\u001B[K` : shown`\r${line}`);
   };
 }

@@ -1,6 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
 import { SHELLS } from "../choices.ts";
 import { EXIT } from "../exit-codes.ts";
+import { shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface CompletionFlags {
@@ -21,7 +22,7 @@ export async function completion({ shell }: CompletionFlags, { stdout, env }: Te
 
 // Bash breaks words at : and =, and completes only what stands after them; the program puts them together again.
 // `compopt` is not in the bash of macOS, and works only while a line is completed.
-const BASH = `# Completion of holdfast for bash: holdfast completion bash >> ~/.bashrc
+const BASH = shown`# Completion of holdfast for bash: holdfast completion bash >> ~/.bashrc
 _holdfast() {
   local current="\${COMP_WORDS[COMP_CWORD]}" line name
   [ "$current" = "=" ] && current=""
@@ -35,7 +36,7 @@ _holdfast() {
         ;;
       *:)
         compopt -o nospace 2>/dev/null
-        COMPREPLY+=("$line")
+        COMPREPLY+=("$(printf '%q' "$line")")
         ;;
       *) COMPREPLY+=("$(printf '%q' "$line")") ;;
     esac
@@ -44,7 +45,7 @@ _holdfast() {
 complete -F _holdfast holdfast
 `;
 
-const ZSH = `#compdef holdfast
+const ZSH = shown`#compdef holdfast
 # Completion of holdfast for zsh: holdfast completion zsh >> ~/.zshrc
 _holdfast() {
   local line

@@ -1,8 +1,10 @@
+import { redact } from "../../../models/redact.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
 import { storageFinding } from "../doctor/storage.ts";
 import { EXIT } from "../exit-codes.ts";
+import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
 import { statePath } from "../threads.ts";
 import { asTyped } from "../wording.ts";
@@ -13,7 +15,7 @@ export interface DoctorFlags {
   json?: boolean | undefined;
 }
 
-const LEGEND = "(✓ works, · was only seen or is not needed, ✗ keeps a run from working)";
+const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
 
 /** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
 export async function doctor({ state, ask, json }: DoctorFlags, terminal: Terminal): Promise<number> {
@@ -24,14 +26,22 @@ export async function doctor({ state, ask, json }: DoctorFlags, terminal: Termin
     storageFinding(statePath(state, terminal)),
   ]);
   const [versions, ...rest] = machine;
-  const findings = [versions!, ...models, storage, ...rest];
+  // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
+  const findings = [versions!, ...models, storage, ...rest].map((finding) => ({
+    ...finding,
+    text: redact(finding.text, env),
+    ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),
+  }));
   const paint = paintOf(terminal);
-  const signs = { ok: paint("green", "✓"), note: paint("dim", "·"), problem: paint("red", "✗") };
-  const line = ({ level, text, fix }: Finding): string =>
-    `${signs[level]} ${text}${fix === undefined ? "" : `\n    ${fix}`}`;
-  for (const finding of findings) {
-    stdout.write(`${json ? JSON.stringify(finding) : asTyped(line(finding), env)}\n`);
-  }
-  if (!json) stdout.write(`${paint("dim", LEGEND)}\n`);
+  const signs = {
+    ok: paint("green", shown`✓`),
+    note: paint("dim", shown`·`),
+    problem: paint("red", shown`✗`),
+  };
+  const typed = (text: string): Harmless => oneLine(asTyped(text, env));
+  const line = ({ level, text, fix }: Finding): Harmless =>
+    shown`${signs[level]} ${typed(text)}${fix === undefined ? shown`` : shown`\n    ${typed(fix)}`}`;
+  for (const finding of findings) stdout.write(shown`${json ? shownJson(finding) : line(finding)}\n`);
+  if (!json) stdout.write(shown`${paint("dim", LEGEND)}\n`);
   return findings.some(({ level }) => level === "problem") ? EXIT.failed : EXIT.done;
 }

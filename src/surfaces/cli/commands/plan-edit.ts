@@ -1,17 +1,19 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { confirm, isCancel } from "@clack/prompts";
 import { HarnessError } from "../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../plan/index.ts";
 import { openQuestions, readPlan, writePlan } from "../../../runs/thread.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
+import { harmless, oneLine, shown } from "../output/harmless.ts";
 import { planItems, planText } from "../plan-text.ts";
+import { confirmed } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { agentOf, settingsOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
+import { quoted } from "../wording.ts";
 
 export interface PlanEditFlags {
   thread: string;
@@ -35,22 +37,26 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
   const { stdout, env } = terminal;
   const agent = await agentOf(saver, thread);
   if (!(await settingsOf(saver, thread)).plan) {
-    throw new HarnessError("invalid-options", `Thread ${thread} has no plan: it was run with --no-plan.`);
+    throw new HarnessError(
+      "invalid-options",
+      `Thread ${quoted(thread)} has no plan: it was run with --no-plan.`,
+    );
   }
   const waiting = await openQuestions(agent, thread);
   if (waiting.some(({ kind }) => kind === "plan-approval")) {
+    const id = quoted(thread);
     throw new HarnessError(
       "invalid-options",
-      `A plan waits for your approval in ${thread}: answer with holdfast resume ${thread}, and --answer @plan.md for one of yours.`,
+      `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
     );
   }
   const before = await readPlan(agent, thread);
   const original = planText(before);
   let markdown = original;
   for (;;) {
-    markdown = await edit(markdown, { name: `${thread}.md`, env });
+    markdown = await edit(markdown, env);
     if (markdown === original) {
-      stdout.write("Nothing was changed.\n");
+      stdout.write(shown`Nothing was changed.\n`);
       return EXIT.done;
     }
     try {
@@ -60,12 +66,12 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       const known = HarnessError.from(error);
       if (known?.code !== "invalid-plan" && known?.code !== "invalid-options") throw error;
       if (!canAsk(terminal, {})) throw await withText(known, markdown);
-      stdout.write(`${known.message}\n`);
-      const again = await confirm({ message: "Edit it again? (No discards your changes)" });
-      if (isCancel(again) || !again) throw error;
+      stdout.write(shown`${oneLine(known.message)}\n`);
+      if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;
     }
   }
-  stdout.write(`${describeChanges(diffTodos(before, await readPlan(agent, thread)))}\n`);
+  const changes = describeChanges(diffTodos(before, await readPlan(agent, thread)));
+  stdout.write(shown`${harmless(changes)}\n`);
   return EXIT.done;
 }
 

@@ -1,6 +1,6 @@
 import { repairStore } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { oneLine } from "../output/paint.ts";
+import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { existingState } from "../threads.ts";
 import { progressOn, writeProblems } from "./check.ts";
@@ -17,13 +17,13 @@ export async function repair({ state }: RepairFlags, terminal: Terminal): Promis
     onProgress: progressOn(terminal, "Repairing"),
   });
   if (kept === undefined) {
-    stdout.write(`${path} is whole; nothing was done.\n`);
+    stdout.write(shown`${oneLine(path)} is whole; nothing was done.\n`);
     return EXIT.done;
   }
   writeProblems(problems, terminal);
-  for (const id of lost) stdout.write(`lost: ${oneLine(id)}\n`);
+  for (const id of lost) stdout.write(shown`lost: ${oneLine(id)}\n`);
   stdout.write(
-    `${saved} ${saved === 1 ? "thread is" : "threads are"} in ${path}. The old file is ${kept}.\n`,
+    shown`${saved} ${oneLine(saved === 1 ? "thread is" : "threads are")} in ${oneLine(path)}. The old file is ${oneLine(kept)}.\n`,
   );
   return EXIT.done;
 }

@@ -70,7 +70,7 @@ async function inputFor({ graph }: RunAgent, thread: string): Promise<object | n
   if (isUnfinished(state)) return taskInput(GO_ON, {});
   throw new HarnessError(
     "invalid-options",
-    `Thread ${thread} is finished. Give it another task with holdfast run --thread ${thread} "task".`,
+    `Thread ${quoted(thread)} is finished. Give it another task with holdfast run --thread ${quoted(thread)} "task".`,
   );
 }
 

@@ -1,6 +1,8 @@
 import { EXIT } from "../exit-codes.ts";
+import { harmless, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
+import { quoted } from "../wording.ts";
 
 export interface RmFlags {
   threads: readonly string[];
@@ -14,7 +16,7 @@ export async function rm({ threads, state }: RmFlags, terminal: Terminal): Promi
     for (const thread of threads) found.add((await findThread(saver, thread)).id);
     for (const id of found) {
       await saver.deleteThread(id);
-      terminal.stdout.write(`Deleted ${id}.\n`);
+      terminal.stdout.write(shown`Deleted ${harmless(quoted(id))}.\n`);
     }
   });
   return EXIT.done;

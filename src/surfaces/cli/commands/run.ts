@@ -11,7 +11,7 @@ import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { newThreadId, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, newThreadId, statePath, withSaver } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
 export interface RunFlags extends OutputFlags {
@@ -37,8 +37,10 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
+    if (!known) checkThreadId(thread);
     if (known && known.state !== "done" && known.state !== "running") {
-      fail(`Thread ${thread} is not finished: go on with holdfast resume ${thread}, or leave out --thread.`);
+      const id = quoted(thread);
+      fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const kept = known && (await settingsOf(saver, thread));
     return perform({

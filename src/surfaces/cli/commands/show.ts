@@ -1,12 +1,14 @@
 import { HarnessError } from "../../../errors.ts";
 import { renderChecklist, renderMarkdown, renderMermaid } from "../../../plan/index.ts";
+import { jsonText } from "../../../runs/json-text.ts";
 import { readThread, type ThreadContent } from "../../../runs/thread.ts";
 import type { ThreadSummary } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { harmless } from "../output/paint.ts";
+import { exact, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { agentOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
+import { quoted } from "../wording.ts";
 
 export interface ShowFlags {
   thread: string;
@@ -24,9 +26,7 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
     return textOf(flags, summary, await readThread(await agentOf(saver, summary.id), summary.id));
   });
   const { stdout } = terminal;
-  // In a pipe it is what the model wrote; on a terminal nothing of it may steer the terminal.
-  const shown = stdout.isTTY ? harmless(text) : text;
-  stdout.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+  stdout.write(shown`${exact(text.endsWith("\n") ? text : `${text}\n`, stdout)}`);
   return EXIT.done;
 }
 
@@ -37,11 +37,13 @@ function textOf(
 ): string {
   if (file !== undefined) return contentOf(file, thread);
   if (listed)
-    return Object.keys(thread.files).toSorted().join("\n") || `Thread ${summary.id} holds no files.`;
-  if (answer) return thread.answer || `Thread ${summary.id} has no answer yet.`;
+    return Object.keys(thread.files).toSorted().join("\n") || `Thread ${quoted(summary.id)} holds no files.`;
+  if (answer) return thread.answer || `Thread ${quoted(summary.id)} has no answer yet.`;
   const { todos } = thread;
-  if (format === "json") return JSON.stringify({ ...summary, plan: todos, answer: thread.answer }, null, 2);
-  return todos.length === 0 ? `Thread ${summary.id} has no plan; see --answer.` : RENDERERS[format](todos);
+  if (format === "json") return jsonText({ ...summary, plan: todos, answer: thread.answer }, 2);
+  return todos.length === 0
+    ? `Thread ${quoted(summary.id)} has no plan; see --answer.`
+    : RENDERERS[format](todos);
 }
 
 const RENDERERS = { checklist: renderChecklist, markdown: renderMarkdown, mermaid: renderMermaid };

@@ -5,8 +5,7 @@ import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
-import { fit } from "../output/frame.ts";
-import { oneLine } from "../output/paint.ts";
+import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { isLive, paintOf, type Terminal } from "../terminal.ts";
 import { knownSettings } from "../thread-agent.ts";
 import { MANY, statePath, withSaver } from "../threads.ts";
@@ -30,20 +29,22 @@ export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<
     listed(saver, flags, terminal),
   );
   if (flags.json) {
-    for (const thread of list) stdout.write(`${JSON.stringify(thread)}\n`);
+    for (const thread of list) stdout.write(shown`${shownJson(thread)}\n`);
   } else if (list.length === 0) {
     const where = flags.here
       ? "No threads of this directory. holdfast threads lists all."
       : "No threads yet.";
-    stdout.write(asTyped(`${where} Start one with holdfast run "task".\n`, terminal.env));
+    const hint = asTyped(`${where} Start one with holdfast run "task".`, terminal.env);
+    stdout.write(shown`${oneLine(hint)}\n`);
   } else {
     const columns = isLive(terminal) ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     const paint = paintOf(terminal);
     const [head, ...rows] = table(list.map((thread) => cells(thread, terminal)));
-    stdout.write(`${[paint("dim", head!), ...rows].map((line) => fit(line, columns)).join("\n")}\n`);
+    const lines = [paint("dim", head!), ...rows].map((line) => fit(line, columns));
+    stdout.write(shown`${joined(lines, "\n")}\n`);
     if (list.length < found) {
       const more = `The latest ${list.length} of ${found}; holdfast threads --all lists all.`;
-      stdout.write(`${paint("dim", asTyped(more, terminal.env))}\n`);
+      stdout.write(shown`${paint("dim", oneLine(asTyped(more, terminal.env)))}\n`);
     }
   }
   return EXIT.done;
@@ -80,27 +81,28 @@ async function withoutTurnLimit(saver: SqliteSaver, thread: Listed): Promise<Lis
 /** What a person calls the states of a thread; one that has ended with open items is `open`. */
 const STATES = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" };
 
-function cells(thread: Listed, terminal: Terminal): string[] {
+function cells(thread: Listed, terminal: Terminal): Harmless[] {
   const { id, title, state, todos, updatedAt } = thread;
   const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
   const isOpen = state === "done" && todos.done < todos.total;
   return [
-    oneLine(id),
+    id,
     isOpen ? "open" : STATES[state],
     progress,
     ago(Date.now() - updatedAt.getTime()),
-    oneLine(directoryName(thread, terminal)),
-    oneLine(title ?? ""),
-  ];
+    directoryName(thread, terminal),
+    title ?? "",
+  ].map(oneLine);
 }
 
-function table(rows: readonly string[][]): string[] {
-  const all = [["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "DIRECTORY", "TITLE"], ...rows];
+const HEAD = ["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "DIRECTORY", "TITLE"].map(oneLine);
+
+function table(rows: readonly Harmless[][]): Harmless[] {
+  const all = [HEAD, ...rows];
   const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
-  return all.map((row) =>
-    row
-      .map((cell, at) => cell + " ".repeat(widths[at]! - stringWidth(cell)))
-      .join("  ")
-      .trimEnd(),
-  );
+  return all.map((row) => {
+    const used = row.slice(0, row.findLastIndex((cell) => cell !== "") + 1);
+    const full = used.map((cell, at) => (at < used.length - 1 ? padded(cell, widths[at]!) : cell));
+    return joined(full, "  ");
+  });
 }

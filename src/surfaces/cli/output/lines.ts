@@ -3,14 +3,15 @@ import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
-import { harmless, oneLine, STATUS_STYLES, type Paint } from "./paint.ts";
+import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
+import { STATUS_STYLES, type Paint } from "./paint.ts";
 
 type PlanChange = Extract<RunEvent, { type: "plan-change" }>;
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
 /** What an event says in plain lines, given the view after it. Empty for what only a live view shows. */
-export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] {
+export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[] {
   switch (event.type) {
     case "run-start": {
       // Who starts a run has just said where; who goes on with one may be somewhere else.
@@ -24,25 +25,27 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
       return changeLines(event, paint);
     case "model-end": {
       const text = harmless(event.text).trim();
-      return text ? text.split("\n").map((line) => prefix(event.owner) + line) : [];
+      return text ? harmlessLines(text).map((line) => shown`${prefix(event.owner)}${line}`) : [];
     }
     case "tool-end": {
       // The plan and the sub-agents have lines of their own.
       if (event.ok && OWN_LINES.has(event.name)) return [];
       return event.ok
-        ? [toolLine(event, paint("green", "✓"), event.about, paint)]
+        ? [toolLine(event, paint("green", shown`✓`), event.about, paint)]
         : failureLines(event, paint);
     }
     case "model-retry": {
       const text = `retrying in ${event.seconds} s (${event.reason})`;
-      return [prefix(event.owner) + paint("yellow", oneLine(text))];
+      return [shown`${prefix(event.owner)}${paint("yellow", oneLine(text))}`];
     }
     case "subagent-start":
       return [
-        `${prefix(event.owner)}${paint("magenta", "started")} ${shortened(oneLine(event.description), MOST)}`,
+        shown`${prefix(event.owner)}${paint("magenta", shown`started`)} ${oneLine(shortened(event.description, MOST))}`,
       ];
     case "subagent-end":
-      return [`${prefix(event.owner)}${event.ok ? "finished" : `failed: ${oneLine(event.error ?? "")}`}`];
+      return [
+        shown`${prefix(event.owner)}${oneLine(event.ok ? "finished" : `failed: ${event.error ?? ""}`)}`,
+      ];
     case "question":
       return questionLines(event, paint);
     case "notice":
@@ -61,21 +64,19 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): string[] 
 const LAST = 5;
 
 /** Why a tool failed; of a command how it ended, which its output says last, and what it said before. */
-function failureLines(event: ToolEnd, paint: Paint): string[] {
+function failureLines(event: ToolEnd, paint: Paint): Harmless[] {
   const { about, result, output = result, exitCode } = event;
-  const lines = harmless(output)
-    .split("\n")
-    .filter((line) => line.trim() !== "");
+  const lines = harmlessLines(output).filter((line) => line.trim() !== "");
   const why = exitCode === undefined ? result : (lines.pop() ?? "").replace(/^\[(.*)\]$/, "$1");
   const said = exitCode === undefined ? [] : lines.slice(-LAST);
   return [
-    toolLine(event, paint("red", "✗"), `${about}: ${why}`, paint),
-    ...said.map((line) => `${prefix(event.owner)}    ${paint("dim", line.trimEnd())}`),
+    toolLine(event, paint("red", shown`✗`), `${about}: ${why}`, paint),
+    ...said.map((line) => shown`${prefix(event.owner)}    ${paint("dim", line)}`),
   ];
 }
 
-function toolLine({ owner, name }: ToolEnd, sign: string, about: string, paint: Paint): string {
-  return `${prefix(owner)}${sign} ${paint("dim", oneLine(`${name} ${about}`))}`;
+function toolLine({ owner, name }: ToolEnd, sign: Harmless, about: string, paint: Paint): Harmless {
+  return shown`${prefix(owner)}${sign} ${paint("dim", oneLine(`${name} ${about}`))}`;
 }
 
 /** How much is shown of what a sub-agent was asked to do. */
@@ -84,8 +85,8 @@ const MOST = 100;
 const OWN_LINES = new Set(["write_todos", "update_todos", "todo", "task"]);
 
 /** All items of a plan, one line each. */
-export function planLines(todos: readonly Todo[], owner: string, paint: Paint): string[] {
-  return todos.map((todo) => prefix(owner) + itemLine(todo, paint));
+export function planLines(todos: readonly Todo[], owner: string, paint: Paint): Harmless[] {
+  return todos.map((todo) => shown`${prefix(owner)}${itemLine(todo, paint)}`);
 }
 
 /** A question with what it is about, for a person to answer. */
@@ -102,27 +103,27 @@ export function questionLines(
     error?: string | undefined;
   },
   paint: Paint,
-): string[] {
+): Harmless[] {
   return [
     ...(error === undefined ? [] : [paint("red", oneLine(error))]),
-    ...harmless(text).split("\n"),
-    ...planLines((todos ?? []) as Todo[], MAIN, paint).map((line) => `  ${line}`),
-    ...options.map((option) => `  - ${oneLine(option)}`),
+    ...harmlessLines(text),
+    ...planLines((todos ?? []) as Todo[], MAIN, paint).map((line) => shown`  ${line}`),
+    ...options.map((option) => shown`  - ${oneLine(option)}`),
   ];
 }
 
-function changeLines({ owner, changes, todos, counts }: PlanChange, paint: Paint): string[] {
+function changeLines({ owner, changes, todos, counts }: PlanChange, paint: Paint): Harmless[] {
   const list = todos as Todo[];
   const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
   const ids = new Set(changes.map((change) => idOf(change)));
-  const shown = isNew ? list : list.filter((todo) => ids.has(todo.id));
+  const changed = isNew ? list : list.filter((todo) => ids.has(todo.id));
   const gone = changes
     .filter(({ type }) => type === "todo-remove")
-    .map((change) => `removed ${idOf(change)}`);
-  const progress = paint("dim", `${counts.completed}/${counts.total - counts.cancelled} `);
+    .map((change) => oneLine(`removed ${idOf(change)}`));
+  const progress = paint("dim", shown`${counts.completed}/${counts.total - counts.cancelled} `);
   return [
-    ...shown.map((todo) => prefix(owner) + progress + itemLine(todo, paint)),
-    ...gone.map((line) => prefix(owner) + progress + line),
+    ...changed.map((todo) => shown`${prefix(owner)}${progress}${itemLine(todo, paint)}`),
+    ...gone.map((line) => shown`${prefix(owner)}${progress}${line}`),
   ];
 }
 
@@ -131,11 +132,11 @@ function idOf(change: Record<string, unknown>): string | undefined {
   return id ?? todo?.id;
 }
 
-function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): string {
+function itemLine({ id, content, status, actuals, note }: Todo, paint: Paint): Harmless {
   const took = status === "completed" && actuals ? duration(actuals.elapsedMs) : undefined;
-  const tail = [took, note && oneLine(note)].filter(Boolean).join("; ");
-  const text = paint(STATUS_STYLES[status], `${MARKS[status]} ${oneLine(`${id} ${content}`)}`);
-  return `${text}${tail ? paint("dim", ` (${tail})`) : ""}`;
+  const tail = oneLine([took, note].filter(Boolean).join("; "));
+  const text = paint(STATUS_STYLES[status], oneLine(`${MARKS[status]} ${id} ${content}`));
+  return tail ? shown`${text}${paint("dim", shown` (${tail})`)}` : text;
 }
 
 const OUTCOMES = {
@@ -146,7 +147,7 @@ const OUTCOMES = {
   interrupted: ["yellow", "Interrupted"],
 } as const;
 
-function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): string[] {
+function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): Harmless[] {
   const [style, outcome] = OUTCOMES[event.outcome];
   const isOutOfTurns = event.reason === "turn-limit" && event.answer !== undefined;
   const word = isOutOfTurns ? event.answer!.replace(/\.$/, "") : outcome;
@@ -157,15 +158,17 @@ function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: P
     tokensOf(usage) > 0 ? `${short(tokensOf(usage))} tokens` : undefined,
     event.cost === undefined ? undefined : dollars(event.cost),
   ];
+  const why = event.error === undefined ? shown`` : shown`: ${oneLine(event.error)}`;
   return [
-    `${paint(style, word)}${event.error === undefined ? "" : `: ${oneLine(event.error)}`} ${paint("dim", `(${parts.filter(Boolean).join(", ")})`)}`,
-    ...(event.resume === undefined ? [] : [`Go on with: ${event.resume}`]),
+    shown`${paint(style, oneLine(word))}${why} ${paint("dim", oneLine(`(${parts.filter(Boolean).join(", ")})`))}`,
+    // Not made one line: a quoted word may have two spaces.
+    ...(event.resume === undefined ? [] : [shown`Go on with: ${harmless(event.resume)}`]),
   ];
 }
 
 /** Sub-agents' lines begin with who speaks: `general-purpose: `. */
-function prefix(owner: string): string {
-  if (owner === MAIN) return "";
+function prefix(owner: string): Harmless {
+  if (owner === MAIN) return shown``;
   const names = owner.split("/").slice(1);
-  return `${names.map((name) => name.replace(/:.*$/, "")).join(" / ")}: `;
+  return shown`${oneLine(names.map((name) => name.replace(/:.*$/s, "")).join(" / "))}: `;
 }

@@ -1,12 +1,12 @@
-import wrapAnsi from "wrap-ansi";
 import type { RunEvent } from "../../../runs/events.ts";
 import type { Prices } from "../../../runs/prices.ts";
 import { EMPTY_VIEW, MAIN, type RunView } from "../../../runs/view.ts";
-import { fit, frame } from "./frame.ts";
+import { frame } from "./frame.ts";
+import { fit, harmless, shown, wrapped, type Harmless } from "./harmless.ts";
 import { linesOf, planLines } from "./lines.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { Output, Screen } from "./output.ts";
-import { harmless, type Paint } from "./paint.ts";
+import type { Paint } from "./paint.ts";
 
 const TICK_MS = 100;
 
@@ -26,7 +26,7 @@ export class LiveOutput implements Output {
   readonly #asks: boolean;
   #view: RunView = EMPTY_VIEW;
   /** The line of text that is being written. */
-  #text = "";
+  #text = shown``;
   #timer: NodeJS.Timeout | undefined;
   readonly #onResize = (): void => this.#draw([]);
 
@@ -63,7 +63,7 @@ export class LiveOutput implements Output {
   }
 
   /** The lines that an event adds to the text above the plan. */
-  #scrolled(event: RunEvent): string[] {
+  #scrolled(event: RunEvent): Harmless[] {
     switch (event.type) {
       case "text":
         return event.owner === MAIN ? this.#write(event.text) : [];
@@ -81,7 +81,7 @@ export class LiveOutput implements Output {
       case "run-end":
         return [
           ...this.#takeText(),
-          "",
+          shown``,
           ...planLines(this.#view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint).map((line) =>
             fit(line, this.#columns),
           ),
@@ -92,26 +92,25 @@ export class LiveOutput implements Output {
     }
   }
 
-  #fitted(event: RunEvent): string[] {
+  #fitted(event: RunEvent): Harmless[] {
     const lines = linesOf(event, this.#view, this.#paint).map((line) => fit(line, this.#columns));
     return [...this.#takeText(), ...lines];
   }
 
   /** Takes in a piece of text and gives back the rows that are complete. */
-  #write(text: string): string[] {
-    this.#text += harmless(text);
-    const rows = wrapAnsi(this.#text, this.#columns - 1, { hard: true, trim: false }).split("\n");
-    this.#text = rows.pop() ?? "";
+  #write(text: string): Harmless[] {
+    const rows = wrapped(shown`${this.#text}${harmless(text)}`, this.#columns - 1);
+    this.#text = rows.pop() ?? shown``;
     return rows;
   }
 
-  #takeText(): string[] {
+  #takeText(): Harmless[] {
     const text = this.#text;
-    this.#text = "";
+    this.#text = shown``;
     return text.trim() ? [text] : [];
   }
 
-  #draw(lines: readonly string[]): void {
+  #draw(lines: readonly Harmless[]): void {
     if (this.#timer === undefined) {
       if (lines.length > 0) this.#region.draw(lines, []);
       return;
@@ -128,10 +127,10 @@ export class LiveOutput implements Output {
       prices: this.#prices,
     });
     // What is higher than the terminal cannot be erased: what comes first gives way.
-    this.#region.draw(lines, [...text, "", ...plan].slice(-Math.max(1, height - 1)));
+    this.#region.draw(lines, [...text, shown``, ...plan].slice(-Math.max(1, height - 1)));
   }
 
-  #finish(lines: readonly string[]): void {
+  #finish(lines: readonly Harmless[]): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#region.draw(lines, []);

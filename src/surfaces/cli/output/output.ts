@@ -1,5 +1,6 @@
 import type { RunEvent } from "../../../runs/events.ts";
 import type { RunView } from "../../../runs/view.ts";
+import type { Sink } from "./harmless.ts";
 
 /** Shows a run. `view` is the state after the event. */
 export interface Output {
@@ -11,8 +12,7 @@ export interface Output {
 }
 
 /** Where an output writes. */
-export interface Screen {
-  write(text: string): unknown;
+export interface Screen extends Pick<Sink, "write"> {
   columns?: number | undefined;
   rows?: number | undefined;
   on(event: "resize", listener: () => void): unknown;

@@ -1,13 +1,14 @@
+import { exact, joined, shown, shownJson, type Sink } from "./harmless.ts";
 import { linesOf } from "./lines.ts";
-import type { Output, Screen } from "./output.ts";
-import { harmless, plainPaint, type Paint } from "./paint.ts";
+import type { Output } from "./output.ts";
+import { plainPaint, type Paint } from "./paint.ts";
 
 /** One line per thing that happened, for logs and pipes. */
-export function plainOutput(screen: Pick<Screen, "write">, paint: Paint): Output {
+export function plainOutput(screen: Pick<Sink, "write">, paint: Paint): Output {
   return {
     show: (event, view) => {
       const lines = linesOf(event, view, paint);
-      if (lines.length > 0) screen.write(`${lines.join("\n")}\n`);
+      if (lines.length > 0) screen.write(shown`${joined(lines, "\n")}\n`);
     },
     pause: () => {},
     resume: () => {},
@@ -19,17 +20,13 @@ export function plainOutput(screen: Pick<Screen, "write">, paint: Paint): Output
  * Only the answer, at the end; questions, and what keeps a run from ending well, go to the error stream. On a terminal
  * the answer is made harmless; in a pipe it is what the model wrote.
  */
-export function quietOutput(
-  screen: Pick<Screen, "write">,
-  errors: Pick<Screen, "write">,
-  isTerminal: boolean,
-): Output {
+export function quietOutput(screen: Pick<Sink, "write" | "isTTY">, errors: Pick<Sink, "write">): Output {
   return {
     show: (event, view) => {
       const isTold = event.type === "question" || (event.type === "run-end" && event.outcome !== "done");
-      if (isTold) errors.write(`${linesOf(event, view, plainPaint).join("\n")}\n`);
+      if (isTold) errors.write(shown`${joined(linesOf(event, view, plainPaint), "\n")}\n`);
       if (event.type !== "run-end" || !event.answer) return;
-      screen.write(`${isTerminal ? harmless(event.answer) : event.answer}\n`);
+      screen.write(shown`${exact(event.answer, screen)}\n`);
     },
     pause: () => {},
     resume: () => {},
@@ -38,9 +35,9 @@ export function quietOutput(
 }
 
 /** Every event as one line of JSON. */
-export function jsonOutput(screen: Pick<Screen, "write">): Output {
+export function jsonOutput(screen: Pick<Sink, "write">): Output {
   return {
-    show: (event) => void screen.write(`${JSON.stringify(event)}\n`),
+    show: (event) => void screen.write(shown`${shownJson(event)}\n`),
     pause: () => {},
     resume: () => {},
     close: () => {},

@@ -1,0 +1,34 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+
+type Change = (model: BaseChatModel) => void;
+
+/** What was changed in a model after it was built. */
+const changes = new WeakMap<BaseChatModel, readonly Change[]>();
+
+/** Changes a model in place, and with it every copy that is made of it. */
+export function lasting<Model extends BaseChatModel>(model: Model, change: Change): Model {
+  const earlier = changes.get(model);
+  if (!earlier) keepInCopies(model);
+  change(model);
+  changes.set(model, [...(earlier ?? []), change]);
+  return model;
+}
+
+/** Makes a copy what the model has become. */
+export function asChanged<Copy extends BaseChatModel>(model: BaseChatModel, copy: Copy): Copy {
+  return (changes.get(model) ?? []).reduce(lasting, copy);
+}
+
+/** OpenAI's client makes another one of its kind in `withConfig`, where the others are wrapped. */
+function keepInCopies(model: BaseChatModel): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called on `this`: the model may be copied, and the copy changed
+  const { withConfig } = model;
+  const own: Pick<BaseChatModel, "withConfig"> & ThisType<BaseChatModel> = {
+    withConfig(config) {
+      const configured = withConfig.call(this, config);
+      if (configured.constructor !== this.constructor) return configured;
+      return asChanged(model, configured as unknown as BaseChatModel);
+    },
+  };
+  Object.assign(model, own);
+}

@@ -1,0 +1,57 @@
+import { createInterface, type Interface } from "node:readline/promises";
+import { confirm, isCancel, select, text } from "@clack/prompts";
+import type { Harmless } from "./output/harmless.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Where a prompt stands, and what takes it away. */
+export interface PromptPlace {
+  terminal: Terminal;
+  signal?: AbortSignal | undefined;
+}
+
+export type LineReader = Pick<Interface, "once" | "close"> & {
+  question: (words: Harmless, options: { signal: AbortSignal }) => Promise<string>;
+};
+
+export interface Choice {
+  value: string;
+  label: Harmless;
+  hint?: Harmless;
+}
+
+/** Lets a person choose. Undefined when they would rather not (Ctrl-C). */
+export async function choose(
+  message: Harmless,
+  choices: readonly Choice[],
+  place: PromptPlace,
+): Promise<string | undefined> {
+  const chosen = await select({ ...streams(place), message, options: [...choices] });
+  return isCancel(chosen) ? undefined : chosen;
+}
+
+/** Asks for words. Undefined when there are none to come. */
+export async function askForWords(
+  message: Harmless,
+  place: PromptPlace,
+  placeholder?: Harmless,
+): Promise<string | undefined> {
+  const words = await text({ ...streams(place), message, ...(placeholder && { placeholder }) });
+  return isCancel(words) ? undefined : (words ?? "");
+}
+
+export async function confirmed(message: Harmless, place: PromptPlace): Promise<boolean> {
+  const answer = await confirm({ ...streams(place), message });
+  return !isCancel(answer) && answer;
+}
+
+/** Reads lines where no menu can be drawn. */
+export function lineReader({ terminal }: PromptPlace): LineReader {
+  const { input, output } = streams({ terminal });
+  return createInterface({ input, output, terminal: false });
+}
+
+/** Prompts write by themselves, and so get the stream itself: what they write is said above, and is harmless. */
+function streams({ terminal, signal }: PromptPlace) {
+  const output = terminal.stdout as unknown as NodeJS.WriteStream;
+  return { input: terminal.stdin, output, ...(signal && { signal }) };
+}
