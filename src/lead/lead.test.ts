@@ -79,6 +79,7 @@ describe("plan mode", () => {
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
+      "BudgetMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
       "toolErrorMiddleware",
@@ -89,6 +90,7 @@ describe("plan mode", () => {
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
+      "BudgetMiddleware",
     ]);
   });
 

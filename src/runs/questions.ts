@@ -15,17 +15,6 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   error?: string;
 }
 
-/** The interrupt of a sub-agent that is out of turns. */
-export interface TurnLimitStop {
-  type: "turn-limit";
-  text: string;
-}
-
-/** Whether an interrupt is no question: a sub-agent out of turns waits for nobody's answer. */
-export function isTurnLimit(value: unknown): value is TurnLimitStop {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
-}
-
 /** Reads what an interrupt of a thread asks for. */
 export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
