@@ -27,6 +27,12 @@ export class IgnoreRules {
     return (await (isDirectory ? this.#folder(path) : this.#judge(path, false))) === "skipped";
   }
 
+  /** The same for the entries of one folder, without a wait for each. */
+  async skipsIn(folder: string): Promise<(path: string, isDirectory: boolean) => boolean> {
+    const judge = await this.#judgeIn(folder);
+    return (path, isDirectory) => judge(path, isDirectory) === "skipped";
+  }
+
   #folder(path: string): Promise<Verdict> {
     const verdict = this.#folders.get(path) ?? this.#judge(path, true);
     this.#folders.set(path, verdict);
@@ -34,14 +40,19 @@ export class IgnoreRules {
   }
 
   async #judge(path: string, isDirectory: boolean): Promise<Verdict> {
-    if (path === "/") return "open";
-    const above = await this.#folder(parentOf(path));
-    if (above !== "open") return above;
-    const rules = await this.#rulesIn(parentOf(path));
-    // No rule can bring back .git itself.
-    const isIgnored = nameOf(path) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
-    if (!isIgnored) return "open";
-    return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+    return path === "/" ? "open" : (await this.#judgeIn(parentOf(path)))(path, isDirectory);
+  }
+
+  async #judgeIn(folder: string): Promise<(path: string, isDirectory: boolean) => Verdict> {
+    const above = await this.#folder(folder);
+    if (above !== "open") return () => above;
+    const rules = await this.#rulesIn(folder);
+    return (path, isDirectory) => {
+      // No rule can bring back .git itself.
+      const isIgnored = nameOf(path) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
+      if (!isIgnored) return "open";
+      return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+    };
   }
 
   /** The rules for the entries of a folder: those of the folders above it, and its own, which come last and win. */
