@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
 import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
@@ -51,9 +52,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
-  const isOwnPlan =
-    !options.without?.includes("PlanMiddleware") &&
-    !options.middleware?.some(({ name }) => name === "PlanMiddleware");
+  const isReplaced = options.middleware?.some(({ name }) => name === "PlanMiddleware") ?? false;
+  const isLeftOut = options.without?.includes("PlanMiddleware") ?? false;
+  const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut;
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
@@ -63,7 +64,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
       ? [
           subagentsMiddleware({
             subagents,
-            plan: isOwnPlan ? plan : undefined,
+            plan: hasOwnPlan ? plan : undefined,
             budget,
             ...(maxConcurrency !== undefined && { maxConcurrency }),
           }),
@@ -71,6 +72,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
       : []),
     ...(interruptOn ? [consentMiddleware({ interruptOn }) as AnyAgentMiddleware] : []),
     ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
+    ...(hasOwnPlan || isReplaced ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),

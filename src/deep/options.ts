@@ -90,6 +90,7 @@ export const DEFAULT_MIDDLEWARE = [
   "SubagentsMiddleware",
   "HumanInTheLoopMiddleware",
   "LoopGuardMiddleware",
+  "BrokenCallsMiddleware",
   "DanglingCallsMiddleware",
   "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",

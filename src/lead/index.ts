@@ -4,6 +4,7 @@ import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
+import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
 import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
@@ -125,6 +126,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
       : []),
     titleMiddleware(options.title),
     ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
+    ...(plan ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     // Nobody is asked for consent to a call that a question holds back, nor twice for one that is tried again.

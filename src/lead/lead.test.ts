@@ -87,6 +87,7 @@ describe("plan mode", () => {
       "SandboxMiddleware",
       "TitleMiddleware",
       "LoopGuardMiddleware",
+      "BrokenCallsMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",

@@ -35,7 +35,7 @@ async function end(options: Options) {
   const agent = createDeepAgent({ plan: false, ...options });
   const { messages } = (await agent.invoke(go)) as { messages: BaseMessage[] };
   const { text, response_metadata } = messages.at(-1)!;
-  return { text, reason: response_metadata["finish_reason"] as unknown, messages };
+  return { text, reason: response_metadata["finish_reason"], messages };
 }
 
 const STOPPED = "Stopped after 12 model calls, the most for one run.";
