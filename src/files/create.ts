@@ -59,7 +59,8 @@ async function marked(
   const all: FileEntry[] = [];
   for (const entry of entries) {
     if (sweep.isDue) await sweep.rest();
-    all.push(skips(entry.path, entry.isDirectory) ? { ...entry, isIgnored: true } : entry);
+    const isIgnored = !sweep.stopped && skips(entry.path, entry.isDirectory);
+    all.push(isIgnored ? { ...entry, isIgnored } : entry);
   }
   return all;
 }

@@ -66,11 +66,25 @@ export class IgnoreRules {
     const above = folder === "/" ? fresh() : await this.#rulesIn(parentOf(folder));
     const text = await this.#options.read(pathIn(folder, ".gitignore"));
     if (text === undefined) return above;
-    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
     return fresh()
       .add(above)
       .add(lines.flatMap((line) => fromRoot(line, folder)));
   }
+}
+
+const MAX_RULES = 5000;
+const MAX_LENGTH = 500;
+const MAX_STARS = 3;
+
+/** Rules become expressions that try every place for every star: one with many would never be done with a long name. */
+function isTooMuch(rule: string): boolean {
+  if (rule.length > MAX_LENGTH) return true;
+  const segments = rule.split("/");
+  const stars = segments
+    .filter((segment) => segment !== "**")
+    .map((segment) => segment.match(/\*+/g)?.length ?? 0);
+  return Math.max(segments.length - stars.length, ...stars) > MAX_STARS;
 }
 
 function fresh(): Ignore {
@@ -79,8 +93,10 @@ function fresh(): Ignore {
 
 /** A rule of a folder's file as one of the root's: one set of rules decides which of them wins. */
 function fromRoot(line: string, folder: string): string[] {
-  const rule = line.replace(/(?<!\\)\s+$/, "");
-  if (rule === "" || rule.startsWith("#")) return [];
+  const bare = line.trimEnd();
+  // A backslash keeps the first of the blanks behind it.
+  const rule = bare.endsWith("\\") ? line.slice(0, bare.length + 1) : bare;
+  if (rule === "" || rule.startsWith("#") || isTooMuch(rule)) return [];
   if (folder === "/") return [rule];
   const sign = rule.startsWith("!") ? "!" : "";
   const pattern = rule.slice(sign.length);

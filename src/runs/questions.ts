@@ -84,7 +84,7 @@ function readWords(question: Question, text: string): unknown {
   if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
   const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
   if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
-  const isPlan = question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text);
+  const isPlan = question.kind === "plan-approval" && /^[ \t]*[-*+] \[/m.test(text);
   return isPlan ? editedPlan(text) : undefined;
 }
 

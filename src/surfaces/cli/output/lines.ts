@@ -167,5 +167,5 @@ function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: P
 function prefix(owner: string): string {
   if (owner === MAIN) return "";
   const names = owner.split("/").slice(1);
-  return `${names.map((name) => name.replace(/:.*$/, "")).join(" / ")}: `;
+  return `${names.map((name) => name.split(":", 1)[0]).join(" / ")}: `;
 }
