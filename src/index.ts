@@ -9,6 +9,7 @@ export { HarnessError, type HarnessErrorCode } from "./errors.ts";
 export { leadAgentGraph, makeLeadAgent, type LeadGraph } from "./lead/index.ts";
 export type { LeadOptions } from "./lead/options.ts";
 export type { LeadRequest } from "./lead/request.ts";
+export type { BudgetOptions } from "./middleware/budget/options.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export {
   consentMiddleware,

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
@@ -54,6 +56,8 @@ const OPTIONS = z
     maxConcurrency: CONCURRENCY,
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
     summarization: z.union([z.literal(false), SUMMARIZATION]),
+    loopGuard: LOOP_GUARD,
+    budget: BUDGET,
     without: z.array(z.string()),
     interruptOn: INTERRUPT_ON,
     stateSchema: z.unknown(),

@@ -68,11 +68,11 @@ describe("prompt caching", () => {
 });
 
 describe("summarization", () => {
-  const big = tool(() => "word ".repeat(400), { name: "big", description: "b", schema: z.object({}) });
+  const big = tool(() => "word ".repeat(400), { name: "big", description: "b", schema: z.looseObject({}) });
 
   /** How many requests the agent's model got before one had a summary in it. */
   async function summarizedAt(maxInputTokens: number | undefined, isDeferred = false): Promise<number> {
-    const steps: Step[] = [...Array.from({ length: 8 }, () => callTool("big")), "done"];
+    const steps: Step[] = [...Array.from({ length: 8 }, (_, n) => callTool("big", { n })), "done"];
     const model = new ScriptedModel(steps);
     const summarizer = new ScriptedModel([new AIMessage("They talked.")], { loop: true });
     for (const one of [model, summarizer]) {

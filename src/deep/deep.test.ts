@@ -542,9 +542,9 @@ describe("context", () => {
   });
 
   it("stays whole when the summary cannot be had", async () => {
-    const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({}) });
+    const note = tool(() => "noted", { name: "note", description: "n", schema: z.looseObject({}) });
     const failing = { ...summarization, model: new ScriptedModel([new Error("429")], { loop: true }) };
-    const model = new ScriptedModel([...Array.from({ length: 5 }, () => callTool("note")), "ok"]);
+    const model = new ScriptedModel([...Array.from({ length: 5 }, (_, n) => callTool("note", { n })), "ok"]);
     const { messages } = await createDeepAgent({
       model,
       tools: [note],

@@ -1,11 +1,16 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
+import { Budget } from "../middleware/budget/account.ts";
+import { budgetMiddleware } from "../middleware/budget/index.ts";
+import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
 import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
+import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
@@ -25,24 +30,31 @@ import type { CreateDeepAgent } from "./types.ts";
  */
 export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) => {
   checkDeepOptions(options);
-  return assemble(options, 0);
+  return assemble(options, { depth: 0, budget: new Budget(options.budget ?? DEFAULT_BUDGET) });
 }) as never;
 
 const GENERAL_PURPOSE = "general-purpose";
-const RECURSION_LIMIT = 1000;
 
-function assemble(options: DeepAgentOptions, depth: number): object {
+/** Where in the tree of agents one stands. */
+interface Place {
+  depth: number;
+  /** One for the whole tree. */
+  budget: Budget;
+}
+
+function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   const model = toModel(options.model);
   const tools = options.tools ?? [];
   const workspace = new Workspace(options);
   const plan = options.plan === false ? undefined : planParts(options.plan);
-  const subagents = depth < (options.maxDepth ?? 1) ? compile(options, model, depth) : [];
+  const subagents =
+    depth < (options.maxDepth ?? 1) ? compile(options, model, { depth: depth + 1, budget }) : [];
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
-  const { maxConcurrency, summarization, interruptOn } = options;
-  const isOwnPlan =
-    !options.without?.includes("PlanMiddleware") &&
-    !options.middleware?.some(({ name }) => name === "PlanMiddleware");
+  const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
+  const isReplaced = options.middleware?.some(({ name }) => name === "PlanMiddleware") ?? false;
+  const isLeftOut = options.without?.includes("PlanMiddleware") ?? false;
+  const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut;
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
@@ -52,15 +64,19 @@ function assemble(options: DeepAgentOptions, depth: number): object {
       ? [
           subagentsMiddleware({
             subagents,
-            plan: isOwnPlan ? plan : undefined,
+            plan: hasOwnPlan ? plan : undefined,
+            budget,
             ...(maxConcurrency !== undefined && { maxConcurrency }),
           }),
         ]
       : []),
     ...(interruptOn ? [consentMiddleware({ interruptOn }) as AnyAgentMiddleware] : []),
+    ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
+    ...(hasOwnPlan || isReplaced ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),
+    budgetMiddleware(budget),
   ];
   const agent = createAgent({
     model,
@@ -71,12 +87,11 @@ function assemble(options: DeepAgentOptions, depth: number): object {
     middleware: arranged(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
-  // LangGraph's own limit of 25 steps is a dozen tool calls.
-  return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
+  return agent.withConfig({ recursionLimit: STEP_LIMIT });
 }
 
 /**
- * Default middleware with the user's in the place of those it names, the rest in front of the last three: behind the one
+ * Default middleware with the user's in the place of those it names, the rest in front of the innermost: behind the one
  * that asks for consent, which a person gives once however often a call is tried.
  */
 function arranged(
@@ -96,7 +111,7 @@ function arranged(
   const kept = defaults
     .filter((one) => !without.some((name) => name === one.name))
     .map((one) => given.get(one.name) ?? one);
-  const end = kept.findIndex((one) => one.name === "DanglingCallsMiddleware");
+  const end = kept.findIndex((one) => INNERMOST.some((name) => name === one.name));
   const consent = kept.findIndex((one) => one.name === "HumanInTheLoopMiddleware");
   // Nobody is asked for consent to a call that a question to the user holds back.
   const first = own.filter((one) => consent >= 0 && one.name === "ClarificationMiddleware");
@@ -106,8 +121,11 @@ function arranged(
     .toSpliced(consent < 0 ? kept.length : consent, 0, ...first);
 }
 
+/** These see every request as it goes out, and every one that others repeat. */
+const INNERMOST = DEFAULT_MIDDLEWARE.slice(DEFAULT_MIDDLEWARE.indexOf("DanglingCallsMiddleware"));
+
 /** Makes runnable sub-agents of their descriptions; each is built when it is first used. */
-function compile(options: DeepAgentOptions, model: BaseChatModel, depth: number): CompiledSubagent[] {
+function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place): CompiledSubagent[] {
   const specs = options.subagents ?? [];
   const general: SubagentSpec = { name: GENERAL_PURPOSE, description: GENERAL_PURPOSE_DESCRIPTION };
   const all = specs.some((spec) => spec.name === GENERAL_PURPOSE) ? specs : [general, ...specs];
@@ -121,7 +139,7 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, depth: number)
     );
     let agent: CompiledSubagent["runnable"] | undefined;
     const build = (): CompiledSubagent["runnable"] =>
-      (agent ??= assemble(childOptions(spec, options, own), depth + 1) as CompiledSubagent["runnable"]);
+      (agent ??= assemble(childOptions(spec, options, own), place) as CompiledSubagent["runnable"]);
     const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
     return { name: spec.name, description: spec.description, runnable, ownsFiles: true };
   });
@@ -143,6 +161,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "resultFolder",
     "summarization",
     "interruptOn",
+    "loopGuard",
     "subagents",
     "maxConcurrency",
     "maxDepth",

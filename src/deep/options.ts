@@ -3,7 +3,9 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
+import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
+import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
@@ -55,6 +57,16 @@ export interface DeepAgentOptions {
   /** Where they are saved. Default `/tool_results`. */
   resultFolder?: string;
   summarization?: false | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /**
+   * Stops an agent that makes the same tool calls over and over, first with a warning; its sub-agents, too. `false`
+   * leaves it out. See `loopGuardMiddleware`.
+   */
+  loopGuard?: false | LoopGuardOptions;
+  /**
+   * What a run may spend, its sub-agents' work included. When it is used up, the main agent ends with a message that
+   * says so (finish reason `budget`), a sub-agent with its report so far. Default: 1,000 model calls; `false`: no end.
+   */
+  budget?: false | BudgetOptions;
   /** Further middleware. One with the name of a default takes its place. */
   middleware?: readonly AnyAgentMiddleware[];
   /** Names of default middleware to leave out. */
@@ -77,8 +89,11 @@ export const DEFAULT_MIDDLEWARE = [
   "FilesMiddleware",
   "SubagentsMiddleware",
   "HumanInTheLoopMiddleware",
+  "LoopGuardMiddleware",
+  "BrokenCallsMiddleware",
   "DanglingCallsMiddleware",
   "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",
+  "BudgetMiddleware",
 ] as const;
 export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

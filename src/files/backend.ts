@@ -17,7 +17,7 @@ export interface FileEntry {
   name: string;
   path: string;
   isDirectory: boolean;
-  /** In characters or bytes, whichever the backend knows without reading the file. */
+  /** In characters or bytes, whichever the backend knows; a listing without `sizes` may leave it out. */
   size?: number;
   /** True where a `.gitignore` leaves it out, and for `.git`. */
   isIgnored?: boolean;
@@ -29,6 +29,12 @@ export interface TextEdit {
   newString: string;
   /** Replace every occurrence; without it, `oldString` must occur exactly once. */
   replaceAll?: boolean | undefined;
+}
+
+/** What a listing says of each entry. */
+export interface ListOptions {
+  /** Gives the files' sizes, where the backend knows them without reading the files. Default false. */
+  sizes?: boolean | undefined;
 }
 
 /** Where a search looks. */
@@ -113,7 +119,7 @@ export interface Execution {
  */
 export interface FileBackend {
   /** The entries of a folder, sorted by name. */
-  list(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
   read(path: string): Promise<FileResult<{ content: string }>>;
   /** Creates the file or replaces all of it. */
   write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
@@ -121,8 +127,11 @@ export interface FileBackend {
   delete(path: string): Promise<FileResult>;
   /** Replaces text, never on top of a change it has not seen. `lines` are where the new text begins. */
   edit(path: string, edit: TextEdit): Promise<FileResult<{ lines: number[] }>>;
-  /** The files that match, sorted. A pattern with a leading slash counts from the root, others from `path`. */
-  glob(pattern: string, scope?: SearchScope): Promise<FileResult<{ paths: string[] }>>;
+  /**
+   * The files that match, sorted, and what was left out, in sentences. A pattern with a leading slash counts from the
+   * root, others from `path`.
+   */
+  glob(pattern: string, scope?: SearchScope): Promise<FileResult<{ paths: string[]; notes?: string[] }>>;
   grep(query: GrepQuery): Promise<FileResult<GrepResult>>;
   /** Present where a backend only passes calls on: the backend that a path belongs to, and its path there. */
   route?(path: string): { backend: FileBackend; path: string };

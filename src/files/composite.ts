@@ -25,12 +25,12 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
   };
 
   return {
-    async list(raw) {
+    async list(raw, options) {
       const parsed = parsePath(raw);
       if (!parsed.ok) return parsed;
       const folder = parsed.path;
       const mounted = all.entriesOf(folder);
-      const listed = await on(folder, (backend, path) => backend.list(path));
+      const listed = await on(folder, (backend, path) => backend.list(path, options));
       if (!listed.ok && (listed.reason !== "missing" || mounted.length === 0)) return listed;
       const own = (listed.ok ? listed.entries : [])
         .map((entry) => ({ ...entry, path: pathIn(folder, entry.name) }))
@@ -57,7 +57,12 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       );
       if (!results.ok) return results;
       const paths = results.found.flatMap(([mount, result]) => result.paths.map((file) => mount.outer(file)));
-      return { ok: true, paths: paths.filter(wanted).toSorted(inOrder) };
+      const notes = notesOf(results.found);
+      return {
+        ok: true,
+        paths: paths.filter(wanted).toSorted(inOrder),
+        ...(notes.length > 0 && { notes }),
+      };
     },
 
     async grep(query) {
@@ -74,9 +79,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       const files = results.found.flatMap(([mount, result]) =>
         result.files.map((file) => ({ ...file, path: mount.outer(file.path) })),
       );
-      const notes = results.found.flatMap(([mount, result]) =>
-        result.notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
-      );
+      const notes = notesOf(results.found);
       const inPathOrder = files
         .filter((file) => wanted(file.path))
         .toSorted((a, b) => inOrder(a.path, b.path));
@@ -92,6 +95,13 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     ...(main.locate && { locate: main.locate.bind(main) }),
     ...(main.execute && { execute: main.execute.bind(main) }),
   };
+}
+
+/** What the backends have to say, with their paths as they are here. */
+function notesOf(found: readonly [Mount, { notes?: readonly string[] }][]): string[] {
+  return found.flatMap(([mount, { notes = [] }]) =>
+    notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
+  );
 }
 
 /** Searches a folder in every backend that has a part of it. What a mount covers in another is not seen. */

@@ -1,4 +1,4 @@
-import { parsePath } from "./paths.ts";
+import { foldersAbove, parsePath } from "./paths.ts";
 
 /** How one file changed. Null means that there was, or is, no file. */
 export interface FileChange {
@@ -10,6 +10,8 @@ export interface FileChange {
 export class FileTable {
   readonly #contents = new Map<string, string>();
   readonly #keys = new Map<string, string>();
+  /** Found when they are first asked for, and again after a change. */
+  #folders: Set<string> | undefined;
 
   /** Takes what is text out of `files`, whatever that is. Of two keys for one path, the first counts. */
   constructor(files: unknown) {
@@ -24,6 +26,7 @@ export class FileTable {
   }
 
   set(path: string, content: string): void {
+    if (!this.#contents.has(path)) this.#folders = undefined;
     this.#contents.set(path, content);
   }
 
@@ -33,7 +36,14 @@ export class FileTable {
     this.set(pathOfKey(key), content);
   }
 
+  /** Whether a file is below this path. */
+  isFolder(path: string): boolean {
+    this.#folders ??= new Set(this.paths().flatMap(foldersAbove));
+    return this.#folders.has(path);
+  }
+
   delete(path: string): boolean {
+    this.#folders = undefined;
     return this.#contents.delete(path);
   }
 

@@ -1,13 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import type { FileResult, GrepFile, GrepLine, GrepOutput, GrepQuery, GrepResult } from "./backend.ts";
 import { cutLine, splitLines } from "./number-lines.ts";
 import type { Matcher } from "./pattern.ts";
+import { named, type Sweep } from "./sweep.ts";
 
 const DEFAULT_MAX_MATCHES = 200;
 const MAX_LINE_SHOWN = 500;
 const READ_AT_ONCE = 16;
-const MAX_MS = 20_000;
-const SLICE_MS = 50;
 
 /** What a search needs to know of the files it goes through. */
 export interface GrepSource {
@@ -15,24 +13,37 @@ export interface GrepSource {
   paths: AsyncIterable<string> | Iterable<string>;
   read(path: string): Promise<FileResult<{ content: string }>>;
   matcher: Matcher;
+  sweep: Sweep;
 }
 
 /** Searches files one after the other. What cannot be read as text is passed over. */
 export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<GrepResult> {
-  const search = new Search(query);
+  const { sweep, matcher } = source;
+  const search = new Search(query, sweep);
+  const isDone = (): boolean => search.isFull || sweep.stopped !== undefined;
   const tooLarge: string[] = [];
   for await (const batch of batches(source.paths)) {
     const contents = await Promise.all(batch.map((path) => source.read(path)));
     for (const [index, result] of contents.entries()) {
       const path = batch[index]!;
-      if (result.ok) await search.file(path, result.content, source.matcher);
+      if (sweep.isDue) await sweep.rest();
+      if (result.ok) await search.file(path, result.content, matcher);
       else if (result.reason === "too-large") tooLarge.push(path);
-      if (search.stopped) return { files: search.files, notes: [...skipped(tooLarge), search.stopped] };
+      else if (!PASSED_OVER.includes(result.reason)) sweep.miss(path);
+      if (isDone()) break;
     }
+    if (isDone()) break;
     query.signal?.throwIfAborted();
   }
-  return { files: search.files, notes: skipped(tooLarge) };
+  const full = search.isFull ? [stoppedAt(mostOf(query), query)] : [];
+  return {
+    files: search.files,
+    notes: [...named("Not searched, too large", tooLarge), ...full, ...sweep.notes],
+  };
 }
+
+/** Why a file is not searched, where that is as it should be. */
+const PASSED_OVER: readonly unknown[] = ["missing", "not-text"];
 
 /** Cuts a result, such as one joined from several, to the most matches that the query allows. */
 export function capMatches({ files, notes }: GrepResult, query: GrepQuery): GrepResult {
@@ -62,18 +73,18 @@ export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "c
   return [body, ...notes.map((note) => `[${note}]`)].join("\n");
 }
 
-/** A search under way: counts matches, keeps to the limits, and lets other work run in between. */
+/** A search under way: counts matches and keeps to the most of them. */
 class Search {
   readonly files: GrepFile[] = [];
-  /** Why the search is over, once it is. */
-  stopped: string | undefined;
+  /** There are more matches than are wanted. */
+  isFull = false;
   readonly #query: GrepQuery;
-  readonly #started = performance.now();
-  #rested = this.#started;
+  readonly #sweep: Sweep;
   #left: number;
 
-  constructor(query: GrepQuery) {
+  constructor(query: GrepQuery, sweep: Sweep) {
     this.#query = query;
+    this.#sweep = sweep;
     this.#left = mostOf(query);
   }
 
@@ -83,11 +94,11 @@ class Search {
     const found: number[] = [];
     const whole = this.#query.output !== "files";
     for (const [index, line] of lines.entries()) {
-      if (performance.now() - this.#rested > SLICE_MS) await this.#rest();
-      if (this.stopped) break;
+      if (this.#sweep.isDue) await this.#sweep.rest();
+      if (this.#sweep.stopped) break;
       if (!matcher.line(line)) continue;
       if (this.#left === 0) {
-        this.stopped = stoppedAt(mostOf(this.#query), this.#query);
+        this.isFull = true;
         break;
       }
       found.push(index);
@@ -98,15 +109,6 @@ class Search {
     if (!contentOutput(this.#query)) this.#left -= 1;
     const shown = contentOutput(this.#query) ? withContext(lines, found, this.#query) : [];
     this.files.push({ path, count: found.length, lines: shown });
-  }
-
-  async #rest(): Promise<void> {
-    await setImmediate();
-    this.#query.signal?.throwIfAborted();
-    this.#rested = performance.now();
-    if (this.#rested - this.#started > MAX_MS) {
-      this.stopped = `Stopped after ${MAX_MS / 1000} seconds. Narrow the pattern, the path or the glob.`;
-    }
   }
 }
 
@@ -164,15 +166,4 @@ function mostOf(query: GrepQuery): number {
 function stoppedAt(most: number, query: GrepQuery): string {
   const what = `${contentOutput(query) ? "matching line" : "file"}${most === 1 ? "" : "s"}`;
   return `Stopped at ${most} ${what}: there are more. Narrow the pattern, the path or the glob.`;
-}
-
-function skipped(tooLarge: readonly string[]): string[] {
-  if (tooLarge.length === 0) return [];
-  const named = tooLarge
-    .slice(0, 3)
-    .map((path) => `"${path}"`)
-    .join(", ");
-  return [
-    `Not searched, too large: ${named}${tooLarge.length > 3 ? ` and ${tooLarge.length - 3} more` : ""}.`,
-  ];
 }

@@ -27,6 +27,12 @@ export class IgnoreRules {
     return (await (isDirectory ? this.#folder(path) : this.#judge(path, false))) === "skipped";
   }
 
+  /** The same for the entries of one folder, without a wait for each. */
+  async skipsIn(folder: string): Promise<(path: string, isDirectory: boolean) => boolean> {
+    const judge = await this.#judgeIn(folder);
+    return (path, isDirectory) => judge(path, isDirectory) === "skipped";
+  }
+
   #folder(path: string): Promise<Verdict> {
     const verdict = this.#folders.get(path) ?? this.#judge(path, true);
     this.#folders.set(path, verdict);
@@ -34,14 +40,19 @@ export class IgnoreRules {
   }
 
   async #judge(path: string, isDirectory: boolean): Promise<Verdict> {
-    if (path === "/") return "open";
-    const above = await this.#folder(parentOf(path));
-    if (above !== "open") return above;
-    const rules = await this.#rulesIn(parentOf(path));
-    // No rule can bring back .git itself.
-    const isIgnored = nameOf(path) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
-    if (!isIgnored) return "open";
-    return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+    return path === "/" ? "open" : (await this.#judgeIn(parentOf(path)))(path, isDirectory);
+  }
+
+  async #judgeIn(folder: string): Promise<(path: string, isDirectory: boolean) => Verdict> {
+    const above = await this.#folder(folder);
+    if (above !== "open") return () => above;
+    const rules = await this.#rulesIn(folder);
+    return (path, isDirectory) => {
+      // No rule can bring back .git itself.
+      const isIgnored = nameOf(path) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
+      if (!isIgnored) return "open";
+      return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+    };
   }
 
   /** The rules for the entries of a folder: those of the folders above it, and its own, which come last and win. */
@@ -55,11 +66,25 @@ export class IgnoreRules {
     const above = folder === "/" ? fresh() : await this.#rulesIn(parentOf(folder));
     const text = await this.#options.read(pathIn(folder, ".gitignore"));
     if (text === undefined) return above;
-    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
     return fresh()
       .add(above)
       .add(lines.flatMap((line) => fromRoot(line, folder)));
   }
+}
+
+const MAX_RULES = 5000;
+const MAX_LENGTH = 500;
+const MAX_STARS = 3;
+
+/** Rules become expressions that try every place for every star: one with many would never be done with a long name. */
+function isTooMuch(rule: string): boolean {
+  if (rule.length > MAX_LENGTH) return true;
+  const segments = rule.split("/");
+  const stars = segments
+    .filter((segment) => segment !== "**")
+    .map((segment) => segment.match(/\*+/g)?.length ?? 0);
+  return Math.max(segments.length - stars.length, ...stars) > MAX_STARS;
 }
 
 function fresh(): Ignore {
@@ -68,8 +93,10 @@ function fresh(): Ignore {
 
 /** A rule of a folder's file as one of the root's: one set of rules decides which of them wins. */
 function fromRoot(line: string, folder: string): string[] {
-  const rule = line.replace(/(?<!\\)\s+$/, "");
-  if (rule === "" || rule.startsWith("#")) return [];
+  const bare = line.trimEnd();
+  // A backslash keeps the first of the blanks behind it.
+  const rule = bare.endsWith("\\") ? line.slice(0, bare.length + 1) : bare;
+  if (rule === "" || rule.startsWith("#") || isTooMuch(rule)) return [];
   if (folder === "/") return [rule];
   const sign = rule.startsWith("!") ? "!" : "";
   const pattern = rule.slice(sign.length);

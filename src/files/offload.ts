@@ -4,8 +4,8 @@ import { wholeCharacters } from "./number-lines.ts";
 export interface PreviewOptions {
   /** The most characters of the text to show; a shorter text is shown whole. */
   limit: number;
-  /** Where the full text was saved. */
-  path: string;
+  /** Where the full text was saved; undefined where it could not be. */
+  path: string | undefined;
 }
 
 /** The head and the tail of a long text, with a line between them that says what is missing and where it all is. */
@@ -13,7 +13,8 @@ export function preview(text: string, { limit, path }: PreviewOptions): string {
   if (text.length <= limit) return text;
   const { head, tail } = headAndTail(text, limit);
   const missing = text.length - head.length - tail.length;
-  const note = `[${missing} of ${text.length} characters left out. The full text is in "${path}".]`;
+  const where = path === undefined ? "They are too many to be kept." : `The full text is in "${path}".`;
+  const note = `[${missing} of ${text.length} characters left out. ${where}]`;
   return [head, note, tail].filter((part) => part !== "").join("\n");
 }
 

@@ -1,6 +1,7 @@
-import type { FileEntry, FileResult, GrepQuery } from "./backend.ts";
+import type { FileEntry, FileResult, GrepQuery, ListOptions } from "./backend.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { inOrder } from "./paths.ts";
+import type { Sweep } from "./sweep.ts";
 
 /** How files are walked through. */
 export interface WalkOptions {
@@ -10,7 +11,8 @@ export interface WalkOptions {
   all?: boolean | undefined;
   /** What is left out. Files are in any case; to leave out whole folders saves the way through them. */
   rules?: IgnoreRules | undefined;
-  signal?: AbortSignal | undefined;
+  /** Ends the walk when its time is up, and is told what could not be read. */
+  sweep: Sweep;
 }
 
 /**
@@ -18,7 +20,9 @@ export interface WalkOptions {
  * their one spelling. A failure because nothing is there has the reason "missing".
  */
 export interface FileOperations {
-  list(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  /** The largest file, in bytes. Default 10 MB. */
+  readonly maxBytes?: number;
+  list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
   read(path: string): Promise<FileResult<{ content: string }>>;
   write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
   /** Writes only if the file's content is `before`, in one step; `swapped` says whether it was. */
@@ -38,7 +42,10 @@ export function walk(
   folder: string,
   options: WalkOptions,
 ): AsyncIterable<string> {
-  const files = operations.walk?.(folder, options) ?? walkFolders(operations, folder, options);
+  const files = paced(
+    operations.walk?.(folder, options) ?? walkFolders(operations, folder, options),
+    options.sweep,
+  );
   return options.rules ? withoutIgnored(files, options.rules) : files;
 }
 
@@ -50,14 +57,24 @@ export async function* withoutIgnored(
   for await (const file of files) if (!(await rules.skips(file, false))) yield file;
 }
 
+async function* paced(files: AsyncIterable<string>, sweep: Sweep): AsyncGenerator<string> {
+  for await (const file of files) {
+    if (sweep.isDue) await sweep.rest();
+    if (sweep.stopped) return;
+    yield file;
+  }
+}
+
 async function* walkFolders(
   operations: FileOperations,
   folder: string,
   options: WalkOptions,
 ): AsyncGenerator<string> {
-  options.signal?.throwIfAborted();
   const listed = await operations.list(folder);
-  if (!listed.ok) return;
+  if (!listed.ok) {
+    if (listed.reason !== "missing") options.sweep.miss(folder);
+    return;
+  }
   for (const { path, isDirectory } of inWalkOrder(listed.entries)) {
     if (!isDirectory) yield path;
     else if (!(await options.rules?.skips(path, true))) yield* walkFolders(operations, path, options);
@@ -66,6 +83,8 @@ async function* walkFolders(
 
 /** Sorts the entries of a folder so that walking into its folders on the way gives whole paths in order. */
 export function inWalkOrder<T extends { name: string; isDirectory: boolean }>(entries: readonly T[]): T[] {
-  const key = ({ name, isDirectory }: T): string => (isDirectory ? `${name}/` : name);
-  return entries.toSorted((a, b) => inOrder(key(a), key(b)));
+  return entries
+    .map((entry) => ({ entry, key: entry.isDirectory ? `${entry.name}/` : entry.name }))
+    .toSorted((a, b) => inOrder(a.key, b.key))
+    .map(({ entry }) => entry);
 }

@@ -1,6 +1,9 @@
 import type { FileResult } from "./backend.ts";
 import { fail } from "./failures.ts";
 
+/** The longest path: no system takes a longer one. */
+const MAX_LENGTH = 4096;
+
 /**
  * Reads a path as a model sends it. "notes/a.md", "./notes//a.md" and "/notes/a.md/" are all "/notes/a.md".
  * Nothing is decoded, so "%2e%2e" is a name like any other; whatever could mean another place on some system
@@ -8,7 +11,7 @@ import { fail } from "./failures.ts";
  */
 export function parsePath(raw: string): FileResult<{ path: string }> {
   const problem = problemOf(raw);
-  if (problem) return fail(`The path ${JSON.stringify(raw)} ${problem}`);
+  if (problem) return fail(`The path ${JSON.stringify(shown(raw))} ${problem}`);
   return { ok: true, path: `/${segmentsOf(raw).join("/")}` };
 }
 
@@ -39,8 +42,9 @@ export function isWithin(path: string, folder: string): boolean {
 
 /** All folders above a path, the root last. */
 export function foldersAbove(path: string): string[] {
-  const parent = parentOf(path);
-  return parent === path ? [] : [parent, ...foldersAbove(parent)];
+  const folders: string[] = [];
+  for (let at = path; at !== "/"; at = folders.at(-1)!) folders.push(parentOf(at));
+  return folders;
 }
 
 /** The order of listings and search results: by UTF-16 code unit, the same on every machine. */
@@ -48,7 +52,13 @@ export function inOrder(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** The beginning of a path that is too long to be repeated. */
+function shown(raw: string): string {
+  return raw.length > MAX_LENGTH ? `${raw.slice(0, 60).toWellFormed()}…` : raw;
+}
+
 function problemOf(raw: string): string | undefined {
+  if (raw.length > MAX_LENGTH) return `has ${raw.length} characters; the most is ${MAX_LENGTH}.`;
   if (raw.includes("\\")) return "has a backslash; use forward slashes.";
   if (/\p{Cc}/u.test(raw)) return "has a control character; use printable characters only.";
   if (/\p{Cs}/u.test(raw)) return "has half of a surrogate pair; use whole characters.";

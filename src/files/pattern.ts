@@ -3,6 +3,7 @@ import type { FileResult, GrepQuery } from "./backend.ts";
 import { fail } from "./failures.ts";
 
 const MAX_PROGRAM = 1000;
+const MAX_LENGTH = 2000;
 /** How much of one line an expression is tried on: it takes time for every character. */
 const MAX_LINE_SEARCHED = 20_000;
 
@@ -19,6 +20,9 @@ export interface Matcher {
  */
 export function compilePattern({ pattern, regex, ignoreCase }: GrepQuery): FileResult<{ matcher: Matcher }> {
   if (pattern === "") return fail("The search pattern is empty; say what to find.");
+  if (pattern.length > MAX_LENGTH) {
+    return fail(`The search pattern has ${pattern.length} characters; the most is ${MAX_LENGTH}.`);
+  }
   if (!regex && /[\n\r]/.test(pattern)) {
     return fail("The search pattern has a line break; searches go line by line, so look for one line of it.");
   }

@@ -6,11 +6,12 @@ const MAX_LINES_NAMED = 10;
 /**
  * Replaces text exactly as given: no pattern in either string means anything. Line endings are the file's:
  * LF in an edit also matches CRLF, and what is put in gets the endings that the file has.
- * `lines` are where the new text begins, in the new content.
+ * `lines` are where the new text begins, in the new content, which may have at most `maxLength` characters.
  */
 export function replaceText(
   content: string,
   { oldString, newString, replaceAll = false }: TextEdit,
+  maxLength = Number.POSITIVE_INFINITY,
 ): FileResult<{ content: string; lines: number[] }> {
   if (oldString === "") return fail("The text to replace is empty; give the text that is to be changed.");
   if (oldString === newString) return fail("The new text is the same as the old; nothing would change.");
@@ -21,6 +22,10 @@ export function replaceText(
   if (found.length > 1 && !replaceAll) return notUnique(view.text, found);
 
   const replacement = view.exact ? newString : toLf(newString).replaceAll("\n", view.ending);
+  const length = content.length + found.length * (replacement.length - needle.length);
+  if (length > maxLength) {
+    return fail(`It would have ${length} characters; the most for one file is ${maxLength}.`);
+  }
   const pieces: string[] = [];
   let end = 0;
   for (const at of found) {

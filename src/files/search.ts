@@ -5,13 +5,14 @@ import { IgnoreRules } from "./ignore-rules.ts";
 import { walk, withoutIgnored, type FileOperations, type WalkOptions } from "./operations.ts";
 import { segmentsOf } from "./paths.ts";
 import { compilePattern } from "./pattern.ts";
+import { Sweep } from "./sweep.ts";
 
 /** Finds files by a glob, in a folder. */
 export async function globFolder(
   operations: FileOperations,
   folder: string,
   { pattern, include, signal, ignored }: SearchScope & { pattern: string },
-): Promise<FileResult<{ paths: string[] }>> {
+): Promise<FileResult<{ paths: string[]; notes?: string[] }>> {
   signal?.throwIfAborted();
   const compiled = compileGlob(pattern, folder);
   if (!compiled.ok) return compiled;
@@ -19,12 +20,14 @@ export async function globFolder(
   if (!there.ok) return there;
   const { glob } = compiled;
   const paths: string[] = [];
-  const options = walkOptions(operations, { names: glob.names, signal, all: ignored });
+  const sweep = new Sweep({ signal });
+  const options = walkOptions(operations, { names: glob.names, sweep, all: ignored });
   for await (const path of walk(operations, glob.folder, options)) {
     signal?.throwIfAborted();
     if (glob.matches(path) && (include?.(path) ?? true)) paths.push(path);
   }
-  return { ok: true, paths };
+  const { notes } = sweep;
+  return { ok: true, paths, ...(notes.length > 0 && { notes }) };
 }
 
 /** Finds lines in a file or in the files of a folder. */
@@ -39,7 +42,8 @@ export async function grepAt(
   const filter = query.glob === undefined ? undefined : compileFilter(query.glob, start);
   if (filter && !filter.ok) return filter;
   const names = filter?.glob.names ?? segmentsOf(start);
-  const options = walkOptions(operations, { names, signal: query.signal, all: query.ignored });
+  const sweep = new Sweep({ signal: query.signal });
+  const options = walkOptions(operations, { names, sweep, all: query.ignored });
   const found = await filesToSearch(operations, start, { query, ...options });
   if (!found.ok) return found;
   const wanted = (path: string): boolean =>
@@ -48,6 +52,7 @@ export async function grepAt(
     paths: filtered(found.paths, wanted),
     read: (path: string) => operations.read(path),
     matcher: pattern.matcher,
+    sweep,
   };
   return { ok: true, ...(await grepFiles(source, query)) };
 }
@@ -55,9 +60,9 @@ export async function grepAt(
 /** How to walk for a search: what is ignored is left out, unless all is wanted. */
 function walkOptions(
   operations: FileOperations,
-  { names, signal, all }: Omit<WalkOptions, "rules">,
+  { names, sweep, all }: Omit<WalkOptions, "rules">,
 ): WalkOptions {
-  return { names, signal, all, rules: all ? undefined : ignoreRules(operations, names) };
+  return { names, sweep, all, rules: all ? undefined : ignoreRules(operations, names) };
 }
 
 /** The rules of the ignore files that are among the files. */

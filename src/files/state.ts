@@ -39,7 +39,7 @@ function tableOperations(table: FileTable): FileOperations {
   const below = (folder: string): string[] =>
     table.paths().filter((path) => path !== folder && isWithin(path, folder));
   const notAFile = (path: string): Failure =>
-    path === "/" || below(path).length > 0 ? isFolder(path) : noSuchFile(path);
+    path === "/" || table.isFolder(path) ? isFolder(path) : noSuchFile(path);
 
   return {
     async list(path) {

@@ -45,10 +45,13 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
   const discreet = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
     !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter) ? noSuchFile(path) : result;
 
+  const seenNotes = (notes: readonly string[] = []): string[] =>
+    notes.filter((note) => pathsIn({ ok: false, error: note }).every(mayEnter));
+
   return {
-    list: (path) =>
+    list: (path, options) =>
       inFolder(path, async () => {
-        const listed = await backend.list(path);
+        const listed = await backend.list(path, options);
         if (!listed.ok) return listed;
         const seen = listed.entries.filter((entry) => (entry.isDirectory ? mayEnter : mayRead)(entry.path));
         return { ok: true, entries: seen };
@@ -61,13 +64,17 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
       inFolder(scope.path ?? "/", async () => {
         const include = (path: string): boolean => mayRead(path) && (scope.include?.(path) ?? true);
         const found = await backend.glob(pattern, { ...scope, include });
-        return found.ok ? { ok: true, paths: found.paths.filter(mayRead) } : found;
+        if (!found.ok) return found;
+        const notes = seenNotes(found.notes);
+        return { ok: true, paths: found.paths.filter(mayRead), ...(notes.length > 0 && { notes }) };
       }),
     grep: (query) =>
       inFolder(query.path ?? "/", async () => {
         const include = (path: string): boolean => mayRead(path) && (query.include?.(path) ?? true);
         const found = await backend.grep({ ...query, include });
-        return found.ok ? { ...found, files: found.files.filter(({ path }) => mayRead(path)) } : found;
+        if (!found.ok) return found;
+        const files = found.files.filter(({ path }) => mayRead(path));
+        return { ok: true, files, notes: seenNotes(found.notes) };
       }),
     route: (path) => ({ backend, path }),
     ...(backend.locate && { locate: backend.locate.bind(backend) }),

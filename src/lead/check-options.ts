@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { checkSpecs, KEEPING, PARTS, SUMMARIZATION } from "../deep/check-options.ts";
+import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
 import type { LeadOptions } from "./options.ts";
@@ -33,7 +35,8 @@ const OPTIONS = z
     summarization: z.union([z.boolean(), SUMMARIZATION]),
     plan: PLAN_OPTIONS,
     title: z.strictObject({ model, maxLength: atLeastOne, timeout: z.number().min(0) }).partial(),
-    loopGuard: z.strictObject({ warnAfter: atLeastOne, stopAfter: atLeastOne }).partial(),
+    loopGuard: LOOP_GUARD,
+    budget: BUDGET,
     subagents: SUBAGENT_LIST,
     middleware,
     interruptOn: INTERRUPT_ON,

@@ -4,6 +4,10 @@ import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
+import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
+import { Budget } from "../middleware/budget/account.ts";
+import { budgetMiddleware } from "../middleware/budget/index.ts";
+import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
@@ -28,8 +32,6 @@ import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
 import { readRequest, type LeadRequest } from "./request.ts";
-
-const RECURSION_LIMIT = 1000;
 
 /**
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
@@ -64,8 +66,7 @@ export function makeLeadAgent(
     ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
     ...(options.store && { store: options.store }),
   });
-  // LangGraph's own limit of 25 steps is a dozen tool calls.
-  return agent.withConfig({ recursionLimit: RECURSION_LIMIT });
+  return agent.withConfig({ recursionLimit: STEP_LIMIT });
 }
 
 /** The graph of a lead agent, as a server runs it. */
@@ -94,7 +95,8 @@ interface Models {
 
 /** The middleware of a request, in their order. */
 function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: Models): AnyAgentMiddleware[] {
-  const { baseDir, summarization, interruptOn, middleware = [] } = options;
+  const { baseDir, summarization, interruptOn, loopGuard, middleware = [] } = options;
+  const budget = new Budget(options.budget ?? DEFAULT_BUDGET);
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;
@@ -117,18 +119,21 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
           subagentsMiddleware({
             subagents: helpers(options, modelOf, sandboxes),
             plan,
+            budget,
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
         ]
       : []),
     titleMiddleware(options.title),
-    loopGuardMiddleware(options.loopGuard),
+    ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
+    ...(plan ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     // Nobody is asked for consent to a call that a question holds back, nor twice for one that is tried again.
     ...(interruptOn
       ? [...questions, consentMiddleware({ interruptOn }), ...middleware]
       : [...middleware, ...questions]),
+    budgetMiddleware(budget),
   ] as AnyAgentMiddleware[];
 }
 
@@ -157,13 +162,10 @@ function helpers(
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       ...(interruptOn && { interruptOn }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
-      middleware: [
-        ...middleware,
-        // A spec may bring one with limits of its own.
-        ...[loopGuardMiddleware(loopGuard)].filter(
-          (guard) => !middleware.some((own) => own.name === guard.name),
-        ),
-      ],
+      middleware,
+      ...(loopGuard !== undefined && { loopGuard }),
+      // It spends the lead's.
+      budget: false,
       systemPrompt: [systemPrompt ?? prompt, sandboxPrompt(MOUNT, sandboxes)].filter(Boolean).join("\n\n"),
       ...(responseFormat !== undefined && { responseFormat }),
     });

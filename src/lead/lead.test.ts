@@ -86,6 +86,7 @@ describe("plan mode", () => {
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
+      "BudgetMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
       "toolErrorMiddleware",
@@ -93,9 +94,11 @@ describe("plan mode", () => {
       "SandboxMiddleware",
       "TitleMiddleware",
       "LoopGuardMiddleware",
+      "BrokenCallsMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
+      "BudgetMiddleware",
     ]);
   });
 

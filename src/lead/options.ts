@@ -3,6 +3,7 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
 import type { SubagentSpec } from "../deep/options.ts";
+import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { SandboxOptions } from "../middleware/sandbox/index.ts";
@@ -29,7 +30,10 @@ export interface LeadOptions {
   /** The plan in plan mode. Default: preset `deerflow`. */
   plan?: PlanOptions;
   title?: TitleOptions;
-  loopGuard?: LoopGuardOptions;
+  /** Stops a model that makes the same tool calls over and over, also in sub-agents; `false` leaves it out. */
+  loopGuard?: false | LoopGuardOptions;
+  /** What a run may spend, its sub-agents' work included, as in `createDeepAgent`. Default: 1,000 model calls. */
+  budget?: false | BudgetOptions;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
   middleware?: readonly AnyAgentMiddleware[];

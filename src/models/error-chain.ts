@@ -27,9 +27,16 @@ export function statusOf(link: Link): number | undefined {
 /** One line of what was said. Clients hand on the server's JSON as it is, or put words in front of it. */
 export function messageOf({ error, message }: Link): string {
   if (typeof message !== "string") return "";
-  const text = said(error) ?? said(parsed(message)) ?? message.replace(/^\d{3} |^.*\[\d{3} [^\]]*\] /, "");
+  const text = said(error) ?? said(parsed(message)) ?? withoutFront(message);
   const line = text.trim().split("\n")[0]!.trim();
   return line.startsWith("<") ? "" : line;
+}
+
+/** How much of a message is searched for the words in front of it: a server may send anything. */
+const FRONT = 1000;
+
+function withoutFront(message: string): string {
+  return message.slice(0, FRONT).replace(/^\d{3} |^.*\[\d{3} [^\]]*\] /, "") + message.slice(FRONT);
 }
 
 function said(body: unknown): string | undefined {

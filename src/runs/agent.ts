@@ -1,20 +1,19 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { StateSchema, type BaseCheckpointSaver } from "@langchain/langgraph";
-import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
+import type { InterruptOnConfig } from "langchain";
 import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
 import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
+import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
+import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
-import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { OfflineModel } from "../models/index.ts";
-import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { isRunForUser } from "./run-for-user.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
-import { turnLimit } from "./turn-limit.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
 const OWN_FOLDER = "/.holdfast";
@@ -25,7 +24,10 @@ export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "ta
 /** The agent of a thread. */
 export type RunAgent = ReturnType<typeof createRunAgent>;
 
-/** Builds the agent that the settings of a thread describe, for one run: its turns are counted from here. */
+/**
+ * Builds the agent that the settings of a thread describe, for one run: its model calls are counted from here, however
+ * many questions are answered on the way.
+ */
 export function createRunAgent({
   settings,
   checkpointer,
@@ -38,23 +40,12 @@ export function createRunAgent({
 }) {
   const { plan, preset, approve, maxTurns } = settings;
   const asked = toolsToAskFor(settings);
-  const limit = maxTurns === undefined ? undefined : turnLimit(maxTurns);
-  return createDeepAgent({
+  const agent = createDeepAgent({
     model,
     checkpointer,
     plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
-    middleware: [
-      clarificationMiddleware(),
-      loopGuardMiddleware(),
-      ...(limit ? [limit.main] : []),
-    ] as AnyAgentMiddleware[],
-    subagents: [
-      {
-        name: "general-purpose",
-        description: GENERAL_PURPOSE_DESCRIPTION,
-        middleware: [loopGuardMiddleware(), ...(limit ? [limit.subagent] : [])] as AnyAgentMiddleware[],
-      },
-    ],
+    middleware: [clarificationMiddleware()],
+    budget: false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
@@ -67,6 +58,14 @@ export function createRunAgent({
     },
     ...directory(settings),
   });
+  return agent.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+}
+
+/** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
+function accountOf(maxTurns: number | undefined): Account {
+  if (maxTurns === undefined) return new Account({ limits: DEFAULT_BUDGET, isResumable: true });
+  const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
+  return new Account({ limits: { modelCalls: maxTurns }, isResumable: true, text });
 }
 
 /** Where anything is asked for, commands are, whatever the settings were put together from. */

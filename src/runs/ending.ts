@@ -1,11 +1,11 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { TURN_LIMIT_REASON } from "../middleware/plan/messages/final-answer.ts";
+import { isBudgetStop } from "../middleware/budget/index.ts";
+import { BUDGET_REASON } from "../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { countTodos, isClosed, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
-import { turnLimitText } from "./turn-limit.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
@@ -20,7 +20,7 @@ interface ThreadValues {
 /** The ending of a run that nobody stopped: a model that declines the task has not done it. */
 export function finished(state: StateSnapshot, { name }: ChosenModel): Ending {
   if (isUnfinished(state)) {
-    const isOutOfTurns = finishReason(state) === TURN_LIMIT_REASON || turnLimitText(state) !== undefined;
+    const isOutOfTurns = finishReason(state) === BUDGET_REASON || budgetStopText(state) !== undefined;
     return { ...ending(state, "open"), ...(isOutOfTurns && { reason: "turn-limit" }) };
   }
   if (!DECLINED.includes(finishReason(state))) return ending(state, "done");
@@ -30,14 +30,14 @@ export function finished(state: StateSnapshot, { name }: ChosenModel): Ending {
 /** Whether something is left to do: steps or turns of a run that was cut short, or items. */
 export function isUnfinished(state: StateSnapshot): boolean {
   const { todos = [] } = state.values as ThreadValues;
-  return state.tasks.length > 0 || finishReason(state) === TURN_LIMIT_REASON || !todos.every(isClosed);
+  return state.tasks.length > 0 || finishReason(state) === BUDGET_REASON || !todos.every(isClosed);
 }
 
 export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
   const said = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
-  const answer = (outcome === "open" && state && turnLimitText(state)) || said;
+  const answer = (outcome === "open" && state && budgetStopText(state)) || said;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }
 
@@ -47,4 +47,12 @@ function finishReason({ values }: StateSnapshot): unknown {
   const { messages = [] } = values as ThreadValues;
   const { finish_reason: openAi, stop_reason: anthropic } = messages.at(-1)?.response_metadata ?? {};
   return openAi ?? anthropic;
+}
+
+/** What is said of a thread that ran out of its budget in a sub-agent. */
+function budgetStopText({ tasks }: StateSnapshot): string | undefined {
+  const values: unknown[] = tasks.flatMap(({ interrupts }) =>
+    interrupts.map(({ value }) => value as unknown),
+  );
+  return values.find(isBudgetStop)?.text;
 }

@@ -16,17 +16,6 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   error?: string;
 }
 
-/** The interrupt of a sub-agent that is out of turns. */
-export interface TurnLimitStop {
-  type: "turn-limit";
-  text: string;
-}
-
-/** Whether an interrupt is no question: a sub-agent out of turns waits for nobody's answer. */
-export function isTurnLimit(value: unknown): value is TurnLimitStop {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
-}
-
 /** Reads what an interrupt of a thread asks for. */
 export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
@@ -96,7 +85,7 @@ function readWords(question: Question, text: string): unknown {
   if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
   const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
   if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
-  const isPlan = question.kind === "plan-approval" && /^\s*[-*+] \[/m.test(text);
+  const isPlan = question.kind === "plan-approval" && /^[ \t]*[-*+] \[/m.test(text);
   return isPlan ? editedPlan(text) : undefined;
 }
 

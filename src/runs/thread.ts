@@ -1,11 +1,12 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import { isBudgetStop } from "../middleware/budget/index.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
-import { isTurnLimit, readQuestion, type Question } from "./questions.ts";
+import { readQuestion, type Question } from "./questions.ts";
 import { editWaitingPlan } from "./waiting-edit.ts";
 
 /** What a thread has come to. */
@@ -75,7 +76,7 @@ export async function isAsking(saver: BaseCheckpointSaver, thread: string): Prom
   const finished = finishedTasks(pendingWrites);
   return pendingWrites.some(
     ([task, channel, value]) =>
-      channel === INTERRUPT && !finished.has(task) && !isTurnLimit((value as Interrupt).value),
+      channel === INTERRUPT && !finished.has(task) && !isBudgetStop((value as Interrupt).value),
   );
 }
 
@@ -85,7 +86,7 @@ export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Pr
   const saved = await (graph.checkpointer as BaseCheckpointSaver).getTuple(state.config);
   const finished = finishedTasks(saved?.pendingWrites ?? []);
   const interrupts = waiting.filter(({ id }) => !finished.has(id)).flatMap((task) => task.interrupts);
-  return interrupts.filter(({ value }) => !isTurnLimit(value)).map(readQuestion);
+  return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
 }
 
 /** A task that was answered and has finished keeps its question until the others of its step have finished too. */

@@ -129,7 +129,7 @@ function parentOf(owner: string): string | undefined {
 
 /** A sub-agent's name, from its place. */
 export function ownerName(owner: string): string {
-  return owner.split("/").at(-1)!.replace(/:.*$/, "");
+  return owner.split("/").at(-1)!.split(":", 1)[0]!;
 }
 
 function withAgent(

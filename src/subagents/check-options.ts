@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Budget } from "../middleware/budget/account.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { SubagentsOptions } from "./options.ts";
@@ -29,6 +30,7 @@ const OPTIONS = z.strictObject({
   subagents: SUBAGENT_LIST,
   maxConcurrency: CONCURRENCY.optional(),
   plan: z.custom<PlanParts>(isObject, "must be the parts of a plan").optional(),
+  budget: z.instanceof(Budget).optional(),
 } satisfies Record<keyof SubagentsOptions, z.ZodType>);
 
 /** Throws `invalid-options` for options of `subagentsMiddleware` that cannot work. */

@@ -5,6 +5,8 @@ import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
 import { diffFiles } from "../files/index.ts";
+import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
 import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
@@ -18,8 +20,6 @@ import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 
 const TASK = "task";
-/** Steps that a sub-agent may take, whatever its parent has left. */
-const RECURSION_LIMIT = 1000;
 
 /** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
 export function subagentsMiddleware(options: SubagentsOptions) {
@@ -27,7 +27,7 @@ export function subagentsMiddleware(options: SubagentsOptions) {
   return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
 }
 
-function taskTool({ subagents, plan, maxConcurrency = 8 }: SubagentsOptions): DynamicStructuredTool {
+function taskTool({ subagents, plan, budget, maxConcurrency = 8 }: SubagentsOptions): DynamicStructuredTool {
   const limit = pLimit(maxConcurrency);
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
@@ -51,7 +51,7 @@ function taskTool({ subagents, plan, maxConcurrency = 8 }: SubagentsOptions): Dy
         `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`,
       );
     }
-    return limit(() => runJob(subagent, job, { plan, runtime }));
+    return limit(() => runJob(subagent, job, { plan, budget, runtime }));
   });
 }
 
@@ -64,7 +64,11 @@ interface Job {
 async function runJob(
   subagent: CompiledSubagent,
   job: Job,
-  { plan, runtime }: { plan: PlanParts | undefined; runtime: ToolRuntime },
+  {
+    plan,
+    budget,
+    runtime,
+  }: { plan: PlanParts | undefined; budget: Budget | undefined; runtime: ToolRuntime },
 ): Promise<Command | ToolMessage> {
   const { name, runnable } = subagent;
   const id = callId(runtime);
@@ -90,7 +94,7 @@ async function runJob(
   const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
   let report: Report;
   try {
-    const config = { ...runtime.config, ...childConfig(runtime, owner) };
+    const config = { ...runtime.config, ...childConfig(runtime, { owner, budget }) };
     report = readReport(await runnable.invoke(input as never, config as never));
   } catch (error) {
     // Interrupts and the caller's own abort are not the sub-agent's failure.
@@ -127,16 +131,26 @@ async function runJob(
 }
 
 /**
- * The run of a child: its owner's name, also in the metadata that callbacks and traces see, and a signal of its own.
+ * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
+ * many steps as its parent had, whatever that has left, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig({ configurable, config, signal }: ToolRuntime, owner: string): object {
+function childConfig(
+  runtime: ToolRuntime,
+  { owner, budget }: { owner: string; budget: Budget | undefined },
+): object {
+  const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
   return {
-    configurable: { ...rest, [OWNER_KEY]: owner, __pregel_abort_signals: undefined },
+    configurable: {
+      ...rest,
+      ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
+      [OWNER_KEY]: owner,
+      __pregel_abort_signals: undefined,
+    },
     metadata: { ...config?.metadata, [OWNER_KEY]: owner },
-    recursionLimit: RECURSION_LIMIT,
+    recursionLimit: STEP_LIMIT,
     ...(signal && { signal: AbortSignal.any([signal]) }),
   };
 }

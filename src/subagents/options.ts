@@ -1,3 +1,4 @@
+import type { Budget } from "../middleware/budget/account.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { CompiledSubagent } from "./spec.ts";
 
@@ -8,4 +9,6 @@ export interface SubagentsOptions {
   maxConcurrency?: number;
   /** The caller's plan, whose items can follow a sub-agent (`todo_id`). */
   plan?: PlanParts | undefined;
+  /** The caller's budget, from which they spend. */
+  budget?: Budget | undefined;
 }

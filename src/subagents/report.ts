@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
+import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 
@@ -26,10 +26,14 @@ export function readReport(state: object): Report {
   };
   const end = messages.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
+  const isOutOfBudget = end?.response_metadata["finish_reason"] === BUDGET_REASON;
+  const said = isOutOfBudget ? messages.slice(0, -1) : messages;
   return {
-    text: structuredResponse === undefined ? lastWords(messages) : JSON.stringify(structuredResponse),
+    text: structuredResponse === undefined ? lastWords(said) : JSON.stringify(structuredResponse),
     files,
-    ...(isCut && { unfinished: "it was stopped before it had finished" }),
+    ...(isCut && {
+      unfinished: isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished",
+    }),
     spent: messages.reduce(add, ZERO_TALLY),
   };
 }

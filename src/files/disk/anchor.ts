@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { whenFree } from "./descriptors.ts";
 
 // Windows lacks some of these: undefined adds nothing to a set of flags.
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -37,7 +38,7 @@ export async function anchorAt(root: string, { descriptors }: { descriptors: boo
 /** Whether this system lets a process reach its open folders by descriptor. */
 export async function hasDescriptorPaths(root: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const handle = await open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  const handle = await whenFree(() => open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   try {
     return (await readlink(`/proc/self/fd/${handle.fd}`)) === root;
   } catch {
@@ -52,7 +53,7 @@ export async function hasDescriptorPaths(root: string): Promise<boolean> {
  * where it is; undefined if that is not where it was looked for.
  */
 export async function anchorDirectly(path: string): Promise<Anchor | undefined> {
-  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(() => undefined);
+  const handle = await whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)).catch(() => undefined);
   if (!handle) return undefined;
   const found = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
   if (found === path) return heldBy(handle);
@@ -61,7 +62,7 @@ export async function anchorDirectly(path: string): Promise<Anchor | undefined> 
 }
 
 async function heldAnchor(path: string): Promise<Anchor> {
-  return heldBy(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  return heldBy(await whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)));
 }
 
 function heldBy(handle: FileHandle): Anchor {
@@ -72,7 +73,7 @@ function heldBy(handle: FileHandle): Anchor {
       if (options?.create) await makeFolder(entry(name));
       return await heldAnchor(entry(name));
     },
-    open: (name, flags) => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK),
+    open: (name, flags) => whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
     stat: (name) => statOf(entry(name)),
     verify: async () => {},
     close: () => handle.close(),
@@ -95,7 +96,7 @@ async function checkedAnchor(path: string): Promise<Anchor> {
     },
     async open(name, flags) {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const handle = await open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK);
+        const handle = await whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK));
         const same = await isAt(handle, entry(name)).catch(() => false);
         if (same) return handle;
         // Somebody put another file there in between: that is the one to open, if it is plain.

@@ -1,12 +1,14 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, readdir, realpath, unlink } from "node:fs/promises";
+import { lstat, mkdir, opendir, realpath, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileEntry, FileResult, GrepQuery } from "../backend.ts";
+import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend.ts";
 import { exclusive } from "../exclusive.ts";
 import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
 import { nameOf, parentOf, parsePath, pathIn, segmentsOf } from "../paths.ts";
+import { Sweep } from "../sweep.ts";
 import { anchorAt, anchorDirectly, hasDescriptorPaths, NotPlainError, type Anchor } from "./anchor.ts";
+import { whenFree } from "./descriptors.ts";
 import { explain } from "./errors.ts";
 import { pathFromHost } from "./from-host.ts";
 import { isTemporary, replaceFile } from "./replace-file.ts";
@@ -18,7 +20,7 @@ const WRITERS = {};
 
 /** How a folder on disk is used. */
 export interface DiskOptions {
-  /** The largest file to read. Default 10 MB. */
+  /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;
   /** Names that searches skip, beside what is ignored, unless they are spelled out. Default `.git` and `node_modules`. */
   ignore?: readonly string[];
@@ -42,6 +44,7 @@ export class Disk implements FileOperations {
   readonly #folder: string;
   readonly #options: Required<DiskOptions>;
   readonly #descriptors: boolean | undefined;
+  readonly maxBytes: number;
   #found: Root | undefined;
 
   /** `descriptors` overrides what the system can do. */
@@ -49,20 +52,18 @@ export class Disk implements FileOperations {
     this.#folder = root;
     this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
     this.#descriptors = descriptors;
+    this.maxBytes = this.#options.maxBytes;
   }
 
-  async list(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
+  async list(
+    path: string,
+    { sizes = false }: ListOptions = {},
+  ): Promise<FileResult<{ entries: FileEntry[] }>> {
     const listed = await this.#in(path, { path }, async (folder) => {
-      const entries = await entriesOf(folder, path);
-      const sized = await Promise.all(
-        entries.map(async (entry) => {
-          if (entry.isDirectory) return entry;
-          const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
-          return stats ? { ...entry, size: stats.size } : entry;
-        }),
-      );
+      const found = await entriesOf(folder, path, new Sweep());
+      const entries = sizes ? await withSizes(folder, found) : found;
       await folder.verify();
-      return { ok: true, entries: sized };
+      return { ok: true, entries };
     });
     if (listed.ok) return listed;
     if (listed.reason === "missing") return noSuchFolder(path);
@@ -101,9 +102,16 @@ export class Disk implements FileOperations {
     return root ? pathFromHost(path, root.path) : path;
   }
 
+  /** Holds no folder while it is in another: a deep tree needs no more descriptors than a flat one. */
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {
-    const folder = await this.#enter(path).catch((error: unknown) => explain(error, path));
-    if (!("ok" in folder)) yield* this.#walkIn(folder, path, options);
+    const { sweep, rules } = options;
+    for (const entry of inWalkOrder(await this.#entriesToWalk(path, sweep))) {
+      if (sweep.isDue) await sweep.rest();
+      if (sweep.stopped) return;
+      if (this.#skips(entry.name, options)) continue;
+      if (!entry.isDirectory) yield entry.path;
+      else if (!(await rules?.skips(entry.path, true))) yield* this.walk(entry.path, options);
+    }
   }
 
   async candidates(path: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined> {
@@ -114,6 +122,7 @@ export class Disk implements FileOperations {
       root: root.path,
       folder: path,
       skip: this.#skipped(options),
+      timeout: options.sweep.left,
     });
     const depth = segmentsOf(path).length;
     return found?.filter(
@@ -130,7 +139,7 @@ export class Disk implements FileOperations {
       const stats = await file.stat();
       if (stats.isDirectory()) return isFolder(path);
       if (!stats.isFile()) return fail(`"${path}" is not a regular file.`, "not-text");
-      const { maxBytes } = this.#options;
+      const { maxBytes } = this;
       if (stats.size > maxBytes) {
         return fail(
           `"${path}" has ${stats.size} bytes; files of up to ${maxBytes} can be read.`,
@@ -163,23 +172,24 @@ export class Disk implements FileOperations {
     );
   }
 
-  async *#walkIn(folder: Anchor, path: string, options: WalkOptions): AsyncGenerator<string> {
+  /** The entries of a folder on the way. One that vanished, or became a link, has none. */
+  async #entriesToWalk(path: string, sweep: Sweep): Promise<FileEntry[]> {
     try {
-      options.signal?.throwIfAborted();
-      const entries = await entriesOf(folder, path).catch(() => []);
-      await folder.verify();
-      for (const entry of inWalkOrder(entries)) {
-        if (this.#skips(entry.name, options)) continue;
-        if (!entry.isDirectory) yield entry.path;
-        else {
-          if (await options.rules?.skips(entry.path, true)) continue;
-          // A folder may vanish, or not be ours to open: then it has nothing to show.
-          const inner = await folder.enter(entry.name).catch(() => undefined);
-          if (inner) yield* this.#walkIn(inner, entry.path, options);
-        }
+      const folder = await this.#enter(path);
+      try {
+        const entries = await entriesOf(folder, path, sweep);
+        await folder.verify();
+        return entries;
+      } finally {
+        await folder.close();
       }
-    } finally {
-      await folder.close();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const isGone = error instanceof NotPlainError || ["ENOENT", "ENOTDIR", "ELOOP"].includes(code ?? "");
+      if (isGone) return [];
+      explain(error, path); // Throws a bug on.
+      sweep.miss(path);
+      return [];
     }
   }
 
@@ -245,17 +255,31 @@ export class Disk implements FileOperations {
 }
 
 /** The plain files and folders in a folder whose names can be written in a path. */
-async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
-  const found = await readdir(folder.entry(""), { withFileTypes: true });
-  return found
-    .filter((entry) => (entry.isFile() && !isTemporary(entry.name)) || entry.isDirectory())
-    .map((entry) => ({
-      name: entry.name,
-      path: pathIn(path, entry.name),
-      isDirectory: entry.isDirectory(),
-    }))
-    .filter((entry) => {
-      const parsed = parsePath(entry.path);
-      return parsed.ok && parsed.path === entry.path;
-    });
+async function entriesOf(folder: Anchor, path: string, sweep: Sweep): Promise<FileEntry[]> {
+  const entries: FileEntry[] = [];
+  for await (const found of await whenFree(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
+    if (sweep.isDue) await sweep.rest();
+    const isDirectory = found.isDirectory();
+    if (!isDirectory && (!found.isFile() || isTemporary(found.name))) continue;
+    const entry = { name: found.name, path: pathIn(path, found.name), isDirectory };
+    const parsed = parsePath(entry.path);
+    if (parsed.ok && parsed.path === entry.path) entries.push(entry);
+  }
+  return entries;
 }
+
+async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise<FileEntry[]> {
+  const sized: FileEntry[] = [];
+  const sizeOf = async (entry: FileEntry): Promise<FileEntry> => {
+    if (entry.isDirectory) return entry;
+    const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
+    return stats ? { ...entry, size: stats.size } : entry;
+  };
+  for (let at = 0; at < entries.length; at += READ_AT_ONCE) {
+    sized.push(...(await Promise.all(entries.slice(at, at + READ_AT_ONCE).map(sizeOf))));
+  }
+  return sized;
+}
+
+/** Entries that are read, or asked for their size, at a time. */
+const READ_AT_ONCE = 256;

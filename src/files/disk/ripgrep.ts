@@ -27,6 +27,8 @@ interface RipgrepScope {
   folder: string;
   /** Names of files and folders to pass over. */
   skip: readonly string[];
+  /** The milliseconds that it may take. */
+  timeout: number;
 }
 
 /**
@@ -36,7 +38,7 @@ interface RipgrepScope {
  */
 export async function ripgrepCandidates(
   query: GrepQuery,
-  { root, folder, skip }: RipgrepScope,
+  { root, folder, skip, timeout }: RipgrepScope,
 ): Promise<string[] | undefined> {
   const pattern = query.regex ? ripgrepPattern(query.pattern) : query.pattern;
   // Windows looks for programs in the working folder first.
@@ -51,7 +53,7 @@ export async function ripgrepCandidates(
     "--",
     join(root, folder),
   ];
-  const output = await filesFrom(args, query.signal);
+  const output = await filesFrom(args, { signal: query.signal, timeout: Math.max(1, Math.floor(timeout)) });
   return output
     ?.map((file) => file.slice(root === "/" ? 0 : root.length))
     .filter((file) => {
@@ -61,9 +63,17 @@ export async function ripgrepCandidates(
     .toSorted(inOrder);
 }
 
-async function filesFrom(args: string[], signal: AbortSignal | undefined): Promise<string[] | undefined> {
+async function filesFrom(
+  args: string[],
+  { signal, timeout }: { signal: AbortSignal | undefined; timeout: number },
+): Promise<string[] | undefined> {
   try {
-    const { stdout } = await run("rg", args, { cwd: "/", maxBuffer: MAX_OUTPUT, ...(signal && { signal }) });
+    const { stdout } = await run("rg", args, {
+      cwd: "/",
+      maxBuffer: MAX_OUTPUT,
+      timeout,
+      ...(signal && { signal }),
+    });
     return stdout.split("\0").filter(Boolean);
   } catch (error) {
     signal?.throwIfAborted();

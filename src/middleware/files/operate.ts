@@ -47,7 +47,7 @@ type Operation<Name extends FileToolName> = (
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
   ls: async (backend, { path = "/", sizes = false, ignored = false }, { limit }) =>
-    said(await backend.list(path), ({ entries }) => {
+    said(await backend.list(path, { sizes }), ({ entries }) => {
       const shown = entries.filter((entry) => ignored || !entry.isIgnored);
       const lines = shown.map((entry) =>
         entry.isDirectory ? `${entry.path}/` : sized(entry.path, sizes ? entry.size : undefined),
@@ -89,8 +89,10 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
     const shown = found.paths.slice(0, fitting(found.paths, limit));
     const known = sizes ? await sizesOf(backend, shown, signal) : undefined;
     const lines = known ? shown.map((file) => sized(file, known.get(file))) : shown;
-    const options = { limit, total: found.paths.length, advice: "Narrow the pattern or the path." };
-    return { ok: true, text: linesWithin(lines, options) || "No file matches." };
+    const notes = (found.notes ?? []).map((note) => `[${note}]`);
+    const options = { limit, notes, total: found.paths.length, advice: "Narrow the pattern or the path." };
+    const text = lines.length > 0 ? linesWithin(lines, options) : ["No file matches.", ...notes].join("\n");
+    return { ok: true, text };
   },
 
   grep: async (backend, args, { signal, limit }) => {
@@ -144,7 +146,7 @@ async function sizesOf(
   const sizes = new Map<string, number>();
   for (const folder of new Set(paths.map(parentOf))) {
     signal?.throwIfAborted();
-    const listed = await backend.list(folder);
+    const listed = await backend.list(folder, { sizes: true });
     for (const { path, size } of listed.ok ? listed.entries : []) {
       if (size !== undefined) sizes.set(path, size);
     }

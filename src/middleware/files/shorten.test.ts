@@ -23,6 +23,15 @@ async function after(result: (id: string) => unknown) {
   return { reply: replies[0]!, files: Object.values(files) };
 }
 
+it("a tool result that is too large for any file is shown in part all the same", async () => {
+  const { reply, files } = await after(() => "x".repeat(10_000_001));
+  expect(files).toEqual([]);
+  expect(reply.text).toMatch(
+    /^x+\n\[\d+ of 10000001 characters left out\. They are too many to be kept\.\]\nx+$/,
+  );
+  expect(reply.text.length).toBeLessThan(600);
+});
+
 describe("a long tool result made of blocks", () => {
   const blocks = [
     { type: "text", text: LINES },

@@ -15,7 +15,7 @@ interface Shortening {
 
 /**
  * Saves long tool results to files and leaves previews in their place, also in the messages of a `Command`. What
- * cannot be saved is shown whole; what is not text, such as an image, stays.
+ * cannot be saved is shown whole, unless it is too large for any file; what is not text, such as an image, stays.
  */
 export async function shortened(
   result: ToolMessage | Command,
@@ -53,7 +53,8 @@ async function saved(
   const text = textOf(message);
   const path = `${folder}/${resultName(message.name, text)}.txt`;
   const written = await backend.write(path, text);
-  return written.ok ? withText(message, preview(text, { limit: limit / 4, path })) : message;
+  if (!written.ok && written.reason !== "too-large") return message;
+  return withText(message, preview(text, { limit: limit / 4, path: written.ok ? path : undefined }));
 }
 
 /** Some models count their call ids anew in every turn, and threads may share a folder: the content tells them apart. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { isFromUser } from "../from-user.ts";
@@ -16,7 +17,8 @@ export const LOOP_FINISH_REASON = "loop_guard";
 
 /**
  * Stops a model that makes the same tool calls over and over: first a warning, then an honest end of the run. Going
- * round in circles of two or three turns counts too, with twice the patience: waiting and looking again is work.
+ * round in circles of two or three turns counts too, with twice the patience: waiting and looking again is work. Four
+ * times the patience where the results are not the same.
  */
 export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardOptions = {}) {
   return createMiddleware({
@@ -27,7 +29,7 @@ export function loopGuardMiddleware({ warnAfter = 3, stopAfter = 5 }: LoopGuardO
       const messages = isWarned ? [...request.messages, warning(count)] : request.messages;
       const answer = await handler({ ...request, messages });
       const isStopped = count + 1 >= stopAfter * patience && AIMessage.isInstance(answer);
-      if (!isStopped || signature(answer) !== next) return answer;
+      if (!isStopped || callsOf(answer) !== next) return answer;
       const content = LOOP_STOP.replaceAll("{count}", String(count + 1)).replaceAll("{calls}", () =>
         names(answer),
       );
@@ -47,33 +49,78 @@ interface Circle {
   patience: number;
 }
 
-/** The circle that the latest tool calls since the user's last message make, the most often gone round first. */
+/** The circle that the latest tool calls since the user's last message make: the one nearest to its end. */
 function repeated(messages: readonly BaseMessage[]): Circle {
-  const start = messages.findLastIndex((message) => isFromUser(message));
-  const made = messages
-    .slice(start + 1)
-    .flatMap((message) => (AIMessage.isInstance(message) ? (signature(message) ?? []) : []));
-  const circles = PERIODS.map((period): Circle => {
-    const count = timesRound(made, period);
-    return { next: made.at(-period), count, patience: period === 1 ? 1 : 2 };
+  const turns = turnsOf(messages);
+  const circles = PERIODS.flatMap((period): Circle[] => {
+    const next = turns.at(-period)?.calls;
+    const patience = period === 1 ? 1 : 2;
+    return [
+      { next, count: timesRound(turns, period, ({ calls, results }) => calls + results), patience },
+      { next, count: timesRound(turns, period, ({ calls }) => calls), patience: patience * 4 },
+    ];
   });
-  return circles.reduce((most, circle) => (circle.count > most.count ? circle : most));
+  return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** How many times in a row the last `period` turns were made. */
-function timesRound(made: readonly string[], period: number): number {
-  const other = made.findLastIndex((calls, at) => calls !== made[at + period] && at + period < made.length);
-  return Math.floor((made.length - 1 - other) / period);
+function timesRound(turns: readonly Turn[], period: number, key: (turn: Turn) => string): number {
+  const isOther = (turn: Turn, at: number): boolean => {
+    const later = turns[at + period];
+    return later !== undefined && key(turn) !== key(later);
+  };
+  return Math.floor((turns.length - 1 - turns.findLastIndex(isOther)) / period);
 }
 
+/** A turn with tool calls. What they were and what came of them are read only where it is asked for. */
+class Turn {
+  readonly #message: AIMessage;
+  readonly #replies: BaseMessage[] = [];
+  #results: string | undefined;
+
+  constructor(message: AIMessage) {
+    this.#message = message;
+  }
+
+  add(reply: BaseMessage): void {
+    this.#replies.push(reply);
+  }
+
+  get calls(): string {
+    return callsOf(this.#message) ?? "";
+  }
+
+  get results(): string {
+    return (this.#results ??= hash(this.#replies.map(({ text }) => text).toSorted()));
+  }
+}
+
+function turnsOf(messages: readonly BaseMessage[]): Turn[] {
+  const start = messages.findLastIndex((message) => isFromUser(message));
+  const turns: Turn[] = [];
+  for (const message of messages.slice(start + 1)) {
+    if (message.type === "tool") turns.at(-1)?.add(message);
+    else if (message.type === "ai" && (message as AIMessage).tool_calls?.length)
+      turns.push(new Turn(message as AIMessage));
+  }
+  return turns;
+}
+
+/** Worked out once: a long thread passes here in every model call. */
+const known = new WeakMap<AIMessage, string>();
+
 /** What a message calls, whatever the order of the calls and of their arguments. */
-function signature(message: AIMessage): string | undefined {
+function callsOf(message: AIMessage): string | undefined {
   const calls = message.tool_calls ?? [];
   if (calls.length === 0) return undefined;
-  return calls
-    .map((call) => `${call.name} ${ordered(call.args)}`)
-    .toSorted()
-    .join("\n");
+  const signature =
+    known.get(message) ?? hash(calls.map((call) => `${call.name} ${ordered(call.args)}`).toSorted());
+  known.set(message, signature);
+  return signature;
+}
+
+function hash(parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
 }
 
 function ordered(value: unknown): string {

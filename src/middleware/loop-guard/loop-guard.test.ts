@@ -12,12 +12,12 @@ const look = tool(({ at }) => `nothing at ${at}`, {
 });
 
 /** How many turns a model gets that looks at these places in turn, and in which it was first warned. */
-async function turnsOf(places: readonly string[], options: LoopGuardOptions = {}) {
+async function turnsOf(places: readonly string[], options: LoopGuardOptions = {}, tools = [look]) {
   const steps = Array.from({ length: 40 }, (_, n): Step =>
     callTool("look", { at: places[n % places.length]! }),
   );
   const model = new ScriptedModel([...steps, "Done."]);
-  const agent = createAgent({ model, tools: [look], middleware: [loopGuardMiddleware(options)] });
+  const agent = createAgent({ model, tools, middleware: [loopGuardMiddleware(options)] });
   const input = { messages: [new HumanMessage("go")] };
   const { messages } = await agent.invoke(input, { recursionLimit: 1000 });
   const isStopped = messages.at(-1)!.response_metadata["finish_reason"] === LOOP_FINISH_REASON;
@@ -34,6 +34,12 @@ describe("the loop guard", () => {
   it("stops one that goes round in circles of two or three turns, with twice the patience", async () => {
     expect(await turnsOf(["a", "b"])).toEqual({ isStopped: true, turns: 19, warnedAfter: 12 });
     expect(await turnsOf(["a", "b", "c"])).toEqual({ isStopped: true, turns: 28, warnedAfter: 18 });
+  });
+
+  it("has four times the patience where the results are others", async () => {
+    let seen = 0;
+    const other = tool(() => `page ${(seen += 1)}`, { name: "look", description: "l", schema: look.schema });
+    expect(await turnsOf(["a"], {}, [other])).toEqual({ isStopped: true, turns: 20, warnedAfter: 12 });
   });
 
   it("lets one go on that gets further", async () => {

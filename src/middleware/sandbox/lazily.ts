@@ -3,7 +3,7 @@ import type { FileBackend } from "../../files/index.ts";
 /** A backend that is made when it is first used. */
 export function lazily(make: () => Promise<FileBackend>): FileBackend {
   return {
-    list: async (path) => (await make()).list(path),
+    list: async (path, options) => (await make()).list(path, options),
     read: async (path) => (await make()).read(path),
     write: async (path, content) => (await make()).write(path, content),
     delete: async (path) => (await make()).delete(path),

@@ -40,6 +40,9 @@ function firstWords(messages: readonly BaseMessage[]): string | undefined {
   return first?.text.trim() || undefined;
 }
 
+/** How much of a model's answer is looked at: it was asked for a few words. */
+const LONGEST = 1000;
+
 async function ask(
   model: NonNullable<TitleOptions["model"]>,
   text: string,
@@ -51,6 +54,7 @@ async function ask(
   });
   return withoutThoughts(title)
     .trim()
+    .slice(0, LONGEST)
     .replaceAll(/^["'#\s]+|["'.\s]+$/g, "");
 }
 

@@ -13,8 +13,12 @@ const IN_FRONT = new RegExp(String.raw`${VERB}(?:\s+of)?\s+the\s+([\w.-]+)\s+(?:
 const COMMON =
   /^(?:again|and|current|entire|following|given|here|now|please|project|root|source|top|whole|working)$/i;
 
+/** How much of a request is searched for a folder. */
+const READ = 2000;
+
 /** The folder that a request names, as a path; the root when it names none. */
-export function folderIn(request: string): string {
+export function folderIn(text: string): string {
+  const request = text.slice(0, READ);
   const spelled = QUOTED.exec(request)?.[1] ?? WITH_SLASH.exec(request)?.[1]?.replace(/[.,;:!?)]+$/, "");
   const word = (CALLED.exec(request) ?? IN_FRONT.exec(request))?.[1] ?? "";
   const named = spelled ?? (COMMON.test(word) ? "" : word);

@@ -49,7 +49,10 @@ export function table(
 export function reasonIn({ args, result }: Pick<DoneCall, "args" | "result">): string {
   const path = args["path"] ?? args["file_path"];
   const told = typeof path === "string" ? result.replaceAll(`"${path}"`, () => `"${local(path)}"`) : result;
-  const line = told.replace(/^Error: /, "").split("\n")[0] ?? "";
+  const line = told
+    .replace(/^Error: /, "")
+    .split("\n", 1)[0]!
+    .slice(0, 1000);
   const sentence = /^(?:"[^"]*"|[^".]|"|\.(?!\s|$))+/.exec(line)?.[0] ?? line;
   return shortened(sentence, 160);
 }

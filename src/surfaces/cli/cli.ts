@@ -49,7 +49,9 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
 function sentence(error: unknown): string {
   const known = HarnessError.from(error) ?? error;
   const text = known instanceof Error ? known.message : String(known);
-  return unmarked(text)
-    .replaceAll(/\s*\n\s*/g, " ")
-    .trim();
+  const lines = unmarked(text).split("\n");
+  return lines
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(" ");
 }

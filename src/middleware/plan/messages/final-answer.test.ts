@@ -16,6 +16,7 @@ it("an answer is final unless the provider says that it is not one", () => {
     ["content_filter", false],
     ["tool_use", false],
     ["loop_guard", false],
+    ["budget", false],
   ];
   for (const [reason, isFinal] of reasons) {
     for (const key of ["finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason"]) {

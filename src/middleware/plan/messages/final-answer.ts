@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** The finish reason of a run that was ended after a number of turns. */
-export const TURN_LIMIT_REASON = "turn_limit";
+/** The finish reason of a run whose budget was used up. */
+export const BUDGET_REASON = "budget";
 
 /** Reasons to stop, in the words of the providers, that mean that the output limit was reached. */
 const CUT_OFF = ["length", "max_tokens", "model_length"];
@@ -21,7 +21,7 @@ const NOT_AN_ANSWER = new Set([
   "guardrail_intervened",
   "error",
   "loop_guard",
-  TURN_LIMIT_REASON,
+  BUDGET_REASON,
 ]);
 
 /** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */

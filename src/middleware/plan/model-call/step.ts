@@ -17,7 +17,7 @@ import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { idleOf, markOf } from "../mark.ts";
 import { messagesOf, toMessage, type Answer } from "../messages/answer.ts";
-import { askForCalls, repairCalls } from "../messages/broken-calls.ts";
+import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
 import { isAwaitingUser, isFinalAnswer } from "../messages/final-answer.ts";
 import { keepReports, takeReports } from "../messages/inline-argument.ts";
 import { isPlanVisible } from "../messages/visibility.ts";
@@ -38,9 +38,6 @@ import {
 import type { ModelRequest } from "./request.ts";
 import { enterRun, finishedCalls } from "./run.ts";
 
-/** How often in a row a model is asked again for calls that could not be read. */
-const MAX_UNREAD = 2;
-
 /** What is known while one model call of the graph is made. */
 export class ModelStep {
   readonly state: PlanState;
@@ -60,8 +57,7 @@ export class ModelStep {
   readonly #before: Tally;
   #tally: Tally;
   #exits: number;
-  /** Answers in a row whose calls could not be read. */
-  #unread = 0;
+  readonly #unread = new UnreadCalls();
   #given: Reminder["kind"][] = [];
   /** What the answer came to for the last item. */
   #completion: Completion | undefined;
@@ -107,9 +103,8 @@ export class ModelStep {
     if (!AIMessage.isInstance(answer)) return undefined;
     const { preset, toolNames } = this.#setup;
     repairCalls(answer, toolNames);
-    const text = askForCalls(answer);
-    this.#unread = text === undefined ? 0 : this.#unread + 1;
-    if (text === undefined || this.#unread > MAX_UNREAD) return undefined;
+    const text = this.#unread.ask(answer);
+    if (text === undefined) return undefined;
     const { tag } = preset.reminders;
     return toMessage({ name: "tool_call_reminder", text: `<${tag}>${text}</${tag}>` });
   }

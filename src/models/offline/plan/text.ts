@@ -52,8 +52,9 @@ export function says({ content }: Item, step: string): boolean {
 
 /** The whole plan in a tool result, where it is shown. */
 export function readSnapshot(result: string): Item[] | undefined {
-  const [, plan] = /<plan>\n([^]*)\n<\/plan>/.exec(result) ?? [];
-  return plan === undefined ? undefined : readItems(plan);
+  const start = result.indexOf("<plan>\n");
+  const end = result.lastIndexOf("\n</plan>");
+  return start < 0 || end < start ? undefined : readItems(result.slice(start + "<plan>\n".length, end));
 }
 
 /** The items that stand in a text, each in a line of its own. */

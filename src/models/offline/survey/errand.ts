@@ -47,11 +47,18 @@ function isRefusal(result: string): boolean {
   return !/the sub-agent "|there is no |rejected/.test(result);
 }
 
+/** The result of a task without what stands behind it of the plan. */
+function withoutRemark(result: string): string {
+  const start = result.lastIndexOf("[Todo ");
+  const isLast = start >= 0 && result.indexOf("]", start) === result.trimEnd().length - 1;
+  return isLast ? result.slice(0, start).trimEnd() : result;
+}
+
 function outcomeOf({ args, result, failed }: DoneCall, conversation: Conversation): Outcome {
   if (failed) {
     return {
       next: [],
-      problem: reasonIn({ args, result: result.replace(/\s*\[Todo [^\]]*\]\s*$/, "") }),
+      problem: reasonIn({ args, result: withoutRemark(result) }),
     };
   }
   const [, path] = /^\[\d+ of \d+ characters left out\. The full text is in "(.+)"\.\]$/m.exec(result) ?? [];

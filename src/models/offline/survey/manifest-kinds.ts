@@ -1,3 +1,4 @@
+import { cutOut } from "./cut-out.ts";
 import { readToml, type TomlEntry } from "./toml.ts";
 
 /** What a manifest says: the project's name, and numbers of dependencies by what they are for. */
@@ -83,28 +84,32 @@ function readRequirements(text: string): Manifest {
 }
 
 function readGo(text: string): Manifest {
-  const module = /^module\s+"?([^\s"]+)/m.exec(text)?.[1];
+  const module = /^module[ \t]+"?([^\s"]+)/m.exec(text)?.[1];
   if (module === undefined) throw new Error("no module line");
-  const blocks = [...text.matchAll(/^require\s*\(([^)]*)\)/gm)].flatMap(([, block]) => block!.split("\n"));
-  const single = [...text.matchAll(/^require\s+([^\s(].*)$/gm)].map(([, line]) => line!);
+  const blocks = cutOut(text, /^require[ \t]*\(/gm, ")").inside.flatMap((block) => block.split("\n"));
+  const single = [...text.matchAll(/^require[ \t]+([^\s(].*)$/gm)].map(([, line]) => line!);
   const required = [...blocks, ...single].filter((line) => /^\s*[\w"]/.test(line));
   const indirect = required.filter((line) => /\/\/\s*indirect/.test(line)).length;
   return named(module, { dependencies: required.length - indirect, indirect });
 }
 
 function readGemfile(text: string): Manifest {
-  return { counts: { dependencies: text.match(/^\s*gem[\s(]+["']/gm)?.length ?? 0 } };
+  return { counts: { dependencies: text.match(/^[ \t]*gem[ \t(]+["']/gm)?.length ?? 0 } };
 }
 
 function readPom(text: string): Manifest {
   if (!text.includes("<project")) throw new Error("no project element");
-  const own = text
-    .replaceAll(/<!--[^]*?-->/g, "")
-    .replaceAll(/<(parent|dependencyManagement|build|profiles|reporting)>[^]*?<\/\1>/g, "");
-  const name = /<artifactId>\s*([^<\s]+)/.exec(
-    own.replaceAll(/<dependencies>[^]*?<\/dependencies>/g, ""),
-  )?.[1];
+  const plain = cutOut(text, /<!--/g, "-->").outside;
+  const own = NOT_ITS_OWN.reduce(withoutElement, plain);
+  const name = /<artifactId>\s*([^<\s]+)/.exec(withoutElement(own, "dependencies"))?.[1];
   return named(name, { dependencies: own.match(/<dependency>/g)?.length ?? 0 });
+}
+
+/** Elements of a project that speak of others. */
+const NOT_ITS_OWN = ["parent", "dependencyManagement", "build", "profiles", "reporting"];
+
+function withoutElement(text: string, name: string): string {
+  return cutOut(text, new RegExp(`<${name}>`, "g"), `</${name}>`).outside;
 }
 
 function readJson(text: string): Record<string, unknown> {

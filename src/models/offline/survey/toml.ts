@@ -14,9 +14,12 @@ export function readToml(text: string): TomlEntry[] {
     const { bare, strings } = withoutStrings(raw);
     if (open > 0) entries.at(-1)?.strings.push(...strings);
     else {
-      const header = /^\s*\[+([^\]]+)\]/.exec(raw)?.[1];
+      const header = /^\s*\[{1,2}([^\]]+)\]/.exec(raw)?.[1];
       if (header !== undefined) {
-        table = header.replaceAll(/\s*\.\s*/g, ".").trim();
+        table = header
+          .split(".")
+          .map((part) => part.trim())
+          .join(".");
         continue;
       }
       const key = /^\s*("[^"]*"|'[^']*'|[\w.-]+)\s*=/.exec(raw)?.[1];
@@ -37,7 +40,8 @@ export function readToml(text: string): TomlEntry[] {
 function withoutStrings(line: string): { bare: string; strings: string[] } {
   const strings: string[] = [];
   const bare = line.replaceAll(
-    /"((?:[^"\\]|\\.)*)"|'([^']*)'|#.*$/g,
+    // A string without an end goes to the end of the line: it is not looked for again from each quote in it.
+    /"((?:[^"\\]|\\.)*)(?:"|\\?$)|'([^']*)(?:'|$)|#.*$/g,
     (whole, double?: string, single?: string) => {
       if (!whole.startsWith("#")) strings.push(double ?? single ?? "");
       return "";

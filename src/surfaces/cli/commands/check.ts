@@ -40,12 +40,12 @@ const MOST = 10;
 
 /** Shows how far something is, where a person looks on. */
 export function progressOn({ stderr }: Terminal, what: string): (progress: Progress) => void {
-  let shown = "";
+  let last = "";
   return ({ done, total }) => {
     const percent = Math.min(100, Math.floor((100 * done) / Math.max(1, total)));
     const line = shown`${oneLine(what)} ${percent} %`;
-    if (!stderr.isTTY || line === shown) return;
-    shown = line;
+    if (!stderr.isTTY || line === last) return;
+    last = line;
     stderr.write(done >= total ? shown`\r\u001B[K` : shown`\r${line}`);
   };
 }

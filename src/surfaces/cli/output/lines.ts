@@ -170,5 +170,5 @@ function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: P
 function prefix(owner: string): Harmless {
   if (owner === MAIN) return shown``;
   const names = owner.split("/").slice(1);
-  return shown`${oneLine(names.map((name) => name.replace(/:.*$/s, "")).join(" / "))}: `;
+  return shown`${oneLine(names.map((name) => name.split(":", 1)[0]).join(" / "))}: `;
 }

@@ -1,0 +1,67 @@
+import { setImmediate } from "node:timers/promises";
+
+const MAX_MS = 20_000;
+const SLICE_MS = 20;
+
+/** How a pass through files is made. */
+export interface SweepOptions {
+  signal?: AbortSignal | undefined;
+  /** Milliseconds, from any start. Default: the process's own clock. */
+  now?: () => number;
+}
+
+/** One pass through many files: keeps to a time, lets other work run, and knows what it could not look into. */
+export class Sweep {
+  /** Why it ended before its end, once it has. */
+  stopped: string | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #now: () => number;
+  readonly #started: number;
+  #rested: number;
+  readonly #missed: string[] = [];
+
+  constructor({ signal, now = () => performance.now() }: SweepOptions = {}) {
+    this.#signal = signal;
+    this.#now = now;
+    this.#started = now();
+    this.#rested = this.#started;
+  }
+
+  /** Asked in every loop: whether it is time to `rest`. */
+  get isDue(): boolean {
+    return this.#now() - this.#rested > SLICE_MS;
+  }
+
+  /** The milliseconds that are left. */
+  get left(): number {
+    return Math.max(0, MAX_MS - (this.#now() - this.#started));
+  }
+
+  /** Lets others run. Throws the signal's reason. */
+  async rest(): Promise<void> {
+    await setImmediate();
+    this.#signal?.throwIfAborted();
+    this.#rested = this.#now();
+    if (this.left === 0) this.stopped ??= TIME_IS_UP;
+  }
+
+  /** Remembers a file or folder that could not be read. */
+  miss(path: string): void {
+    this.#missed.push(path);
+  }
+
+  /** What the caller has to know, in sentences. */
+  get notes(): string[] {
+    const missed = named("Could not be read", this.#missed);
+    return [...missed, ...(this.stopped === undefined ? [] : [this.stopped])];
+  }
+}
+
+const TIME_IS_UP = `Stopped after ${MAX_MS / 1000} seconds. Narrow the pattern, the path or the glob.`;
+
+/** A sentence that names the first few of some paths; none where there are none. */
+export function named(what: string, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const first = paths.slice(0, 3).map((path) => `"${path}"`);
+  return [`${what}: ${first.join(", ")}${paths.length > 3 ? ` and ${paths.length - 3} more` : ""}.`];
+}

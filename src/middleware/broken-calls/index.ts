@@ -1,0 +1,29 @@
+import { AIMessage } from "@langchain/core/messages";
+import { createMiddleware } from "langchain";
+import { toMessage } from "../plan/messages/answer.ts";
+import { repairCalls, UnreadCalls } from "../plan/messages/broken-calls.ts";
+
+/**
+ * Asks again for tool calls whose arguments are no JSON, which LangChain takes for no calls at all, so that the run
+ * would end. Within the model's own graph step; the broken message is not kept. For agents without a plan, whose
+ * middleware does the same.
+ */
+export function brokenCallsMiddleware() {
+  return createMiddleware({
+    name: "BrokenCallsMiddleware",
+    wrapModelCall: async (request, handler) => {
+      const unread = new UnreadCalls();
+      const messages = [...request.messages];
+      for (;;) {
+        const answer = await handler({ ...request, messages: [...messages] });
+        if (!AIMessage.isInstance(answer)) return answer;
+        repairCalls(answer, []);
+        const text = unread.ask(answer);
+        if (text === undefined) return answer;
+        messages.push(
+          toMessage({ name: "tool_call_reminder", text: `<system_reminder>${text}</system_reminder>` }),
+        );
+      }
+    },
+  });
+}

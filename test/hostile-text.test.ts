@@ -1,0 +1,63 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { createAgent } from "langchain";
+import { expect, it } from "vitest";
+import { IgnoreRules } from "../src/files/ignore-rules.ts";
+import { titleMiddleware } from "../src/middleware/title/index.ts";
+import { messageOf } from "../src/models/error-chain.ts";
+import { readSnapshot } from "../src/models/offline/plan/text.ts";
+import { folderIn } from "../src/models/offline/request.ts";
+import { MANIFEST_KINDS } from "../src/models/offline/survey/manifest-kinds.ts";
+import { readToml } from "../src/models/offline/survey/toml.ts";
+import { reasonIn } from "../src/models/offline/words.ts";
+import { readAnswer } from "../src/runs/questions.ts";
+import { ownerName } from "../src/runs/view.ts";
+import { ScriptedModel } from "../src/testing/index.ts";
+
+/** So long that a time in proportion to its square is hours. */
+const MANY = 2_000_000;
+const many = (text: string): string => text.repeat(MANY / text.length);
+
+const manifest =
+  (name: string) =>
+  (text: string): unknown =>
+    MANIFEST_KINDS.find(({ matches }) => matches.test(name))!.read(text);
+
+const approval = { id: "1", kind: "plan-approval" as const, text: "", options: [] };
+
+it.each<[what: string, read: (text: string) => unknown, text: string]>([
+  ["an error of a server", (message) => messageOf({ message }), many("[500 ")],
+  ["an answer of blank lines", (text) => readAnswer(approval, `y${text}`), `${many("\n")}x`],
+  ["a sub-agent's place", ownerName, `main/a${many(":")}\n`],
+  ["a request of dots", folderIn, `survey the folder ${many(".")}x`],
+  ["a failed call of quotes", (result) => reasonIn({ args: {}, result }), many('"')],
+  ["a plan without an end", readSnapshot, many("<plan>\n")],
+  ["a manifest of comments without an end", manifest("pom.xml"), `<project>${many("<!--")}`],
+  ["a manifest of elements without an end", manifest("pom.xml"), `<project>${many("<build>")}`],
+  ["a manifest of blocks without an end", manifest("go.mod"), `module a\n${many("require (\n")}`],
+  ["a manifest of blank lines", manifest("Gemfile"), `${many("\n")}x`],
+  ["a table with brackets without an end", readToml, many("[")],
+  ["a table with blanks", readToml, `[${many(" ")}]`],
+  ["strings without an end", readToml, `a = ${many(String.raw`\"`)}`],
+])("%s is read in time", (_what, read, text) => {
+  try {
+    read(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(Error);
+  }
+});
+
+it("ignore rules made to take for ever are none, and the others keep a blank behind a backslash", async () => {
+  const text = `${many(" ")}x\n${"*a".repeat(100)}*b\n${"**/a/".repeat(50)}b\nend\\  \ntail  \n`;
+  const read = async (path: string) => (path === "/.gitignore" ? text : undefined);
+  const rules = new IgnoreRules({ read, names: [] });
+  const paths = ["/end ", "/end", "/tail", `/${"a".repeat(255)}`, "/a".repeat(2000)];
+  const found = paths.map((path) => rules.skips(path, false));
+  expect(await Promise.all(found)).toEqual([true, false, true, false, false]);
+});
+
+it("a title of blanks is read in time", async () => {
+  const model = { invoke: async () => ({ text: `"A title${many(" ")}x` }) };
+  const agent = createAgent({ model: new ScriptedModel(["ok"]), middleware: [titleMiddleware({ model })] });
+  const { title } = await agent.invoke({ messages: [new HumanMessage("go")] });
+  expect(title).toBe("A title");
+});
