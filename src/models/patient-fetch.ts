@@ -1,6 +1,6 @@
 import { askedWait } from "./asked-wait.ts";
 import { exchange } from "./exchange.ts";
-import { failureOf, isOutOfQuota } from "./failure.ts";
+import { failureOf, isFinal } from "./failure.ts";
 import { Retries, retries } from "./retries.ts";
 
 export interface PatientFetchOptions {
@@ -50,7 +50,7 @@ async function obstacleIn(response: Response): Promise<Obstacle | undefined> {
   const { status, headers } = response;
   const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);
   if (!passing || headers.get("x-should-retry") === "false") return undefined;
-  if (isOutOfQuota(status, await response.clone().text())) return undefined;
+  if (isFinal(status, await response.clone().text())) return undefined;
   const wait = askedWait(headers);
   if (wait !== undefined && wait > LONGEST_WAIT) return undefined;
   return { reason: `${REASONS[status] ?? "server error"}, ${status}`, wait };
