@@ -13,7 +13,7 @@ export async function exchange(
   init: RequestInit | undefined,
   timeout: number,
 ): Promise<Response> {
-  const url = input instanceof Request ? input.url : String(input);
+  const url = urlOf(input);
   const silence = new Silence(timeout, withoutCredentials(url));
   const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
   const response = await silence.limit(fetch(input, { ...init, signal, ...withoutNodesLimits() }));
@@ -26,6 +26,10 @@ export async function exchange(
   const problem = ok && CHAT.test(url) ? problemWith(new TextDecoder().decode(bytes)) : undefined;
   if (problem) throw new HarnessError("bad-response", `${withoutCredentials(url)} ${problem}.`);
   return new Response(bytes, copy);
+}
+
+export function urlOf(input: Input): string {
+  return input instanceof Request ? input.url : String(input);
 }
 
 /** Ends a request when the server is silent for too long. Time in which nobody reads does not count. */

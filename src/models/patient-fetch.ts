@@ -1,7 +1,8 @@
 import { askedWait } from "./asked-wait.ts";
-import { exchange } from "./exchange.ts";
+import { exchange, urlOf } from "./exchange.ts";
 import { failureOf, isFinal } from "./failure.ts";
 import { Retries, retries } from "./retries.ts";
+import { StreamEnds } from "./stream-ends.ts";
 
 export interface PatientFetchOptions {
   maxRetries: number;
@@ -17,14 +18,17 @@ const LONGEST_WAIT = 60_000;
  * for all clients: on their own some retry a server that is not there, and others do not retry at all.
  */
 export function patientFetch({ maxRetries, timeout }: PatientFetchOptions): typeof fetch {
+  const ends = new StreamEnds();
   return async (input, init) => {
-    const left = retries.getStore() ?? new Retries(maxRetries);
+    const call = retries.getStore();
+    const left = call ?? new Retries(maxRetries);
     for (;;) {
       let obstacle: Obstacle | undefined;
       try {
         const response = await exchange(input, init, timeout);
         obstacle = left.areLeft ? await obstacleIn(response) : undefined;
-        if (!obstacle) return response;
+        // Outside of a call nobody asks again for an answer that broke off.
+        if (!obstacle) return ends.watched(urlOf(input), response, () => !call?.areLeft);
       } catch (error) {
         if (!left.areLeft || init?.signal?.aborted || !mayPass(error)) throw error;
         obstacle = { reason: "no answer came" };

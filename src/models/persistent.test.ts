@@ -13,6 +13,7 @@ const WORDS = "A long answer that comes in a good many pieces, one after the oth
 
 type Fault = (response: ServerResponse) => void;
 const cut: Fault = (response) => void response.destroy();
+const end: Fault = (response) => void response.end();
 const says =
   (text: string): Fault =>
   (response) =>
@@ -88,6 +89,7 @@ describe.each([
   };
 
   it.each([
+    ["the stream ends before the answer does", end, "the connection was cut"],
     ["the connection is cut", cut, "the connection was cut"],
     ["the server says that it failed", errorInStream, "the server broke off its answer"],
   ])("asks again when %s in the middle of a stream", async (_, does, reason) => {
