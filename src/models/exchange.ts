@@ -1,5 +1,6 @@
 import { HarnessError } from "../errors.ts";
 import { withoutCredentials } from "./settings.ts";
+import { Silence } from "./silence.ts";
 
 type Input = Parameters<typeof fetch>[0];
 
@@ -31,38 +32,6 @@ export async function exchange(
 export function urlOf(input: Input): string {
   return input instanceof Request ? input.url : String(input);
 }
-
-/** Ends a request when the server is silent for too long. Time in which nobody reads does not count. */
-class Silence {
-  readonly #controller = new AbortController();
-  readonly #limit: number;
-  readonly #url: string;
-
-  constructor(limit: number, url: string) {
-    this.#limit = Math.min(limit, LONGEST);
-    this.#url = url;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  async limit<T>(answer: Promise<T>): Promise<T> {
-    const message = `${this.#url} was silent for ${this.#limit / 1000} s.`;
-    const timer = setTimeout(
-      () => this.#controller.abort(new HarnessError("no-answer", message)),
-      this.#limit,
-    );
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-}
-
-/** What a timer can hold. */
-const LONGEST = 2 ** 31 - 1;
 
 interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;

@@ -117,8 +117,9 @@ function kindOfStatus(status: number, text: string): FailureKind {
 }
 
 function kindOfText(text: string): FailureKind {
-  // Undici's word for a connection that broke, and Ollama's for a stream without its end.
-  if (/^terminated$|did not receive done/i.test(text)) return "cut";
+  // Undici's word for a connection that broke, Ollama's for a stream without its end, and what Google makes of both.
+  if (/^terminated$|did not receive done|error reading from the stream|failed to parse stream/i.test(text))
+    return "cut";
   return "other";
 }
 

@@ -11,7 +11,7 @@ export interface PatientFetchOptions {
 }
 
 /** A server that wants us to wait longer than this has refused. */
-const LONGEST_WAIT = 60_000;
+export const LONGEST_WAIT = 60_000;
 
 /**
  * A `fetch` that sends a request again when that may help, and waits as long as the server asks. One set of rules
@@ -19,8 +19,9 @@ const LONGEST_WAIT = 60_000;
  */
 export function patientFetch({ maxRetries, timeout }: PatientFetchOptions): typeof fetch {
   const ends = new StreamEnds();
-  return async (input, init) => {
+  return async (input, given) => {
     const call = retries.getStore();
+    const init = { ...given, ...withSignal(given?.signal, call?.signal) };
     const left = call ?? new Retries(maxRetries);
     for (;;) {
       let obstacle: Obstacle | undefined;
@@ -30,12 +31,18 @@ export function patientFetch({ maxRetries, timeout }: PatientFetchOptions): type
         // Outside of a call nobody asks again for an answer that broke off.
         if (!obstacle) return ends.watched(urlOf(input), response, () => !call?.areLeft);
       } catch (error) {
-        if (!left.areLeft || init?.signal?.aborted || !mayPass(error)) throw error;
+        if (!left.areLeft || init.signal?.aborted || !mayPass(error)) throw error;
         obstacle = { reason: "no answer came" };
       }
-      await left.wait(obstacle.reason, { asked: obstacle.wait, signal: init?.signal });
+      await left.wait(obstacle.reason, { asked: obstacle.wait, signal: init.signal });
     }
   };
+}
+
+/** Some clients keep the signal of a call to themselves. */
+function withSignal(...signals: (AbortSignal | null | undefined)[]): { signal?: AbortSignal } {
+  const [first, second] = signals.filter((signal) => signal instanceof AbortSignal);
+  return first ? { signal: second ? AbortSignal.any([first, second]) : first } : {};
 }
 
 /** Why a request has to be sent again, and how long the server wants us to wait. */

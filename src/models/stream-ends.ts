@@ -46,6 +46,6 @@ const MARKS: readonly (readonly [RegExp, RegExp])[] = [
 const LONGEST_MARK = 64;
 
 /** To everybody else the same as a connection that was cut. */
-function brokenOff(): Error {
+export function brokenOff(): Error {
   return Object.assign(new Error("The stream ended before the answer did."), { code: "ECONNRESET" });
 }
