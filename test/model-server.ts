@@ -9,9 +9,10 @@ export interface ModelServer {
   stop: () => void;
 }
 
-/** Starts one. `answer` may say something else than "ok" to a request, with a status. */
+/** Starts one. `answer` may say something else than "ok" to a request, with a status; a string is a stream. */
 export async function startModelServer(
-  answer: (body: Record<string, unknown>) => { status: number; body: object } | undefined = () => undefined,
+  answer: (body: Record<string, unknown>) => { status: number; body: object | string } | undefined = () =>
+    undefined,
 ): Promise<ModelServer> {
   const requests: ModelServer["requests"] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -19,9 +20,11 @@ export async function startModelServer(
     const body = JSON.parse(await read(request)) as Record<string, unknown>;
     requests.push({ path, body });
     const other = answer(body);
-    response.writeHead(other?.status ?? 200, { "content-type": "application/json" });
+    const isStream = typeof other?.body === "string";
+    const type = isStream ? "text/event-stream" : "application/json";
+    response.writeHead(other?.status ?? 200, { "content-type": type });
     // Ollama's stream ends with its first line here.
-    response.end(`${JSON.stringify(other?.body ?? okay(path))}\n`);
+    response.end(isStream ? other.body : `${JSON.stringify(other?.body ?? okay(path))}\n`);
   };
   const server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

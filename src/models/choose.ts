@@ -48,6 +48,7 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     apiKey,
     baseUrl,
     maxRetries,
+    timeout,
     fetch: patientFetch({ maxRetries, timeout }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),

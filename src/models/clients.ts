@@ -11,6 +11,8 @@ export interface ClientOptions {
   maxRetries: number;
   /** Retries and gives up by itself: a client that takes it does neither. */
   fetch: typeof fetch;
+  /** How long the server may be silent, in milliseconds: for a client that takes no `fetch`. */
+  timeout: number;
 }
 
 /** A client's own clock would count our retries too. */
@@ -58,28 +60,6 @@ export async function createGroq(options: ClientOptions): Promise<BaseChatModel>
   const { model, apiKey, baseUrl, fetch } = options;
   const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
   return persistent(client, options.maxRetries);
-}
-
-/** Mistral's client takes no `fetch`: it retries by itself and knows no timeout. */
-export async function createMistral(options: ClientOptions): Promise<BaseChatModel> {
-  const { ChatMistralAI } = await import("@langchain/mistralai");
-  const { model, apiKey, baseUrl, maxRetries } = options;
-  return new ChatMistralAI({ model, apiKey, serverURL: baseUrl, maxRetries, ...sampling(options) });
-}
-
-/** Google's client takes no `fetch` either. */
-export async function createGoogle(options: ClientOptions): Promise<BaseChatModel> {
-  const { ChatGoogleGenerativeAI } = await import("@langchain/google-genai");
-  const { model, apiKey, baseUrl, maxRetries } = options;
-  const { maxTokens: maxOutputTokens, ...rest } = sampling(options);
-  return new ChatGoogleGenerativeAI({
-    model,
-    apiKey,
-    baseUrl,
-    maxRetries,
-    ...rest,
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-  });
 }
 
 /** The options of the answer that are set. */

@@ -1,5 +1,6 @@
 import { HarnessError } from "../errors.ts";
 import { withoutCredentials } from "./settings.ts";
+import { Silence } from "./silence.ts";
 
 type Input = Parameters<typeof fetch>[0];
 
@@ -13,7 +14,7 @@ export async function exchange(
   init: RequestInit | undefined,
   timeout: number,
 ): Promise<Response> {
-  const url = input instanceof Request ? input.url : String(input);
+  const url = urlOf(input);
   const silence = new Silence(timeout, withoutCredentials(url));
   const signal = init?.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
   const response = await silence.limit(fetch(input, { ...init, signal, ...withoutNodesLimits() }));
@@ -28,37 +29,9 @@ export async function exchange(
   return new Response(bytes, copy);
 }
 
-/** Ends a request when the server is silent for too long. Time in which nobody reads does not count. */
-class Silence {
-  readonly #controller = new AbortController();
-  readonly #limit: number;
-  readonly #url: string;
-
-  constructor(limit: number, url: string) {
-    this.#limit = Math.min(limit, LONGEST);
-    this.#url = url;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  async limit<T>(answer: Promise<T>): Promise<T> {
-    const message = `${this.#url} was silent for ${this.#limit / 1000} s.`;
-    const timer = setTimeout(
-      () => this.#controller.abort(new HarnessError("no-answer", message)),
-      this.#limit,
-    );
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+export function urlOf(input: Input): string {
+  return input instanceof Request ? input.url : String(input);
 }
-
-/** What a timer can hold. */
-const LONGEST = 2 ** 31 - 1;
 
 interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;

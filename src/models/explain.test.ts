@@ -47,6 +47,21 @@ describe("an explanation", () => {
       failed(400, words),
       "The conversation is too long for openai:gpt-5: shorten it, or use a model with a larger context.",
     ]),
+    ...[
+      failed(422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096"),
+      failed(500, "the request exceeds the available context size"),
+      Object.assign(new Error("No."), { code: "context_length_exceeded" }),
+      Object.assign(new Error("No."), { error: { type: "exceed_context_size_error" } }),
+    ].map((error): [string, Error, string] => [
+      `one that is too long, said otherwise: ${JSON.stringify(error)}`,
+      error,
+      "The conversation is too long for openai:gpt-5: shorten it, or use a model with a larger context.",
+    ]),
+    [
+      "a limit of tokens in a minute",
+      failed(429, "Too many tokens, please wait before trying again."),
+      "OpenAI still limits requests (429) after retries: wait a little, or raise maxRetries.",
+    ],
     [
       "a model without tools",
       failed(400, "registry.ollama.ai/library/x does not support tools"),

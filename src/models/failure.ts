@@ -76,7 +76,9 @@ const NO_QUOTA = /insufficient.?quota|exceeded your current quota|credit balance
 /** Google says that the quota is exceeded when it means that of this minute. */
 const PASSES = /(retry|try again) (in|after)/i;
 const TOO_LONG =
-  /context.?(length|window|limit|size)|prompt is too long|input is too long|maximum context|too many tokens|reduce the length of the messages|input token count .*exceeds/i;
+  /context.?(length|window|limit|size)|prompt is too long|input is too long|maximum context|too many tokens|reduce the length of the messages|input token count .*exceeds|tokens \+ .?max_new_tokens.? must be <=/i;
+/** What servers say so with: Hugging Face's with 422, llama.cpp's with 500. A 429 that counts tokens means a minute's. */
+const TOO_LONG_STATUSES = [400, 422, 500];
 
 /** Finds out what kind of failure an error is, through everything that wrapped it. */
 export function failureOf(error: unknown): Failure {
@@ -87,45 +89,57 @@ export function failureOf(error: unknown): Failure {
   if (answer && named !== "too-long") {
     const [status, detail] = [statusOf(answer)!, messageOf(answer)];
     const wait = waitOf(answer);
-    return { kind: kindOfStatus(status, detail), status, detail, ...(wait !== undefined && { wait }) };
+    return {
+      kind: kindOfStatus(status, saidBy(answer)),
+      status,
+      detail,
+      ...(wait !== undefined && { wait }),
+    };
   }
   // The innermost message says most: around it stands "Connection error." or "fetch failed".
   const detail = errors.map(messageOf).findLast(Boolean) ?? (errors.length > 0 ? "" : String(error));
   const coded = first(errors, ({ code }) => own(NODE_CODES, code));
   const crashed = errors.some(isClientCrash) ? "malformed" : undefined;
-  const told = errors.some(isBrokenOff) ? "broke-off" : undefined;
+  const told = first(errors, (link) => kindInStream(saidBy(link)));
   return { kind: coded ?? named ?? told ?? crashed ?? kindOfText(detail), detail };
 }
 
-/** Whether a response with this status and text says that there is nothing left to spend. */
-export function isOutOfQuota(status: number, text: string): boolean {
-  return kindOfStatus(status, text) === "no-quota";
+/** Whether a response with this status and text will be the same however often the request is sent again. */
+export function isFinal(status: number, text: string): boolean {
+  return ["no-quota", "too-long"].includes(kindOfStatus(status, text));
 }
 
 function kindOfStatus(status: number, text: string): FailureKind {
   const isSpent = NO_QUOTA.test(text) && !PASSES.test(text);
   if (isSpent && [400, 403, 429].includes(status)) return "no-quota";
-  if (status === 400 && TOO_LONG.test(text)) return "too-long";
+  if (TOO_LONG_STATUSES.includes(status) && TOO_LONG.test(text)) return "too-long";
   return STATUSES[status] ?? (status >= 500 ? "server" : "rejected");
 }
 
 function kindOfText(text: string): FailureKind {
-  // Undici's word for a connection that broke, and Ollama's for a stream without its end.
-  if (/^terminated$|did not receive done/i.test(text)) return "cut";
+  // Undici's word for a connection that broke, Ollama's for a stream without its end, and what Google makes of both.
+  if (/^terminated$|did not receive done|error reading from the stream|failed to parse stream/i.test(text))
+    return "cut";
   return "other";
 }
 
-/** An error without a status that says it will pass: servers send one in the middle of a stream. */
-function isBrokenOff(link: Link): boolean {
-  const { type, code, error } = link as Link & { error?: { type?: unknown } };
-  return [type, code, error?.type, messageOf(link)].some(
-    (text) => typeof text === "string" && PASSING.test(text),
-  );
+/** An error without a status: servers send one in the middle of a stream, or in place of it after a status of 200. */
+function kindInStream(text: string): FailureKind | undefined {
+  if (TOO_LONG.test(text)) return "too-long";
+  return PASSING.test(text) ? "broke-off" : undefined;
 }
 
 /** The types of OpenAI and Anthropic, and what Ollama says when the process behind it has ended. */
 const PASSING =
   /overloaded|rate_limit|server_error|api_error|timeout_error|server busy|unexpected EOF|runner (process )?has/i;
+
+/** What an error says, in words and in codes. */
+function saidBy(link: Link): string {
+  const { type, code, error } = link as Link & { error?: { type?: unknown; code?: unknown } | null };
+  return [messageOf(link), type, code, error?.type, error?.code]
+    .filter((text) => typeof text === "string")
+    .join("\n");
+}
 
 function waitOf({ headers, response }: Link): number | undefined {
   const found = [headers, (response as Link | undefined)?.["headers"]].find(

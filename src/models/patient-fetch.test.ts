@@ -56,6 +56,7 @@ describe("a patient fetch", () => {
 
   it.each([
     ["the account is empty", status(429, {}, `{"error":{"code":"insufficient_quota"}}`)],
+    ["the request is too long", status(500, {}, `{"error":"the request exceeds the context size"}`)],
     ["the wait would be long", status(429, { "retry-after": "3600" })],
     ["the wait would be until a far date", status(429, { "retry-after": "Fri, 01 Jan 2100 00:00:00 GMT" })],
     ["the server says so", status(500, { "x-should-retry": "false" })],

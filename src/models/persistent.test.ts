@@ -8,11 +8,17 @@ import { planMiddleware } from "../middleware/plan/index.ts";
 import { chooseModel, explainModelError, type ChosenModel, type ModelOptions } from "./index.ts";
 import { MODEL_RETRY, type ModelRetry } from "./retries.ts";
 
-const KEYS = { OPENAI_API_KEY: "sk-secret-1", ANTHROPIC_API_KEY: "sk-ant-secret-1" };
+const KEYS = {
+  MISTRAL_API_KEY: "secret-1",
+  GOOGLE_API_KEY: "secret-1",
+  OPENAI_API_KEY: "sk-secret-1",
+  ANTHROPIC_API_KEY: "sk-ant-secret-1",
+};
 const WORDS = "A long answer that comes in a good many pieces, one after the other.";
 
 type Fault = (response: ServerResponse) => void;
 const cut: Fault = (response) => void response.destroy();
+const end: Fault = (response) => void response.end();
 const says =
   (text: string): Fault =>
   (response) =>
@@ -24,6 +30,8 @@ describe.each([
   ["openai:gpt-5.1", "OPENAI_BASE_URL", "/v1", says(`data: ${FAILED}\n\n`)],
   ["anthropic:claude-sonnet-5", "ANTHROPIC_BASE_URL", "", says(`event: error\ndata: ${OVERLOADED}\n\n`)],
   ["ollama:qwen3:8b", "OLLAMA_BASE_URL", "", says(`{"error":"unexpected EOF"}\n`)],
+  ["mistralai:mistral-large-latest", "MISTRAL_BASE_URL", "", undefined],
+  ["google-genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "", undefined],
 ])("%s", (name, variable, path, errorInStream) => {
   const mock = new LLMock({ port: 0, host: "127.0.0.1" });
   let server: Server;
@@ -87,9 +95,12 @@ describe.each([
     return { answer: messages.at(-1)!.text, heard };
   };
 
-  it.each([
+  it.each<readonly [string, Fault, string]>([
+    ["the stream ends before the answer does", end, "the connection was cut"],
     ["the connection is cut", cut, "the connection was cut"],
-    ["the server says that it failed", errorInStream, "the server broke off its answer"],
+    ...(errorInStream
+      ? [["the server says that it failed", errorInStream, "the server broke off its answer"] as const]
+      : []),
   ])("asks again when %s in the middle of a stream", async (_, does, reason) => {
     fault = { word: "hello", times: 1, does };
     const { answer, heard } = await run(await choose(), "hello");
@@ -111,10 +122,12 @@ describe.each([
   });
 
   it("gives up after as many attempts as it may make", async () => {
-    fault = { word: "hello", times: 9, does: errorInStream };
+    fault = { word: "hello", times: 9, does: errorInStream ?? cut };
     const chosen = await choose({ maxRetries: 1 });
     const error = await run(chosen, "hello").catch((reason: unknown) => reason);
-    expect(explainModelError(error, { ...chosen, env: KEYS })).toMatch(/^\w+ broke off its answer: /);
+    expect(explainModelError(error, { ...chosen, env: KEYS })).toMatch(
+      errorInStream ? /^\w+ broke off its answer: / : /broke off before it was complete/,
+    );
     expect(requests).toHaveLength(2);
   });
 

@@ -2,12 +2,12 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import {
   createAnthropic,
   createCompatible,
-  createGoogle,
   createGroq,
-  createMistral,
   createOpenAI,
   type ClientOptions,
 } from "./clients.ts";
+import { createGoogle } from "./google.ts";
+import { createMistral } from "./mistral.ts";
 import { createOllama } from "./ollama.ts";
 
 /** The variables of an address and of the keys that belong to it. A key is never sent to another's address. */

@@ -28,6 +28,11 @@ export class Retries {
     return this.#used < this.#most;
   }
 
+  /** What cancels the call. */
+  get signal(): AbortSignal | undefined {
+    return this.#config?.signal;
+  }
+
   /** Says why, and waits: as long as the server asks, or longer each time. Throws when the signal is aborted. */
   async wait(
     reason: string,

@@ -22,10 +22,13 @@ export const CLIENTS: Record<string, (model: BaseChatModel, ask: Ask) => Told> =
   ChatGoogleGenerativeAI: tellGoogle,
   ChatOllama: tellOllama,
   ChatGroq: tellGroq,
+  ChatMistralAI: tellMistral,
 };
 
 const NEVER = "{model} is not known to think";
 const ALWAYS = "{model} cannot be kept from thinking";
+/** Of a model nobody here has heard of. */
+export const UNSURE = "{model} may think, and it is not known how to keep it from that";
 /** Tokens for the providers that want to be told a number. */
 const BUDGET: Record<Effort, number> = { low: 2048, medium: 8192, high: 24_576 };
 const ANTHROPIC_LEAST = 1024;
@@ -54,7 +57,7 @@ function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
   }
   const own = name.replace(/^.*\//, "");
   const efforts = OPENAI_EFFORTS.find(([pattern]) => pattern.test(own))?.[1] ?? [];
-  if (efforts.length === 0) return ask.on ? { warning: NEVER } : {};
+  if (efforts.length === 0) return unknown(ask, /^(gpt-[34]|chatgpt-4|gpt-5.*-chat)/.test(own));
   const effort = effortAmong(efforts, ask);
   if (effort === undefined) {
     return { warning: ask.on ? `{model} has no effort "${ask.effort}", only ${efforts.join(", ")}` : ALWAYS };
@@ -70,6 +73,12 @@ function tellOpenAI(model: BaseChatModel, ask: Ask): Told {
   if (useResponsesApi === false)
     return { warning: "{model} can think and call tools only over OpenAI's responses API" };
   return { fields: { ...fields, useResponsesApi: true } };
+}
+
+/** A model that has no setting. Who wants no thinking has what he wants where it is known that there is none. */
+function unknown({ on }: Ask, isQuiet: boolean): Told {
+  if (on) return { warning: NEVER };
+  return isQuiet ? {} : { warning: UNSURE };
 }
 
 function effortAmong(efforts: readonly string[], { on, effort }: Ask): string | undefined {
@@ -104,12 +113,15 @@ function tellAnthropic(model: BaseChatModel, { on, effort }: Ask): Told {
   return told({ thinking: { type: "enabled", budget_tokens: budget } });
 }
 
-function tellGoogle(model: BaseChatModel, { on, effort = "medium" }: Ask): Told {
+function tellGoogle(model: BaseChatModel, ask: Ask): Told {
+  const { on, effort = "medium" } = ask;
   const { model: name } = model as unknown as { model: string };
   const config = fieldsOf(model)["thinkingConfig"] as { includeThoughts?: boolean } | undefined;
   const shown = config?.includeThoughts === undefined ? {} : { includeThoughts: config.includeThoughts };
   const told = (thinking: object): Told => ({ fields: { thinkingConfig: { ...shown, ...thinking } } });
-  if (!/^gemini-(2\.5|[3-9]|[a-z-]*latest)/.test(name)) return on ? { warning: NEVER } : {};
+  if (!/^gemini-(2\.5|[3-9]|[a-z-]*latest)/.test(name)) {
+    return unknown(ask, /^gemini-(1|2\.0)(?!.*thinking)/.test(name));
+  }
   // Of the newer ones and of what `latest` may mean, none can be switched off for certain.
   if (!on) return name.startsWith("gemini-2.5-flash") ? told({ thinkingBudget: 0 }) : { warning: ALWAYS };
   // Budgets are understood by both generations, levels by the newer one alone.
@@ -118,18 +130,32 @@ function tellGoogle(model: BaseChatModel, { on, effort = "medium" }: Ask): Told 
   return told({ thinkingLevel: level.toUpperCase() });
 }
 
+/** The families of Ollama's library that think. Asked of any other, its server refuses the request. */
+const OLLAMA_THINKS = /(^|\/)(qwen3(?!-coder|.*instruct)|deepseek-(r1|v3\.[1-9])|magistral|[\w.-]*thinking)/;
+
 function tellOllama(model: BaseChatModel, { on, effort }: Ask): Told {
   const { model: name } = model as unknown as { model: string };
   if (/(^|\/)gpt-oss/.test(name)) return on ? { fields: { think: effort ?? "medium" } } : { warning: ALWAYS };
+  // What it takes of any model is not to think.
+  if (!on) return { fields: { think: false } };
+  if (!OLLAMA_THINKS.test(name)) return { warning: NEVER };
   const warning = { warning: "{model} has no levels of thinking; reasoning_effort only switches it on" };
-  return { fields: { think: on }, ...(on && effort !== undefined && warning) };
+  return { fields: { think: true }, ...(effort !== undefined && warning) };
 }
 
-function tellGroq(model: BaseChatModel, { on, effort }: Ask): Told {
+function tellGroq(model: BaseChatModel, ask: Ask): Told {
+  const { on, effort } = ask;
   const { model: name } = model as unknown as { model: string };
   if (/gpt-oss/.test(name)) {
     return on ? { fields: { reasoningEffort: effort ?? "medium" } } : { warning: ALWAYS };
   }
   if (/qwen-?3/.test(name)) return { fields: { reasoningEffort: on ? "default" : "none" } };
-  return on ? { warning: NEVER } : {};
+  return unknown(ask, /^(meta-llama\/)?(llama|gemma|mixtral)/.test(name));
+}
+
+function tellMistral(model: BaseChatModel, { on }: Ask): Told {
+  const { model: name } = model as unknown as { model: string };
+  if (on) return { warning: "ChatMistralAI has no setting for thinking" };
+  if (name.startsWith("magistral")) return { warning: ALWAYS };
+  return /^(mistral-(large|tiny)|ministral|open-|codestral|pixtral)/.test(name) ? {} : { warning: UNSURE };
 }

@@ -3,6 +3,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { startModelServer, type ModelServer } from "../../test/model-server.ts";
+import { ScriptedModel } from "../testing/index.ts";
 import { toModel } from "./deferred.ts";
 import { chooseModel } from "./index.ts";
 import { withThinking, type Thinking } from "./thinking.ts";
@@ -70,6 +71,8 @@ describe("a model is told to think as its provider documents it", () => {
     ["anthropic:claude-3-7-sonnet-latest", HIGH, { thinking: { type: "enabled", budget_tokens: 6144 } }],
     ["ollama:qwen3:8b", ON, { think: true }],
     ["ollama:qwen3:8b", OFF, { think: false }],
+    ["ollama:llama3.2", OFF, { think: false }],
+    ["ollama:hf.co/unsloth/deepseek-r1:8b", ON, { think: true }],
     ["ollama:gpt-oss:20b", HIGH, { think: "high" }],
     ["google-genai:gemini-2.5-flash", LOW, { thinkingConfig: { thinkingBudget: 2048 } }],
     ["google-genai:gemini-2.5-flash", OFF, { thinkingConfig: { thinkingBudget: 0 } }],
@@ -143,6 +146,13 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
       OFF,
       "gpt-oss:20b cannot be kept from thinking; thinking_enabled: false is ignored",
     ],
+    ["ollama:llama3.2", ON, "llama3.2 is not known to think; thinking_enabled is ignored"],
+    ["ollama:qwen3-coder:30b", HIGH, "qwen3-coder:30b is not known to think; reasoning_effort is ignored"],
+    [
+      "mistralai:magistral-medium-latest",
+      OFF,
+      "magistral-medium-latest cannot be kept from thinking; thinking_enabled: false is ignored",
+    ],
     [
       "google-genai:gemini-2.0-flash",
       ON,
@@ -175,13 +185,35 @@ describe("a model that cannot do what is asked is sent nothing that would be ref
     expect(warnings).toEqual([warning]);
   });
 
-  it.each(["openai:gpt-4o", "lm-studio:qwen/qwen3-8b", "mistralai:mistral-large-latest"])(
-    "%s, told not to think: there is nothing to say",
-    async (name) => {
-      const { said, warnings } = await sent(await chosen(name), OFF);
-      expect([said, warnings]).toEqual([{}, []]);
-    },
-  );
+  it.each([
+    "lm-studio:qwen/qwen3-8b",
+    "openai-compatible:anything",
+    "groq:deepseek-r1-distill-llama-70b",
+    "google-genai:gemma-9",
+    "mistralai:something-new",
+  ])("%s, told not to think, which it may do", async (name) => {
+    const { said, warnings } = await sent(await chosen(name), OFF);
+    expect(said).toEqual({});
+    expect(warnings).toEqual([
+      `${name.slice(name.indexOf(":") + 1)} may think, and it is not known how to keep it from that; thinking_enabled: false is ignored`,
+    ]);
+  });
+
+  it("a client that is not known here, told not to think", () => {
+    const warnings: string[] = [];
+    withThinking(new ScriptedModel(["ok"]), OFF, (message) => void warnings.push(message));
+    expect(warnings).toEqual([expect.stringMatching(/may think, .*; thinking_enabled: false is ignored$/)]);
+  });
+
+  it.each([
+    "openai:gpt-4o",
+    "google-genai:gemini-2.0-flash",
+    "groq:llama-3.3-70b-versatile",
+    "mistralai:mistral-large-latest",
+  ])("%s, told not to think: there is nothing to say", async (name) => {
+    const { said, warnings } = await sent(await chosen(name), OFF);
+    expect([said, warnings]).toEqual([{}, []]);
+  });
 
   it("where only a part cannot be, the rest is sent", async () => {
     const levels = await sent(await chosen("ollama:qwen3"), HIGH);

@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { clientName, copyWith } from "./copy.ts";
 import { changed } from "./deferred.ts";
-import { CLIENTS, type Effort } from "./thinking-clients.ts";
+import { CLIENTS, UNSURE, type Effort } from "./thinking-clients.ts";
 
 /** How a model should think; what is undefined is left to it. An effort alone switches thinking on. */
 export interface Thinking {
@@ -24,11 +24,9 @@ export function withThinking(
     const client = clientName(chosen);
     const { model: name = client } = chosen as { model?: string };
     const told = Object.hasOwn(CLIENTS, client) ? CLIENTS[client]!(chosen, { on, effort }) : undefined;
-    const { fields, warning } = told ?? { warning: `${client} has no setting for thinking` };
+    const { fields, warning } = told ?? { warning: on ? `${client} has no setting for thinking` : UNSURE };
     if (fields === undefined) {
-      // Who wants no thinking has what he wants of a client that is not known here.
-      if (warning !== undefined && (on || told))
-        warn(`${named(warning, name)}; ${ignored({ enabled, effort })}`);
+      if (warning !== undefined) warn(`${named(warning, name)}; ${ignored({ enabled, effort })}`);
       return chosen;
     }
     if (warning !== undefined) warn(named(warning, name));

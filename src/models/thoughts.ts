@@ -39,11 +39,22 @@ function afterBlocks(text: string): string {
   return end < 0 ? text : afterBlocks(text.slice(end + CLOSE.length).trimStart());
 }
 
-/** Where thinking ends that was never opened: at a tag with a line of its own, or at the end of one. */
+/**
+ * Where thinking ends that was never opened: at a tag with a line of its own, at the end of one, or with the answer
+ * right behind it. Who writes about the tag puts it in quotes or code, or goes on after a space.
+ */
 function unopenedEnd(text: string): number | undefined {
-  const found = /(?<=^|\n)[ \t]*<\/think>[ \t]*(?=\r?\n|$)|(?<!`)<\/think>[ \t]*(?=\r?\n)/.exec(text);
+  const found =
+    /(?<=^|\n)[ \t]*<\/think>[ \t]*(?=\r?\n|$)|(?<!`)<\/think>[ \t]*(?=\r?\n)|(?<![`"'“‘(])<\/think>(?=[\p{L}\p{N}#*[|])/u.exec(
+      text,
+    );
   if (!found) return undefined;
   const before = text.slice(0, found.index);
-  const isInCode = before.split("```").length % 2 === 0;
-  return before.includes(OPEN) || isInCode ? undefined : found.index + found[0].length;
+  return before.includes(OPEN) || isInCode(before) ? undefined : found.index + found[0].length;
+}
+
+/** Whether what follows a text stands in a block of code that it opens, or in code within its last line. */
+function isInCode(before: string): boolean {
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  return before.split("```").length % 2 === 0 || line.split("`").length % 2 === 0;
 }

@@ -100,28 +100,67 @@ describe("over the wire", () => {
     error: { type: "invalid_request_error", message: "prompt is too long: 213456 tokens > 200000 maximum" },
   };
 
+  const LOADED =
+    "Trying to keep the first 40000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.";
+  const LM_STUDIO = { error: { message: LOADED } };
+  const LLAMA = { error: { code: 500, message: "the request exceeds the available context size" } };
+
+  const chunk = (delta: object, finish_reason: string | null) =>
+    `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const OKAY = `${chunk({ role: "assistant", content: "ok" }, null)}${chunk({}, "stop")}data: [DONE]\n\n`;
+
+  const conversation = [
+    ...Array.from({ length: 10 }, (_, n) => [
+      new HumanMessage(`question ${n} ${"why ".repeat(2500)}`),
+      new AIMessage(`answer ${n} ${"so ".repeat(3000)}`),
+    ]).flat(),
+    new HumanMessage("and now?"),
+  ];
+
   it.each([
-    ["openai:gpt-5.1", "OPENAI", "/v1", OPENAI],
-    ["openai:some-new-model", "OPENAI", "/v1", OPENAI],
-    ["anthropic:claude-sonnet-5", "ANTHROPIC", "", ANTHROPIC],
-  ])("%s", async (model, prefix, path, error) => {
+    ["openai:gpt-5.1", "OPENAI", "/v1", 400, OPENAI],
+    ["openai:some-new-model", "OPENAI", "/v1", 400, OPENAI],
+    ["anthropic:claude-sonnet-5", "ANTHROPIC", "", 400, ANTHROPIC],
+    ["openai-compatible:llama", "HOLDFAST", "/v1", 500, LLAMA],
+    ["lm-studio:qwen", "LM_STUDIO", "/v1", 200, LM_STUDIO],
+  ])("%s, %s%s, %i", async (model, prefix, path, status, error) => {
     const server = await startModelServer((body) =>
-      JSON.stringify(body).length > 120_000 ? { status: 400, body: error } : undefined,
+      JSON.stringify(body).length > 120_000 ? { status, body: error } : undefined,
     );
     try {
       vi.stubEnv(`${prefix}_API_KEY`, "test");
       vi.stubEnv(`${prefix}_BASE_URL`, server.url + path);
-      const messages = Array.from({ length: 10 }, (_, n) => [
-        new HumanMessage(`question ${n} ${"why ".repeat(2500)}`),
-        new AIMessage(`answer ${n} ${"so ".repeat(3000)}`),
-      ]).flat();
       const agent = createDeepAgent({ model });
-      const result = await agent.invoke({ messages: [...messages, new HumanMessage("and now?")] });
+      const result = await agent.invoke({ messages: conversation });
       expect(result.messages.at(-1)!.text).toBe("ok");
       expect(result.messages[0]!.text).toContain("summary of the conversation");
       // Too long, the summary, and once more.
       expect(server.requests).toHaveLength(3);
       expect(JSON.stringify(server.requests[2]!.body)).toContain("and now?");
+    } finally {
+      server.stop();
+    }
+  });
+
+  it.each([
+    ["an event of LM Studio's", 200, `event: error\ndata: ${JSON.stringify(LM_STUDIO)}\n\n`],
+    ["a code alone", 200, `data: {"error":{"message":"No.","code":"context_length_exceeded"}}\n\n`],
+    ["JSON in its place", 200, LM_STUDIO],
+    ["a failure of llama.cpp's", 500, LLAMA],
+  ])("in a stream, by %s", async (_, status, body) => {
+    const server = await startModelServer((sent) => {
+      if (JSON.stringify(sent).length > 120_000) return { status, body };
+      return sent["stream"] ? { status: 200, body: OKAY } : undefined;
+    });
+    try {
+      vi.stubEnv("LM_STUDIO_BASE_URL", `${server.url}/v1`);
+      const agent = createDeepAgent({ model: "lm-studio:qwen" });
+      const pieces = await agent.stream({ messages: conversation }, { streamMode: "messages" });
+      let said = "";
+      for await (const [message] of pieces) if (AIMessage.isInstance(message)) said += message.text;
+      expect(said).toContain("ok");
+      expect(server.requests).toHaveLength(3);
+      expect(server.requests[0]!.body["stream"]).toBe(true);
     } finally {
       server.stop();
     }
