@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
+import { toText } from "./table.ts";
 import { BLOBS } from "./tables.ts";
 
 /**
@@ -53,7 +54,7 @@ export class Blobs {
     const blobs = new Map<number, Blob>();
     for (const { id, kind, body, ...row } of rows) {
       if (row.thread !== thread || !hashOf(kind, body).equals(row.hash)) throw this.#damaged(id);
-      blobs.set(id, { kind: kind as BlobKind, body: kind === "bytes" ? body : body.toString() });
+      blobs.set(id, { kind: kind as BlobKind, body: kind === "bytes" ? body : toText(body) });
     }
     const missing = ids.find((id) => !blobs.has(id));
     if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);

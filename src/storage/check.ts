@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { inspectFile } from "./file-header.ts";
 import { openFile } from "./open.ts";
-import { Survey, type Problem, type Progress } from "./survey.ts";
+import type { Problem, Progress } from "./problem.ts";
+import { Survey } from "./survey.ts";
 
 export interface CheckOptions {
   onProgress?: (progress: Progress) => void;

@@ -202,11 +202,11 @@ function holder(job: string): { child: ChildProcess; done: Promise<unknown> } {
       const config = { configurable: { thread_id: thread } };
       await saver.put(config, checkpoint, { source: "loop", step, parents: {} }, { text: step });
     }
-    console.log("ready");
-    setInterval(() => {}, 1000);
     process.on("SIGUSR2", () =>
       saver.noteProgress(thread, { done: 1, total: 1 }).then(() => console.log("written"), (error) => console.log(error.code)),
-    );`;
+    );
+    console.log("ready");
+    setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
     stdio: ["ignore", "pipe", "inherit"],
   });

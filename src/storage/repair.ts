@@ -6,8 +6,9 @@ import { corrupt, type Connection } from "./connection.ts";
 import { inspectFile } from "./file-header.ts";
 import { isAlive } from "./leases.ts";
 import { openFile, openStore } from "./open.ts";
+import type { Problem, Progress } from "./problem.ts";
 import { SqliteSaver } from "./saver.ts";
-import { Survey, type Problem, type Progress, type StoredThreadRow } from "./survey.ts";
+import { Survey, type StoredThreadRow } from "./survey.ts";
 import { BLOBS, CHECKPOINTS, LEASES, THREADS, WRITES } from "./tables.ts";
 import { recount } from "./upgrade.ts";
 

@@ -2,21 +2,11 @@ import { HarnessError } from "../errors.ts";
 import { hashOf } from "./blobs.ts";
 import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
+import type { Problem, Progress } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
-import type { Stored } from "./table.ts";
+import { toText, type Stored } from "./table.ts";
 import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES } from "./tables.ts";
 import { formatOf } from "./upgrade.ts";
-
-/** Something that is wrong in a thread store; without a thread, in the file as such. */
-export interface Problem {
-  thread?: string;
-  what: string;
-}
-
-export interface Progress {
-  done: number;
-  total: number;
-}
 
 export type StoredBlob = Stored<typeof BLOBS>;
 export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
@@ -162,9 +152,9 @@ export class Survey {
   }
 
   /** Whether everything that a text refers to is whole. */
-  #leads(thread: number, kind: string, text: string | Buffer): boolean {
+  #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
     if (kind === "json" || kind === "bytes") return true;
-    const content: unknown = JSON.parse(text.toString());
+    const content: unknown = JSON.parse(typeof text === "string" ? text : toText(text));
     const targets = kind === "tree" ? referencesIn(content) : (content as number[]);
     return targets.every((id) => this.#blobs.get(id) === thread);
   }

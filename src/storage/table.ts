@@ -5,7 +5,7 @@ interface Kinds {
   number: number;
   text: string;
   "text?": string | null;
-  bytes: Buffer;
+  bytes: Uint8Array;
 }
 
 type Shape = Readonly<Record<string, keyof Kinds>>;
@@ -60,12 +60,13 @@ export class Table<S extends Shape> {
     connection.run(`INSERT OR REPLACE ${this.#insert}`, [...values, this.seal(row)]);
   }
 
-  seal(row: RowOf<S>): Buffer {
+  /** The checksum of a row. */
+  seal(row: RowOf<S>): Uint8Array {
     // With its length in front of each part, no two rows read the same.
     let text = this.name;
     for (const column of this.#sealed) {
       const value = row[column];
-      const part = Buffer.isBuffer(value) ? value.toString("latin1") : String(value);
+      const part = value instanceof Uint8Array ? toBytes(value).toString("latin1") : String(value);
       text += value === null ? " -" : ` ${part.length}:${part}`;
     }
     return hash("sha1", text, "buffer").subarray(0, SEAL_BYTES);
@@ -84,12 +85,16 @@ export class Table<S extends Shape> {
 
   /** Whether a selected row is as it was written. */
   isWhole(row: Row): boolean {
-    return this.seal(this.decode(row)).equals(toBytes(row["seal"]));
+    return this.#isSealed(row, this.decode(row));
+  }
+
+  #isSealed({ seal }: Row, decoded: RowOf<S>): boolean {
+    return toBytes(seal).equals(this.seal(decoded));
   }
 
   #open(connection: Connection, row: Row): RowOf<S> {
     const decoded = this.decode(row);
-    if (this.seal(decoded).equals(toBytes(row["seal"]))) return decoded;
+    if (this.#isSealed(row, decoded)) return decoded;
     throw corrupt(connection.path, `a row of its table ${this.name} does not match its checksum`);
   }
 }
