@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { FileEntry, FileResult, GrepQuery, ListOptions } from "../backend.ts";
 import { exclusive } from "../exclusive.ts";
 import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
+import { foldName } from "../fold.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
 import { nameOf, parentOf, parsePath, pathIn, segmentsOf } from "../paths.ts";
 import { Sweep } from "../sweep.ts";
@@ -22,7 +23,10 @@ const WRITERS = {};
 export interface DiskOptions {
   /** The largest file to read or write. Default 10 MB. */
   maxBytes?: number;
-  /** Names that searches skip, beside what is ignored, unless they are spelled out. Default `.git` and `node_modules`. */
+  /**
+   * Names that searches skip, beside what is ignored, unless they are spelled out, in every spelling that some file
+   * system takes for the same. Default `.git` and `node_modules`.
+   */
   ignore?: readonly string[];
   /** Whether searches may use ripgrep where it is installed; the results are the same. Default true. */
   ripgrep?: boolean;
@@ -43,6 +47,7 @@ interface Root {
 export class Disk implements FileOperations {
   readonly #folder: string;
   readonly #options: Required<DiskOptions>;
+  readonly #ignored: readonly string[];
   readonly #descriptors: boolean | undefined;
   readonly maxBytes: number;
   #found: Root | undefined;
@@ -51,6 +56,7 @@ export class Disk implements FileOperations {
   constructor(root: string, options: DiskOptions, descriptors?: boolean) {
     this.#folder = root;
     this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
+    this.#ignored = this.#options.ignore.map(foldName);
     this.#descriptors = descriptors;
     this.maxBytes = this.#options.maxBytes;
   }
@@ -198,7 +204,8 @@ export class Disk implements FileOperations {
   }
 
   #skips(name: string, options: WalkOptions): boolean {
-    return !options.all && this.#options.ignore.includes(name) && !options.names.includes(name);
+    if (options.all || options.names.includes(name)) return false;
+    return this.#ignored.includes(foldName(name));
   }
 
   /** Runs `act` in a folder and says what went wrong in terms of `path`. */
