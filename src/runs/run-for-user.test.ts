@@ -9,7 +9,7 @@ describe("what other programs run for the user", () => {
     "/.g\u200cit/config",
     "/.git./config",
     "/.git /config",
-    "/\uff0egit/config",
+    "/GIT~1/config",
     "a/../.git/config",
     "\\.git\\config",
     "/.envrc",

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { foldName } from "../files/fold.ts";
 
 /** Folders whose files are run or obeyed by git, editors, shells and agents. */
 const FOLDERS = new Set([
@@ -42,15 +43,6 @@ const FILES = new Set([
 
 /** Whether other programs run or obey a file for the user, so that writing it is running code. However it is spelled. */
 export function isRunForUser(path: string): boolean {
-  const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(folded);
+  const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(foldName);
   return segments.some((segment) => FOLDERS.has(segment)) || FILES.has(segments.at(-1) ?? "");
-}
-
-/** As a file system may take it: case, ignorable characters, and dots and spaces at the end may not count. */
-function folded(segment: string): string {
-  const letters = segment
-    .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .toLowerCase();
-  return /^\.+$/.test(letters) ? letters : letters.replace(/[. ]{1,50}$/, "");
 }
