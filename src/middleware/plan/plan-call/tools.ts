@@ -59,7 +59,8 @@ async function runCall(
   }
   const { changes, patch } = outcome.accepted;
   if (changes.length > 0) {
-    await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
+    const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
+    await announce(setup, runtime, { by: "model", changes, todos });
   }
   const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {

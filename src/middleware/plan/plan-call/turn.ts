@@ -65,7 +65,8 @@ export class Turns {
     Pick<Run, "state" | "calls"> & { outcomes: Promise<Outcome>[] }
   >();
 
-  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[] }>();
+  /** What watchers have seen of a turn; `covered` are the plan calls that it began with. */
+  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[]; covered: Set<unknown> }>();
 
   constructor(setup: PlanSetup) {
     this.#setup = setup;
@@ -96,22 +97,30 @@ export class Turns {
     return Promise.all(this.#start({ ...this.#run(undefined, rawState, signal), message: undefined, calls }));
   }
 
-  /** The plan that watchers should see after these changes, when calls of one turn report side by side. */
-  advance(id: string, rawState: unknown, changes: readonly Change[]): Todo[] {
-    const { message, state } = this.#run(id, rawState, undefined);
-    const known = message && this.#shown.get(message);
-    const before = known && isSame(known.state, state) ? known.todos : state.todos;
-    const todos = patchTodos(before, changes);
-    if (message) this.#shown.set(message, { state, todos });
+  /**
+   * The plan that watchers should see after these changes, when calls of one turn report side by side. The first to
+   * report begins with the plan as it found it: after a resume, the calls before it have finished and say no more.
+   */
+  advance(
+    id: string,
+    rawState: unknown,
+    { before, changes }: { before: readonly Todo[]; changes: readonly Change[] },
+  ): Todo[] {
+    const run = this.#run(id, rawState, undefined);
+    const { message, state } = run;
+    const last = message && this.#shown.get(message);
+    const known = last && isSame(last.state, state) ? last : undefined;
+    if (known?.covered.has(id)) return known.todos;
+    const todos = patchTodos(known?.todos ?? before, changes);
+    const covered = known?.covered ?? new Set(callsBefore(id, run).map((call) => call.id));
+    if (message) this.#shown.set(message, { state, todos, covered });
     return todos;
   }
 
   /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
   async standingBefore(id: string, rawState: unknown, signal: AbortSignal | undefined): Promise<Standing> {
     const run = this.#run(id, rawState, signal);
-    const all = run.message?.tool_calls ?? [];
-    const position = all.findIndex((call) => call.id === id);
-    const earlier = run.calls.filter((call) => all.indexOf(call) < position).length;
+    const earlier = callsBefore(id, run).length;
     const last = earlier > 0 ? await this.#outcomes(run)[earlier - 1] : undefined;
     return {
       plan: last?.plan ?? planFrom(run.state),
@@ -284,6 +293,13 @@ export function planCalls(
   return (message.tool_calls ?? []).filter(
     (call) => setup.toolNames.includes(call.name) && !(call.id !== undefined && answered.has(call.id)),
   );
+}
+
+/** The plan calls that stand before a call in its message. */
+function callsBefore(id: string, { message, calls }: Run): ToolCall[] {
+  const all = message?.tool_calls ?? [];
+  const position = all.findIndex((call) => call.id === id);
+  return calls.filter((call) => all.indexOf(call) < position);
 }
 
 function callingMessage(messages: readonly BaseMessage[], id: string | undefined): AIMessage | undefined {

@@ -74,7 +74,7 @@ export class FollowedTodo {
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
     if (changes.length > 0) {
-      const todos = turns.advance(context.id, context.state, changes);
+      const todos = turns.advance(context.id, context.state, { before: standing.plan.todos, changes });
       await announce(setup, context, { by: "harness", changes, todos });
     }
     return new FollowedTodo(parts, context, { id, standing, started, alone });
@@ -136,7 +136,10 @@ export class FollowedTodo {
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
       const { id, state } = this.#context;
-      const todos = this.#turns.advance(id, state, diffTodos(this.#started.todos, after));
+      const todos = this.#turns.advance(id, state, {
+        before: this.#started.todos,
+        changes: diffTodos(this.#started.todos, after),
+      });
       await announce(this.#setup, this.#context, { by: "harness", changes, todos });
     }
     const { memory } = readPlanState(this.#context.state);
