@@ -206,10 +206,10 @@ it("watchers keep seeing what the calls before it did when a sub-agent goes on a
   expect(before).toHaveProperty("__interrupt__");
   const contents = (event: PlanChangeEvent | undefined) => event?.todos.map(({ content }) => content);
   expect(contents(events.at(-1))).toEqual(["Dig", "Fill", "Plant", "Water"]);
-  const told = events.length;
+  const count = events.length;
   await agent().invoke(new Command({ resume: "yes" }), config);
-  expect(events.length).toBeGreaterThan(told);
-  for (const event of events.slice(told)) {
+  expect(events.length).toBeGreaterThan(count);
+  for (const event of events.slice(count)) {
     expect(event.todos[0]?.status).toBe("completed");
     expect(contents(event)).toEqual(["Dig", "Fill", "Plant", "Water"]);
   }
