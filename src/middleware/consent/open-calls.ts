@@ -1,5 +1,5 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { INTERRUPT, type BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { stepWrites } from "../step-writes.ts";
 
 /** What is known of a turn's calls that ask, when an answer comes that has no interrupt's id. */
 export interface OpenCalls {
@@ -17,12 +17,7 @@ export async function openCalls(
   asking: readonly ToolCall[],
   configurable: Record<string, unknown>,
 ): Promise<OpenCalls> {
-  const { thread_id, checkpoint_ns, checkpoint_map, __pregel_task_id: task } = configurable;
-  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
-  const step = String(checkpoint_ns).split("|").slice(0, -1).join("|");
-  const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[step];
-  const saved = await saver?.getTuple({ configurable: { thread_id, checkpoint_ns: step, checkpoint_id } });
-  const writes = saved?.pendingWrites ?? [];
+  const { writes, asked } = await stepWrites(configurable);
   const answered = new Set(
     writes.flatMap(([, channel, value]) =>
       channel === "messages"
@@ -30,8 +25,7 @@ export async function openCalls(
         : [],
     ),
   );
-  const asked = writes.find(([id, channel]) => id === task && channel === INTERRUPT)?.[2];
-  const { putAside } = (asked as { value?: { putAside?: unknown } } | undefined)?.value ?? {};
+  const { putAside } = (asked ?? {}) as { putAside?: unknown };
   // Where a model gives its calls one id, nobody can tell which of them have run.
   const open = answered.has(call.id ?? "") ? asking : asking.filter(({ id }) => !answered.has(id ?? ""));
   return { open, wasAsked: asked !== undefined, putAside };

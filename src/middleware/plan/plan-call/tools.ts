@@ -35,7 +35,7 @@ async function runCall(
 ): Promise<Command | ToolMessage> {
   const id = callId(runtime);
   const call = { name: text.name, args: args as Record<string, unknown>, id };
-  const outcome = await turns.evaluate(call, runtime.state, runtime.signal);
+  const outcome = await turns.evaluate(call, runtime.state, runtime);
   const { edits } = outcome;
   const found = readPlanState(runtime.state);
   const heard = edits.length > 0 ? rememberEdits(found.memory.seen, found.todos) : undefined;

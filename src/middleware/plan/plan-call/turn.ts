@@ -73,8 +73,8 @@ export class Turns {
   }
 
   /** Evaluates the call with this id. A call that is in no message, made by hand, is a turn of its own. */
-  async evaluate(call: ToolCall, rawState: unknown, signal: AbortSignal | undefined): Promise<Outcome> {
-    const run = this.#run(call.id, rawState, signal);
+  async evaluate(call: ToolCall, rawState: unknown, caller: Caller): Promise<Outcome> {
+    const run = this.#run(call.id, rawState, caller);
     if (!run.message) run.calls = [call];
     const { calls } = run;
     // Some models give all calls of a turn one id; then the arguments tell them apart.
@@ -94,7 +94,9 @@ export class Turns {
   ): Promise<Outcome[]> {
     const { name } = this.#setup.preset.tools.update!;
     const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
-    return Promise.all(this.#start({ ...this.#run(undefined, rawState, signal), message: undefined, calls }));
+    return Promise.all(
+      this.#start({ ...this.#run(undefined, rawState, { signal }), message: undefined, calls }),
+    );
   }
 
   /**
@@ -106,7 +108,7 @@ export class Turns {
     rawState: unknown,
     { before, changes }: { before: readonly Todo[]; changes: readonly Change[] },
   ): Todo[] {
-    const run = this.#run(id, rawState, undefined);
+    const run = this.#run(id, rawState, {});
     const { message, state } = run;
     const last = message && this.#shown.get(message);
     const known = last && isSame(last.state, state) ? last : undefined;
@@ -118,8 +120,8 @@ export class Turns {
   }
 
   /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
-  async standingBefore(id: string, rawState: unknown, signal: AbortSignal | undefined): Promise<Standing> {
-    const run = this.#run(id, rawState, signal);
+  async standingBefore(id: string, rawState: unknown, caller: Caller): Promise<Standing> {
+    const run = this.#run(id, rawState, caller);
     const earlier = callsBefore(id, run).length;
     const last = earlier > 0 ? await this.#outcomes(run)[earlier - 1] : undefined;
     return {
@@ -131,13 +133,21 @@ export class Turns {
     };
   }
 
-  #run(id: string | undefined, rawState: unknown, signal: AbortSignal | undefined): Run {
+  #run(id: string | undefined, rawState: unknown, { signal, writer }: Caller): Run {
     const state = readPlanState(rawState);
     const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
     const message = callingMessage(messages, id);
     const open = message ? planCalls(message, messages, this.#setup) : [];
     const calls = open.filter((call) => call.id === id || !isWithheld(message!, call));
-    return { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
+    return {
+      state,
+      messages,
+      message,
+      calls,
+      signal,
+      writer,
+      raw: (rawState ?? {}) as Record<string, unknown>,
+    };
   }
 
   #outcomes(run: Run): Promise<Outcome>[] {
@@ -241,8 +251,8 @@ export class Turns {
   }
 
   /** What was spent before this turn's tools began. */
-  #markNow({ state }: Run): Mark {
-    return markOf(this.#setup, state.memory.tally, state.memory);
+  #markNow({ state, writer }: Run): Mark {
+    return markOf(this.#setup, state.memory.tally, state.memory, writer);
   }
 }
 
@@ -271,13 +281,18 @@ export interface Standing {
 
 type Accepted = Extract<Result, { ok: true }>;
 
-interface Run {
+/** What a call knows of the invocation that it is made in. */
+export interface Caller {
+  signal?: AbortSignal | undefined;
+  writer?: object | undefined;
+}
+
+interface Run extends Caller {
   state: PlanState;
   raw: Record<string, unknown>;
   messages: BaseMessage[];
   message: AIMessage | undefined;
   calls: ToolCall[];
-  signal: AbortSignal | undefined;
 }
 
 /** The plan calls of a message that nobody has answered yet; another middleware may have refused some. */
