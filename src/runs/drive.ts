@@ -1,4 +1,4 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, GraphRecursionError } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
@@ -48,15 +48,17 @@ async function run(input: object | null, options: DriveOptions): Promise<Ending>
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
   try {
-    let next = input === null ? await questionsFirst(options) : input;
+    let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
       await stream(next === GO_ON ? null : next, options, recorder);
       const state = await agent.graph.getState(config);
+      // Where a question stays open, the model is not called and nobody else tells what was refused.
+      recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = await questionsOf(agent, state);
       if (questions.length === 0) return finished(state, options.model);
-      next = await answers(questions, options);
+      next = await answers(questions, options, recorder);
       if (signal.aborted) return ending(state, "interrupted");
     }
   } catch (error) {
@@ -77,9 +79,12 @@ export function taskInput(task: string, more: object): object {
 const GO_ON = Symbol("go on");
 
 /** A thread that waits for an answer gets it before it runs. */
-async function questionsFirst(options: DriveOptions): Promise<object | typeof GO_ON | undefined> {
+async function questionsFirst(
+  options: DriveOptions,
+  recorder: Recorder,
+): Promise<object | typeof GO_ON | undefined> {
   const questions = await openQuestions(options.agent, options.thread);
-  return questions.length === 0 ? GO_ON : answers(questions, options);
+  return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
 }
 
 async function stream(
@@ -118,8 +123,10 @@ async function stream(
 async function answers(
   questions: readonly Question[],
   { emit, answer, signal }: DriveOptions,
+  recorder: Recorder,
 ): Promise<Command | undefined> {
-  for (const { id, kind, text, options, owner, todos, error } of questions) {
+  for (const { id, kind, text, options, owner, todos, call, error } of questions) {
+    if (call) recorder.expect(call);
     emit({
       type: "question",
       id,

@@ -13,6 +13,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   /** The sub-agent that asks, where it is one. */
   owner?: string;
   todos?: readonly Todo[];
+  /** The call that it is about, where it is about one. */
+  call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
   error?: string;
 }
 
@@ -45,13 +47,14 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   if (request["type"] === "consent") {
-    const { owner, name, args, error } = value as ConsentRequest;
+    const { owner, call, name, args, error } = value as ConsentRequest;
     const isHelper = owner !== MAIN;
     return {
       ...base,
       kind: "permission",
       text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}`,
       options: ["approve", "reject"],
+      call: { owner, call, name, args },
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };

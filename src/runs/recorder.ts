@@ -1,15 +1,22 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
-import { AIMessage, ToolMessage, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import {
+  AIMessage,
+  ToolMessage,
+  type BaseMessage,
+  type ToolCall,
+  type UsageMetadata,
+} from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
-import { shortened } from "../middleware/title/shortened.ts";
+import { shortened } from "../middleware/shortened.ts";
 import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
 import { thoughtFilter, withoutThoughts } from "../models/thoughts.ts";
 import { boundedArgs, boundedText } from "./bounded.ts";
 import type { RunEventBody, Usage } from "./events.ts";
+import type { Question } from "./questions.ts";
 import { MAIN } from "./view.ts";
 
 /** A model's or a tool's run, from its start to its end. */
@@ -51,7 +58,7 @@ export class Recorder extends BaseCallbackHandler {
   readonly #runs = new Map<string, Started>();
   /** The last answers of each owner with calls that could not be read, and with others, until all is known of them. */
   readonly #unread = new Map<string, AIMessage>();
-  readonly #called = new Map<string, AIMessage>();
+  readonly #called = new Map<string, ToolCall[]>();
   /** Of those calls the ones that were made. */
   readonly #made = new Set<string>();
 
@@ -59,6 +66,25 @@ export class Recorder extends BaseCallbackHandler {
     super();
     this.#emit = emit;
     this.#signal = signal;
+  }
+
+  /** A call that waits for a person: another process may have recorded the answer that it is in. */
+  expect({ owner, call: id, name, args }: NonNullable<Question["call"]>): void {
+    const calls = this.#called.get(owner) ?? [];
+    if (!calls.some((call) => call.id === id)) this.#called.set(owner, [...calls, { id, name, args }]);
+  }
+
+  /** Tells of calls that were answered and never made: of a tool that does not exist, or refused by a person. */
+  settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
+    const calls = this.#called.get(owner) ?? [];
+    const open = calls.filter(({ id = "", name, args }) => {
+      const reply = messages.findLast((message) => answers(message, id));
+      if (!ToolMessage.isInstance(reply)) return true;
+      if (this.#made.delete(id) || reply.status !== "error") return false;
+      this.#fail(owner, detailsOf({ name, call: id, input: JSON.stringify(args) }), resultOf(reply));
+      return false;
+    });
+    this.#called.set(owner, open);
   }
 
   override handleChatModelStart(
@@ -69,7 +95,7 @@ export class Recorder extends BaseCallbackHandler {
     this.#runs.set(runId, run);
     if (!run.isHidden) {
       this.#settleUnread(run.owner);
-      this.#settleUnmade(run.owner, messages);
+      this.settleUnmade(run.owner, messages);
     }
     this.#emit({ type: "model-start", owner: run.owner });
   }
@@ -98,7 +124,7 @@ export class Recorder extends BaseCallbackHandler {
     const message = generation?.message;
     if (!run || !AIMessage.isInstance(message)) return;
     if (message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
-    if (message.tool_calls?.length) this.#called.set(run.owner, message);
+    if (message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const text = run.isHidden ? "" : withoutThoughts(message.text);
     this.#emit({ type: "model-end", owner: run.owner, text, usage: usageOf(message) });
   }
@@ -154,18 +180,6 @@ export class Recorder extends BaseCallbackHandler {
     for (const { id = "", name, args: input = "", error } of answer?.invalid_tool_calls ?? []) {
       const result = `The arguments could not be read: ${error || "they are no JSON"}`;
       this.#fail(owner, detailsOf({ name: name || "tool", call: id, input }), { ok: false, result });
-    }
-  }
-
-  /** Calls that were answered and never made, such as those of a tool that does not exist. */
-  #settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
-    const calls = this.#called.get(owner)?.tool_calls ?? [];
-    this.#called.delete(owner);
-    for (const { id = "", name, args } of calls) {
-      const wasMade = this.#made.delete(id);
-      const reply = wasMade ? undefined : messages.findLast((message) => answers(message, id));
-      if (!ToolMessage.isInstance(reply) || reply.status !== "error") continue;
-      this.#fail(owner, detailsOf({ name, call: id, input: JSON.stringify(args) }), resultOf(reply));
     }
   }
 

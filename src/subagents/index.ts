@@ -9,8 +9,10 @@ import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
 import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
+import { idleOf } from "../middleware/plan/mark.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import { FollowedTodo, type FollowUpdate } from "../middleware/plan/reports/follow.ts";
+import { FollowedTodo, lessIdle, type FollowUpdate } from "../middleware/plan/reports/follow.ts";
+import { readPlanState } from "../middleware/plan/state.ts";
 import { ZERO_TALLY } from "../plan/index.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import type { SubagentEvent } from "./events.ts";
@@ -18,6 +20,7 @@ import type { SubagentsOptions } from "./options.ts";
 import { readReport, type Report } from "./report.ts";
 import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
+import { withWorked, workedBefore } from "./worked-before.ts";
 
 const TASK = "task";
 
@@ -89,6 +92,10 @@ async function runJob(
       at: Date.now(),
     } satisfies SubagentEvent);
   tell({ type: "subagent-start" });
+  // The first look at an invocation is its beginning.
+  if (plan) idleOf(plan.setup, readPlanState(state).memory, writer);
+  const now = plan?.setup.now ?? Date.now;
+  const [began, before] = [now(), await workedBefore(configurable)];
 
   const { files } = (state ?? {}) as { files?: Record<string, string> };
   const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
@@ -98,10 +105,10 @@ async function runJob(
     report = readReport(await runnable.invoke(input as never, config as never));
   } catch (error) {
     // Interrupts and the caller's own abort are not the sub-agent's failure.
-    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
+    if (isGraphBubbleUp(error) || signal?.aborted) throw withWorked(error, before + now() - began);
     const reason = error instanceof Error ? error.message : String(error);
     tell({ type: "subagent-end", ok: false, error: reason });
-    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY });
+    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY, before });
     const message = failure(
       TASK,
       id,
@@ -115,15 +122,16 @@ async function runJob(
     ...(unfinished === undefined ? { ok: true } : { ok: false, error: unfinished }),
   });
   const ended = await followed?.end(
-    unfinished === undefined ? { ok: true, spent } : { ok: false, reason: unfinished, spent },
+    unfinished === undefined ? { ok: true, spent, before } : { ok: false, reason: unfinished, spent, before },
   );
   const remarks = [
     ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
     ...(ended ? [ended.sentence] : []),
   ];
   const content = remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text;
+  const idle = plan && before > 0 ? lessIdle(readPlanState(state).memory, before) : undefined;
   const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
-    ...ended?.update,
+    ...(ended?.update ?? (idle && { _plan: idle })),
     messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],
     ...(report.files && { files: returned(files ?? {}, report.files, subagent.ownsFiles ?? false) }),
   };

@@ -193,3 +193,24 @@ it("an item stays in progress when its sub-agent was stopped, and what it did is
     "half a hole\n\n[The sub-agent did not finish: it was stopped before it had finished. Todo 1 is still in progress.]",
   );
 });
+
+it("watchers keep seeing what the calls before it did when a sub-agent goes on after a question", async () => {
+  const { agent, events } = threadWith([
+    write("Dig", "Fill", "Plant"),
+    [update({ done: "1", add: ["Water"] }), task("2", "asking")],
+    callTool("work"),
+    update({ done: ["3", "4"] }),
+    "Done.",
+  ]);
+  const before = (await agent().invoke(go, config)) as object;
+  expect(before).toHaveProperty("__interrupt__");
+  const contents = (event: PlanChangeEvent | undefined) => event?.todos.map(({ content }) => content);
+  expect(contents(events.at(-1))).toEqual(["Dig", "Fill", "Plant", "Water"]);
+  const count = events.length;
+  await agent().invoke(new Command({ resume: "yes" }), config);
+  expect(events.length).toBeGreaterThan(count);
+  for (const event of events.slice(count)) {
+    expect(event.todos[0]?.status).toBe("completed");
+    expect(contents(event)).toEqual(["Dig", "Fill", "Plant", "Water"]);
+  }
+});

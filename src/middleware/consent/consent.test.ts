@@ -370,8 +370,7 @@ describe("calls beside one that a person decides about", () => {
     const rest = await resume({ decisions: [{ type: "approve" }, { type: "hm" }, { type: "reject" }] });
     expect(rest.map(({ value }) => value.call)).toEqual(["bob"]);
     expect(sent).toEqual(["ann"]);
-    expect(await resume({ decisions: [{ type: "approve" }] })).toHaveLength(1);
-    expect(await resume({ [rest[0]!.id]: { decisions: [{ type: "approve" }] } })).toEqual([]);
+    expect(await resume({ decisions: [{ type: "approve" }] })).toEqual([]);
     expect(sent).toEqual(["ann", "bob"]);
   });
 
@@ -393,6 +392,47 @@ describe("calls beside one that a person decides about", () => {
       expect(sent).toEqual(["ann", "cy"]);
     });
   }
+});
+
+describe("an answer without an id, when some calls of the turn have been decided about", () => {
+  const approve = { type: "approve" };
+  const two = [send("ann"), send("bob")];
+
+  it("is about the one that is left, also in another process", async () => {
+    const { start, resume, run, build, sent } = sender([two]);
+    const [ann] = await start();
+    await resume({ [ann!.id]: approve });
+    expect(await run(new Command({ resume: { type: "reject" } }), build())).toEqual([]);
+    expect(sent).toEqual(["ann"]);
+  });
+
+  it("is a list of those that are left, and no other is shown", async () => {
+    const { start, resume, sent } = sender([[...two, send("cy")]]);
+    const [ann] = await start();
+    await resume({ [ann!.id]: approve });
+    const again = await resume(approve);
+    expect(again.map(({ value }) => value.action_requests.map(({ args }) => args["to"]))).toEqual([
+      ["bob", "cy"],
+      ["bob", "cy"],
+    ]);
+    expect(again[0]!.value).toMatchObject({ putAside: approve });
+    expect(await resume({ decisions: [{ type: "reject" }, approve] })).toEqual([]);
+    expect(sent).toEqual(["ann", "cy"]);
+  });
+
+  it("is not one that was put aside before, which LangGraph hands out again", async () => {
+    const { start, resume, run, sent } = sender([two]);
+    const [ann] = await start();
+    await resume(approve);
+    const calls = (open: Open[]) => open.map(({ value }) => value.call);
+    expect(calls(await resume({ [ann!.id]: approve }))).toEqual(["bob"]);
+    expect(calls(await run(null))).toEqual(["bob"]);
+    expect(sent).toEqual(["ann"]);
+    const [still] = await resume(approve);
+    expect(still!.value.error).toContain("Answer this question by its interrupt's id.");
+    expect(await resume({ type: "reject", message: "not him" })).toEqual([]);
+    expect(sent).toEqual(["ann"]);
+  });
 });
 
 describe("a plan that needs approval", () => {

@@ -22,14 +22,23 @@ export interface Reviewed {
   /** The calls of the turn that ask, and the place of this one among them. */
   asking: readonly ToolCall[];
   at: number;
+  /** Those of them that have not run yet. */
+  open: readonly ToolCall[];
 }
 
 /** Understands what was answered about a call: a decision, alone or in a list with one for each call that asks. */
 export async function readDecision(answer: unknown, reviewed: Reviewed): Promise<Reading> {
-  const { call, rule, asking, at } = reviewed;
+  const { call, rule, asking, at, open } = reviewed;
   const list = decisionList(answer);
-  if (list && list.length !== 1 && list.length !== asking.length) return miscounted(answer, asking);
-  const decision = list ? list[list.length === asking.length ? at : 0] : answer;
+  // A list has a decision for each call of the turn that asks, for each that is still open, or for this one.
+  const places = new Map([
+    [1, 0],
+    [open.length, open.indexOf(call)],
+    [asking.length, at],
+  ]);
+  const place = list ? places.get(list.length) : 0;
+  if (place === undefined) return miscounted(answer, open);
+  const decision = list ? list[place] : answer;
   const type = decisionType(decision);
   const allowed: readonly string[] = rule.allowedDecisions;
   if (!type) return { error: `${ways(allowed)}; got ${show(answer)}.` };
@@ -49,10 +58,14 @@ export async function readDecision(answer: unknown, reviewed: Reviewed): Promise
   }
 }
 
-/** What is wrong with an answer that does not have a decision for each call. */
-export function miscounted(answer: unknown, asking: readonly ToolCall[]): Reading {
-  const names = asking.map(({ name }) => name).join(", ");
-  const error = `Give one decision for each call of the turn that asks, in this order: ${names}; got ${decisionList(answer)?.length ?? 1}. Or answer each question by its interrupt's id.`;
+/** What is wrong with an answer that does not have a decision for each call, or did not when it first came. */
+export function miscounted(answer: unknown, open: readonly ToolCall[]): Reading {
+  const count = decisionList(answer)?.length ?? 1;
+  const names = open.map(({ name }) => name).join(", ");
+  const error =
+    count === open.length
+      ? "The same answer was not taken before, when more calls asked. Answer this question by its interrupt's id."
+      : `Give one decision for each call of the turn that asks, in this order: ${names}; got ${count}. Or answer each question by its interrupt's id.`;
   return { error, isMiscounted: true };
 }
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
-import { shortened } from "../title/shortened.ts";
+import { shortened } from "../shortened.ts";
+import { withContent } from "../with-content.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 
 type Arguments = Record<string, unknown>;
@@ -36,14 +37,9 @@ function changesOf(before: Arguments, after: Arguments): string {
 }
 
 function noted(message: ToolMessage, note: string): ToolMessage {
-  const { content, tool_call_id, name, status, id, artifact, additional_kwargs } = message;
-  return new ToolMessage({
-    content: typeof content === "string" ? `${note}\n${content}` : [{ type: "text", text: note }, ...content],
-    tool_call_id,
-    additional_kwargs,
-    ...(name !== undefined && { name }),
-    ...(status !== undefined && { status }),
-    ...(id !== undefined && { id }),
-    ...(artifact !== undefined && { artifact: artifact as unknown }),
-  });
+  const { content } = message;
+  return withContent(
+    message,
+    typeof content === "string" ? `${note}\n${content}` : [{ type: "text", text: note }, ...content],
+  );
 }

@@ -10,14 +10,10 @@ import { CONSENT_OPTIONS } from "./check-options.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
 import { withEditNote } from "./edited-result.ts";
-import { putAside } from "./shared-answer.ts";
+import { openCalls } from "./open-calls.ts";
+import type { ConsentOptions } from "./options.ts";
+import { sharedAnswer } from "./shared-answer.ts";
 import { askingTurn, type AskingTurn, type CallContext, type Rules } from "./turn.ts";
-
-/** Options of `consentMiddleware`. */
-export interface ConsentOptions {
-  /** The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. */
-  interruptOn: Record<string, boolean | InterruptOnConfig>;
-}
 
 /**
  * The value of the interrupt that asks about one call. Resume with a `ConsentDecision`; the answers of LangChain's
@@ -35,6 +31,8 @@ export interface ConsentRequest extends ReviewFields {
   allowedDecisions: readonly string[];
   /** What was wrong with the last decision, when there was one. */
   error?: string;
+  /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
+  putAside?: unknown;
 }
 
 /**
@@ -72,32 +70,44 @@ function rulesOf({ interruptOn }: ConsentOptions): Rules {
   return new Map(entries);
 }
 
-type Pending = Omit<Reviewed, "rule"> & AskingTurn & { rules: Rules };
+type Pending = Omit<Reviewed, "rule" | "open"> & AskingTurn & { rules: Rules };
 
 /** Asks until the answer can be read: LangGraph replays every earlier answer on resume, also one that could not be. */
 async function decided(pending: Pending, context: CallContext): Promise<ReadDecision> {
-  const { configurable } = context.runtime;
+  const { configurable = {} } = context.runtime;
   const { call, asking, rules } = pending;
   const rule = rules.get(call.name)!;
-  const fits = (answer: unknown): boolean => (decisionList(answer)?.length ?? 1) === asking.length;
+  let { asking: open } = pending;
   for (let reading: Reading | undefined; ;) {
-    const stray = putAside(configurable, fits);
-    if (stray !== undefined) reading = miscounted(stray, asking);
-    const request = await requestFor(pending, context, reading);
-    reading = await readDecision(askPerson(request, "consentMiddleware"), { ...pending, rule });
+    const shared = sharedAnswer(configurable);
+    const count = decisionList(shared?.answer)?.length ?? 1;
+    let stray: { putAside?: unknown } = {};
+    if (shared && count !== asking.length) {
+      const known = await openCalls(call, asking, configurable);
+      ({ open } = known);
+      const isNew = shared.isNew && !isDeepStrictEqual(shared.answer, known.putAside);
+      if (!isNew || !known.wasAsked || count !== open.length) {
+        shared.putAside();
+        stray = { putAside: shared.answer };
+        reading = miscounted(shared.answer, open);
+      }
+    }
+    const request = await requestFor({ ...pending, open }, context, reading);
+    const answer = askPerson({ ...request, ...stray }, "consentMiddleware");
+    reading = await readDecision(answer, { ...pending, open, rule });
     if ("decision" in reading) return reading.decision;
   }
 }
 
 async function requestFor(
-  { call, asking, rules }: Pending,
+  { call, open, rules }: Pending & Pick<Reviewed, "open">,
   context: CallContext,
   last: Reading | undefined,
 ): Promise<ConsentRequest> {
   const { configurable } = context.runtime;
   const { error, isMiscounted } = last && "error" in last ? last : {};
   // Who sent a decision too few has to see what else there is to decide.
-  const listed = isMiscounted ? asking : [call];
+  const listed = isMiscounted ? open : [call];
   const reviews = await Promise.all(
     listed.map(async ({ name, args }, at) => {
       const rule = rules.get(name)!;
@@ -140,3 +150,4 @@ function refused(
 }
 
 export { type ConsentDecision } from "./decision.ts";
+export { type ConsentOptions } from "./options.ts";

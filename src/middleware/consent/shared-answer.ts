@@ -10,21 +10,29 @@ interface Scratchpad {
   nullResume?: unknown;
 }
 
+/** An answer that came without an interrupt's id. */
+interface SharedAnswer {
+  answer: unknown;
+  /** False for one that is known to be an earlier one. */
+  isNew: boolean;
+  /** Leaves the question as unanswered as before. */
+  putAside: () => void;
+}
+
 /**
- * Puts an answer aside that came without an interrupt's id and does not fit: LangGraph hands such an answer to every
- * open question, and a decision that a person took about one call must not be taken for one about all. The question is
- * then as unanswered as before. LangGraph also hands it out again when a later answer has an id; that is put aside too,
- * and only what is new is returned.
+ * The answer without an interrupt's id that the next question would get. LangGraph hands such an answer to every open
+ * question, and a decision that a person took about one call must not be taken for one about all. It also hands it out
+ * again when a later answer has an id, or none comes; one that this task has already read is put aside here.
  */
-export function putAside(
-  configurable: Record<string, unknown> | undefined,
-  fits: (answer: unknown) => boolean,
-): unknown {
-  const pad = configurable?.["__pregel_scratchpad"] as Scratchpad | undefined;
+export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswer | undefined {
+  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
   if (pad?.nullResume === undefined || pad.resume.length > pad.interruptCounter + 1) return undefined;
   const answer = pad.nullResume;
-  const isOld = pad.resume.some((earlier) => isDeepStrictEqual(earlier, answer));
-  if (!isOld && fits(answer)) return undefined;
-  delete pad.nullResume;
-  return isOld ? undefined : answer;
+  const putAside = (): void => void delete pad.nullResume;
+  if (pad.resume.some((earlier) => isDeepStrictEqual(earlier, answer))) {
+    putAside();
+    return undefined;
+  }
+  // An invocation has answers with ids, or one without.
+  return { answer, isNew: configurable["__pregel_resume_map"] === undefined, putAside };
 }

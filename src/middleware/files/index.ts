@@ -14,7 +14,7 @@ import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { operate } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
-import { shortened } from "./shorten.ts";
+import { shortenResult } from "./shorten.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
@@ -52,7 +52,7 @@ export function filesMiddlewareOf(
       ) => {
         const result = await answered(request, handler as never);
         if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
-        return shortened(result, { workspace, limit: resultLimit, folder: resultFolder, request });
+        return shortenResult(result, { workspace, limit: resultLimit, folder: resultFolder, request });
       },
     }),
   });

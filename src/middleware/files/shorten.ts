@@ -3,6 +3,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
 import { preview, type FileBackend } from "../../files/index.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { withContent } from "../with-content.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface Shortening {
@@ -17,7 +18,7 @@ interface Shortening {
  * Saves long tool results to files and leaves previews in their place, also in the messages of a `Command`. What
  * cannot be saved is shown whole, unless it is too large for any file; what is not text, such as an image, stays.
  */
-export async function shortened(
+export async function shortenResult(
   result: ToolMessage | Command,
   { workspace, limit, folder, request }: Shortening,
 ): Promise<ToolMessage | Command> {
@@ -72,19 +73,8 @@ function textOf({ content }: ToolMessage): string {
 
 /** The message with another text in the place of its first one, and none of its own left. */
 function withText(message: ToolMessage, text: string): ToolMessage {
-  const { content, tool_call_id, name, status, id, metadata } = message;
-  const { artifact, additional_kwargs, response_metadata } = message as { artifact?: unknown } & ToolMessage;
-  return new ToolMessage({
-    content: typeof content === "string" ? text : withTextBlock(content, text),
-    tool_call_id,
-    additional_kwargs,
-    response_metadata,
-    artifact,
-    ...(name !== undefined && { name }),
-    ...(status !== undefined && { status }),
-    ...(id !== undefined && { id }),
-    ...(metadata !== undefined && { metadata }),
-  });
+  const { content } = message;
+  return withContent(message, typeof content === "string" ? text : withTextBlock(content, text));
 }
 
 type Blocks = Exclude<ToolMessage["content"], string>;

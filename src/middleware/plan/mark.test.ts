@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
-import { createAgent } from "langchain";
+import { createAgent, type AgentMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
@@ -11,7 +11,7 @@ const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
 
 /** An agent whose clock stands still unless somebody moves it. */
-function agentOf(steps: Step[]) {
+function agentOf(steps: Step[], ...guards: AgentMiddleware[]) {
   const clock = { now: DAY };
   const work = tool(
     ({ seconds }) => {
@@ -40,6 +40,7 @@ function agentOf(steps: Step[]) {
       planMiddleware({ now: () => clock.now, reminders: false }),
       // An error that passes through here ends the run, as a kill would.
       { name: "Strict", wrapToolCall: async (request, handler) => handler(request) },
+      ...guards,
     ],
   });
   const config = { configurable: { thread_id: "t" } };
@@ -74,6 +75,20 @@ describe("the time of an item leaves out", () => {
     clock.now += DAY;
     await go(new Command({ resume: "yes" }));
     expect((await elapsed())[0]).toBeLessThanOrEqual(3 * SECOND);
+  });
+
+  it("that of a question about the call that ends it", async () => {
+    const { clock, go, elapsed } = agentOf([plan, work, done, "Done."], {
+      name: "Guard",
+      wrapToolCall: async (request, handler) => {
+        if (request.toolCall.name === "update_todos") interrupt("May it?");
+        return handler(request);
+      },
+    });
+    await go();
+    clock.now += DAY;
+    await go(new Command({ resume: "yes" }));
+    expect(await elapsed()).toEqual([3 * SECOND]);
   });
 
   it("that between a stop in the middle and the resume", async () => {

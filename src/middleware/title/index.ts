@@ -5,7 +5,7 @@ import { z } from "zod";
 import { withoutThoughts } from "../../models/thoughts.ts";
 import { isFromUser } from "../from-user.ts";
 import { lastValue } from "../last-value.ts";
-import { shortened } from "./shortened.ts";
+import { shortened } from "../shortened.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
 
 /** Options of `titleMiddleware`. */

@@ -306,6 +306,7 @@ describe("holdfast run", () => {
     expect(out).toMatch(/^No model is configured, so "offline" is used/m);
     expect(out).toContain("HOLDFAST_MODEL");
     expect(out).toContain("Failed: offline declined the task.");
+    expect(out).not.toContain("Go on with");
     expect(code).toBe(1);
     expect(requests()).toEqual([]);
   });
@@ -371,12 +372,15 @@ describe("a question to the user, with nobody to ask", () => {
     const second = await holdfast(["resume", "t", "-a", "approve", "-a", "reject: not b"]);
     expect(second.code).toBe(3);
     expect(readFileSync(join(home, "a"), "utf8")).toBe("a");
+    expect(second.out.match(/✗ write_file \/b.*not b$/gm)).toHaveLength(1);
     const later = second.out.slice(second.out.lastIndexOf("asks for permission"));
     expect(later).toContain('"/c"');
     expect(second.out).toContain("Go on with: holdfast resume t --answer approve\n");
 
     script = [say("Done.")];
-    expect(await holdfast(["resume", "t", "-a", "approve"])).toMatchObject({ code: 0 });
+    const third = await holdfast(["resume", "t", "-a", "approve"]);
+    expect(third.code).toBe(0);
+    expect(third.out).not.toContain("write_file /b");
     expect(readFileSync(join(home, "c"), "utf8")).toBe("c");
     expect(() => readFileSync(join(home, "b"))).toThrow("ENOENT");
     expect(JSON.stringify(requests().at(-1)!.messages)).toContain(
@@ -487,7 +491,11 @@ describe("a question to the user, with nobody to ask", () => {
     script = [call("write_file", { file_path: "/a", content: "" })];
     await holdfast(["run", "--ask", "write_file,edit_file", "--thread", "t", "Go"]);
     script = [say("As you like.")];
-    expect(await holdfast(["resume", "t", "-a", "no: keep it"])).toMatchObject({ code: 0 });
+    const { code, out } = await holdfast(["resume", "t", "--json", "-a", "no: keep it"]);
+    expect(code).toBe(0);
+    expect(eventsOf(out).filter(({ type }) => type === "tool-end")).toMatchObject([
+      { name: "write_file", ok: false, result: "The user does not allow this write_file call: keep it" },
+    ]);
     expect(JSON.stringify(requests().at(-1)!.messages.at(-1))).toContain("keep it");
   });
 
@@ -506,6 +514,7 @@ describe("a question to the user, with nobody to ask", () => {
       text: "Which bed?",
       options: ["left", "right"],
     });
+    expect(eventsOf(waiting.out).at(-1)).toMatchObject({ resume: "holdfast resume t --answer left" });
     script = [say("Left it is.")];
     expect(await holdfast(["resume", "t", "--answer", "left"])).toMatchObject({ code: 0 });
     expect(JSON.stringify(requests().at(-1)!.messages.at(-1))).toContain("The user answers: left");
@@ -536,6 +545,16 @@ describe("threads", () => {
     expect(unknown.err).toBe(
       'holdfast: There is no thread "x": the latest are hello-1, garden-1. See holdfast threads.\n',
     );
+  });
+
+  it("are not begun under a name that another one begins with", async () => {
+    const { code, out, err } = await holdfast(["run", "--thread", "hello-", "Again"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toBe(
+      'holdfast: There is no thread "hello-", but hello-1 begins so: type all of its name, or choose another.\n',
+    );
+    script = [say("Hello again.")];
+    expect(await holdfast(["run", "--thread", "hello-12", "Again"])).toMatchObject({ code: 0 });
   });
 
   it.each([

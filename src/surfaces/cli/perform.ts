@@ -1,5 +1,6 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { drive, snapshotOf } from "../../runs/drive.ts";
+import { isUnfinished } from "../../runs/ending.ts";
 import type { RunEvent, RunEventBody } from "../../runs/events.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { costOf, readPrices } from "../../runs/prices.ts";
@@ -97,7 +98,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       exitCode,
       usage: view.usage,
       ...(prices && { cost: costOf(view.usage, prices) }),
-      ...(exitCode !== EXIT.done && { resume }),
+      ...(exitCode !== EXIT.done && (await isLeft(agent, thread)) && { resume }),
     });
     return exitCode;
   } finally {
@@ -106,6 +107,12 @@ export async function perform(options: PerformOptions): Promise<number> {
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await release().catch(() => {});
   }
+}
+
+/** Whether a thread has something to go on with. Where that cannot be read, it may have. */
+async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
+  const state = await graph.getState({ configurable: { thread_id: thread } }).catch(() => undefined);
+  return state === undefined || isUnfinished(state);
 }
 
 /** The offline model has one job, and a directory is what it is about: without `--dir`, the present one. */

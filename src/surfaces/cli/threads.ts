@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
-import { shortened } from "../../middleware/title/shortened.ts";
+import { shortened } from "../../middleware/shortened.ts";
 import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";

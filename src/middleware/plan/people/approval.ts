@@ -127,7 +127,7 @@ async function findProposal(
   const changes: Change[] = [];
   let todos = before.todos;
   for (const call of calls) {
-    const { accepted, plan } = await turns.evaluate(call, state, undefined);
+    const { accepted, plan } = await turns.evaluate(call, state, {});
     changes.push(...(accepted?.changes ?? []));
     todos = plan.todos;
   }

@@ -35,7 +35,7 @@ async function runCall(
 ): Promise<Command | ToolMessage> {
   const id = callId(runtime);
   const call = { name: text.name, args: args as Record<string, unknown>, id };
-  const outcome = await turns.evaluate(call, runtime.state, runtime.signal);
+  const outcome = await turns.evaluate(call, runtime.state, runtime);
   const { edits } = outcome;
   const found = readPlanState(runtime.state);
   const heard = edits.length > 0 ? rememberEdits(found.memory.seen, found.todos) : undefined;
@@ -59,7 +59,8 @@ async function runCall(
   }
   const { changes, patch } = outcome.accepted;
   if (changes.length > 0) {
-    await announce(setup, runtime, { by: "model", changes, todos: turns.advance(id, runtime.state, patch) });
+    const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
+    await announce(setup, runtime, { by: "model", changes, todos });
   }
   const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {

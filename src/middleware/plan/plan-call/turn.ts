@@ -65,15 +65,16 @@ export class Turns {
     Pick<Run, "state" | "calls"> & { outcomes: Promise<Outcome>[] }
   >();
 
-  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[] }>();
+  /** What watchers have seen of a turn; `covered` are the plan calls that it began with. */
+  readonly #shown = new WeakMap<AIMessage, { state: PlanState; todos: Todo[]; covered: Set<unknown> }>();
 
   constructor(setup: PlanSetup) {
     this.#setup = setup;
   }
 
   /** Evaluates the call with this id. A call that is in no message, made by hand, is a turn of its own. */
-  async evaluate(call: ToolCall, rawState: unknown, signal: AbortSignal | undefined): Promise<Outcome> {
-    const run = this.#run(call.id, rawState, signal);
+  async evaluate(call: ToolCall, rawState: unknown, caller: Caller): Promise<Outcome> {
+    const run = this.#run(call.id, rawState, caller);
     if (!run.message) run.calls = [call];
     const { calls } = run;
     // Some models give all calls of a turn one id; then the arguments tell them apart.
@@ -93,25 +94,35 @@ export class Turns {
   ): Promise<Outcome[]> {
     const { name } = this.#setup.preset.tools.update!;
     const calls = reported.map((done): ToolCall => ({ name, args: { done } }));
-    return Promise.all(this.#start({ ...this.#run(undefined, rawState, signal), message: undefined, calls }));
+    return Promise.all(
+      this.#start({ ...this.#run(undefined, rawState, { signal }), message: undefined, calls }),
+    );
   }
 
-  /** The plan that watchers should see after these changes, when calls of one turn report side by side. */
-  advance(id: string, rawState: unknown, changes: readonly Change[]): Todo[] {
-    const { message, state } = this.#run(id, rawState, undefined);
-    const known = message && this.#shown.get(message);
-    const before = known && isSame(known.state, state) ? known.todos : state.todos;
-    const todos = patchTodos(before, changes);
-    if (message) this.#shown.set(message, { state, todos });
+  /**
+   * The plan that watchers should see after these changes, when calls of one turn report side by side. The first to
+   * report begins with the plan as it found it: after a resume, the calls before it have finished and say no more.
+   */
+  advance(
+    id: string,
+    rawState: unknown,
+    { before, changes }: { before: readonly Todo[]; changes: readonly Change[] },
+  ): Todo[] {
+    const run = this.#run(id, rawState, {});
+    const { message, state } = run;
+    const last = message && this.#shown.get(message);
+    const known = last && isSame(last.state, state) ? last : undefined;
+    if (known?.covered.has(id)) return known.todos;
+    const todos = patchTodos(known?.todos ?? before, changes);
+    const covered = known?.covered ?? new Set(callsBefore(id, run).map((call) => call.id));
+    if (message) this.#shown.set(message, { state, todos, covered });
     return todos;
   }
 
   /** The plan as a call to another tool finds it: after the plan calls that stand before it in its message. */
-  async standingBefore(id: string, rawState: unknown, signal: AbortSignal | undefined): Promise<Standing> {
-    const run = this.#run(id, rawState, signal);
-    const all = run.message?.tool_calls ?? [];
-    const position = all.findIndex((call) => call.id === id);
-    const earlier = run.calls.filter((call) => all.indexOf(call) < position).length;
+  async standingBefore(id: string, rawState: unknown, caller: Caller): Promise<Standing> {
+    const run = this.#run(id, rawState, caller);
+    const earlier = callsBefore(id, run).length;
     const last = earlier > 0 ? await this.#outcomes(run)[earlier - 1] : undefined;
     return {
       plan: last?.plan ?? planFrom(run.state),
@@ -122,13 +133,21 @@ export class Turns {
     };
   }
 
-  #run(id: string | undefined, rawState: unknown, signal: AbortSignal | undefined): Run {
+  #run(id: string | undefined, rawState: unknown, { signal, writer }: Caller): Run {
     const state = readPlanState(rawState);
     const messages = (rawState as { messages?: BaseMessage[] } | undefined)?.messages ?? [];
     const message = callingMessage(messages, id);
     const open = message ? planCalls(message, messages, this.#setup) : [];
     const calls = open.filter((call) => call.id === id || !isWithheld(message!, call));
-    return { state, messages, message, calls, signal, raw: (rawState ?? {}) as Record<string, unknown> };
+    return {
+      state,
+      messages,
+      message,
+      calls,
+      signal,
+      writer,
+      raw: (rawState ?? {}) as Record<string, unknown>,
+    };
   }
 
   #outcomes(run: Run): Promise<Outcome>[] {
@@ -232,8 +251,8 @@ export class Turns {
   }
 
   /** What was spent before this turn's tools began. */
-  #markNow({ state }: Run): Mark {
-    return markOf(this.#setup, state.memory.tally, state.memory);
+  #markNow({ state, writer }: Run): Mark {
+    return markOf(this.#setup, state.memory.tally, state.memory, writer);
   }
 }
 
@@ -262,13 +281,18 @@ export interface Standing {
 
 type Accepted = Extract<Result, { ok: true }>;
 
-interface Run {
+/** What a call knows of the invocation that it is made in. */
+export interface Caller {
+  signal?: AbortSignal | undefined;
+  writer?: object | undefined;
+}
+
+interface Run extends Caller {
   state: PlanState;
   raw: Record<string, unknown>;
   messages: BaseMessage[];
   message: AIMessage | undefined;
   calls: ToolCall[];
-  signal: AbortSignal | undefined;
 }
 
 /** The plan calls of a message that nobody has answered yet; another middleware may have refused some. */
@@ -284,6 +308,13 @@ export function planCalls(
   return (message.tool_calls ?? []).filter(
     (call) => setup.toolNames.includes(call.name) && !(call.id !== undefined && answered.has(call.id)),
   );
+}
+
+/** The plan calls that stand before a call in its message. */
+function callsBefore(id: string, { message, calls }: Run): ToolCall[] {
+  const all = message?.tool_calls ?? [];
+  const position = all.findIndex((call) => call.id === id);
+  return calls.filter((call) => all.indexOf(call) < position);
 }
 
 function callingMessage(messages: readonly BaseMessage[], id: string | undefined): AIMessage | undefined {

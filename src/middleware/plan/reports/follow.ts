@@ -17,7 +17,7 @@ import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan
 import { verifyCompletions } from "../plan-call/verify.ts";
 import { isClosedByPerson, rememberSeen, rememberStatus } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
-import { readPlanState, todosUpdate, type MemoryUpdate } from "../state.ts";
+import { readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 
 /** What a tool call has at hand. */
 export interface CallContext extends Stage {
@@ -28,7 +28,13 @@ export interface CallContext extends Stage {
 }
 
 /** How work on an item ended. */
-export type Ending = { ok: true; spent: Tally } | { ok: false; reason: string; spent: Tally };
+export type Ending = Spent & ({ ok: true } | { ok: false; reason: string });
+
+interface Spent {
+  spent: Tally;
+  /** For how many milliseconds the call had worked before it last stopped for a person: no idle time. */
+  before: number;
+}
 
 /** The part of a graph update that moves a plan item. */
 export interface FollowUpdate {
@@ -67,14 +73,14 @@ export class FollowedTodo {
     { id, alone }: { id: string; alone: boolean },
   ): Promise<FollowedTodo | Issue[]> {
     const { setup, turns } = parts;
-    const standing = await turns.standingBefore(context.id, context.state, context.signal);
+    const standing = await turns.standingBefore(context.id, context.state, context);
     const decision = personsDecision(id, standing, context.state);
     if (decision) return [decision];
     const result = applyUpdate(standing.plan, { start: id }, setup.preset.policy);
     if (!result.ok) return result.issues;
     const { plan: started, changes } = result;
     if (changes.length > 0) {
-      const todos = turns.advance(context.id, context.state, changes);
+      const todos = turns.advance(context.id, context.state, { before: standing.plan.todos, changes });
       await announce(setup, context, { by: "harness", changes, todos });
     }
     return new FollowedTodo(parts, context, { id, standing, started, alone });
@@ -92,19 +98,16 @@ export class FollowedTodo {
         sentence: `Todo ${this.#id} is still in progress.`,
       };
     };
-    if (!ending.ok) return this.#close(failed(ending.reason), ending.spent);
+    if (!ending.ok) return this.#close(failed(ending.reason), ending);
     const done = applyUpdate(this.#started, { done: this.#id }, rules);
-    if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending.spent);
+    if (!done.ok) return this.#close(failed(done.issues[0]!.message), ending);
     const [issue] = await this.#verify(done.changes, done.plan, ending.spent);
     if (issue) {
       const open = failed(issue.message);
-      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, ending.spent);
+      return this.#close({ ...open, sentence: `${issue.message} ${open.sentence}` }, ending);
     }
     const status = this.#alone ? ` ${renderStatus(done.plan.todos)}` : "";
-    return this.#close(
-      { plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` },
-      ending.spent,
-    );
+    return this.#close({ plan: done.plan, sentence: `Todo ${this.#id} is completed.${status}` }, ending);
   }
 
   async #verify(changes: Change[], plan: Plan, spent: Tally): Promise<Issue[]> {
@@ -122,7 +125,7 @@ export class FollowedTodo {
     });
   }
 
-  async #close({ plan, sentence }: { plan: Plan; sentence: string }, spent: Tally) {
+  async #close({ plan, sentence }: { plan: Plan; sentence: string }, { spent, before: worked }: Spent) {
     const { plan: before, marks, mark, edits, isTold } = this.#standing;
     const started = chargeActuals({ before: before.todos, after: this.#started.todos, marks, now: mark });
     const ended = chargeActuals({
@@ -130,13 +133,21 @@ export class FollowedTodo {
       after: plan.todos.map((todo) => ({ ...started.todos.find((other) => other.id === todo.id), ...todo })),
       marks: started.marks,
       // The call itself was work on its item: what starts now starts behind it.
-      now: { ...mark, toolCalls: mark.toolCalls + 1, at: this.#setup.now() },
+      now: {
+        ...mark,
+        toolCalls: mark.toolCalls + 1,
+        at: this.#setup.now(),
+        ...(worked > 0 && { idle: Math.max(0, (mark.idle ?? 0) - worked) }),
+      },
     });
     const after = ended.todos.map((todo) => (todo.id === this.#id ? withSpent(todo, spent) : todo));
     const changes = diffTodos(this.#started.todos, plan.todos);
     if (changes.length > 0) {
       const { id, state } = this.#context;
-      const todos = this.#turns.advance(id, state, diffTodos(this.#started.todos, after));
+      const todos = this.#turns.advance(id, state, {
+        before: this.#started.todos,
+        changes: diffTodos(this.#started.todos, after),
+      });
       await announce(this.#setup, this.#context, { by: "harness", changes, todos });
     }
     const { memory } = readPlanState(this.#context.state);
@@ -162,10 +173,16 @@ export class FollowedTodo {
         rounds: 0,
         nags: 0,
         ...(isOver && { startNext: true }),
+        ...lessIdle(memory, worked),
       },
     };
     return { update, sentence };
   }
+}
+
+/** Takes work out of the idle time. That is below zero until the next model call adds all since the one before it. */
+export function lessIdle({ idle }: PlanMemory, worked: number): MemoryUpdate {
+  return worked > 0 ? { idle: idle - worked } : {};
 }
 
 /** The refusal for an item that a person closed, or set otherwise than in progress while the call was waiting. */

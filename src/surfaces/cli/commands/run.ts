@@ -1,17 +1,18 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { shortened } from "../../../middleware/title/shortened.ts";
+import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
+import type { SqliteSaver } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { checkThreadId, newThreadId, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, MANY, newThreadId, statePath, withSaver } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
 export interface RunFlags extends OutputFlags {
@@ -38,6 +39,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (!known) checkThreadId(thread);
+    if (flags.thread !== undefined && !known) await refuseBeginning(saver, flags.thread);
     if (known && known.state !== "done" && known.state !== "running") {
       const id = quoted(thread);
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
@@ -56,6 +58,15 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
         taskInput(message, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
     });
   });
+}
+
+/** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
+async function refuseBeginning(saver: SqliteSaver, thread: string): Promise<void> {
+  const other = (await saver.listThreads({ limit: MANY })).find(({ id }) => id.startsWith(thread));
+  if (!other) return;
+  fail(
+    `There is no thread ${JSON.stringify(thread)}, but ${quoted(other.id)} begins so: type all of its name, or choose another.`,
+  );
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */

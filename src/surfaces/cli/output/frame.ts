@@ -1,4 +1,4 @@
-import { shortened } from "../../../middleware/title/shortened.ts";
+import { shortened } from "../../../middleware/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { costOf, type Prices } from "../../../runs/prices.ts";
 import { timeLeft } from "../../../runs/time-left.ts";

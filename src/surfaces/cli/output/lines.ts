@@ -1,4 +1,4 @@
-import { shortened } from "../../../middleware/title/shortened.ts";
+import { shortened } from "../../../middleware/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";

@@ -1,0 +1,32 @@
+import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { stepWrites } from "../step-writes.ts";
+
+/** What is known of a turn's calls that ask, when an answer comes that has no interrupt's id. */
+export interface OpenCalls {
+  /** Those that have not run in an earlier invocation. */
+  open: readonly ToolCall[];
+  /** Whether a person who answers now has seen this call's question. */
+  wasAsked: boolean;
+  /** The answer that this call did not take when it last asked: LangGraph may hand it out again. */
+  putAside?: unknown;
+}
+
+/** Finds them among what the step's finished calls have written: LangGraph saves that, and runs only the rest again. */
+export async function openCalls(
+  call: ToolCall,
+  asking: readonly ToolCall[],
+  configurable: Record<string, unknown>,
+): Promise<OpenCalls> {
+  const { writes, asked } = await stepWrites(configurable);
+  const answered = new Set(
+    writes.flatMap(([, channel, value]) =>
+      channel === "messages"
+        ? [value].flat().flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : []))
+        : [],
+    ),
+  );
+  const { putAside } = (asked ?? {}) as { putAside?: unknown };
+  // Where a model gives its calls one id, nobody can tell which of them have run.
+  const open = answered.has(call.id ?? "") ? asking : asking.filter(({ id }) => !answered.has(id ?? ""));
+  return { open, wasAsked: asked !== undefined, putAside };
+}

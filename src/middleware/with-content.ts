@@ -1,0 +1,18 @@
+import { ToolMessage } from "@langchain/core/messages";
+
+/** The same message with other content. */
+export function withContent(message: ToolMessage, content: ToolMessage["content"]): ToolMessage {
+  const { tool_call_id, name, status, id, metadata, additional_kwargs, response_metadata } = message;
+  const { artifact } = message as { artifact?: unknown };
+  return new ToolMessage({
+    content,
+    tool_call_id,
+    additional_kwargs,
+    response_metadata,
+    ...(artifact !== undefined && { artifact }),
+    ...(name !== undefined && { name }),
+    ...(status !== undefined && { status }),
+    ...(id !== undefined && { id }),
+    ...(metadata !== undefined && { metadata }),
+  });
+}

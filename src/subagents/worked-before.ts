@@ -1,0 +1,21 @@
+import { GraphInterrupt, isGraphInterrupt } from "@langchain/langgraph";
+import { isRecord } from "../middleware/review.ts";
+import { stepWrites } from "../middleware/step-writes.ts";
+
+/** For how many milliseconds a job had worked in earlier invocations, before it stopped to ask. */
+export async function workedBefore(configurable: Record<string, unknown> | undefined): Promise<number> {
+  if (!configurable?.["__pregel_resuming"]) return 0;
+  const { asked } = await stepWrites(configurable);
+  return isRecord(asked) && typeof asked["worked"] === "number" ? asked["worked"] : 0;
+}
+
+/** The same interrupt, which says how long the job has worked: its value is all that stays of this invocation. */
+export function withWorked(error: unknown, worked: number): unknown {
+  if (!isGraphInterrupt(error)) return error;
+  return new GraphInterrupt(
+    error.interrupts.map(({ value, ...rest }) => ({
+      ...rest,
+      value: isRecord(value) ? { ...value, worked } : value,
+    })),
+  );
+}
