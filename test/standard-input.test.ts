@@ -5,6 +5,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { LLMock, type ChatCompletionRequest } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { createRunAgent } from "../src/runs/agent.ts";
+import { taskInput } from "../src/runs/drive.ts";
+import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
+import { sqliteSaver } from "../src/storage/index.ts";
+import { ScriptedModel } from "../src/testing/index.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -111,7 +116,11 @@ it("an answer may begin with a dash", async () => {
   expect(err).toContain('There is no thread "nobody"');
 });
 
-it("a thread may have a name that begins with a dash", async () => {
-  await shell(`holdfast run -q --thread=-x "Sum up"`);
+it("a thread of another program may have a name that begins with a dash", async () => {
+  const saver = await sqliteSaver(join(home, "threads.db"));
+  const settings = { ...DEFAULT_SETTINGS, model: "offline" };
+  const agent = createRunAgent({ settings, model: new ScriptedModel(["Understood."]), checkpointer: saver });
+  await agent.invoke(taskInput("Sum up", { run: settings }) as never, { configurable: { thread_id: "-x" } });
+  saver.close();
   expect((await shell(`holdfast show --answer -- -x`)).out).toBe("Understood.\n");
 });

@@ -132,6 +132,9 @@ describe("a sandbox", () => {
       "h-" + "0".repeat(40),
       "x".repeat(500),
       "nul\0byte",
+      "$(touch x)",
+      "\u001B]0;title\u0007",
+      "\u202Etxt",
       "ü",
       "",
     ];

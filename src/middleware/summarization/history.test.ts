@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
@@ -38,6 +38,29 @@ function agentOf(steps: Step[], checkpointer = new MemorySaver()) {
 
 const said = (words: string): number =>
   readFileSync(join(dir, "history/t.md"), "utf8").split(words).length - 1;
+
+it("a thread has its history in a file of its own, whatever it is called", async () => {
+  const ids = [
+    "../t",
+    "..",
+    "a/b",
+    "a_b",
+    "$(touch x)",
+    "x".repeat(500),
+    "\u001B]0;t\u0007",
+    "\uD800",
+    "\uD801",
+    "漢",
+  ];
+  for (const thread_id of ids) {
+    const agent = agentOf([callTool("note"), callTool("note"), "ok"]);
+    await agent.invoke({ messages: [new HumanMessage("the task")] }, { configurable: { thread_id } });
+  }
+  const names = readdirSync(join(dir, "history"));
+  expect(names).toHaveLength(ids.length);
+  for (const name of names) expect(name).toMatch(/^[\w.=!~*'()-]+\.md$/);
+  expect(readdirSync(dir)).toEqual(["history"]);
+});
 
 it("the history has everything once, however often the model fails after the summary", async () => {
   const overloaded = new Error("overloaded");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { AIMessage, getBufferString, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import {
@@ -161,12 +162,21 @@ function historyOf(
   };
 }
 
-/** A name for each thread and each sub-agent in it; encoded, so that no two share a file and none leads elsewhere. */
+/**
+ * A name for each thread and each sub-agent in it; encoded, so that no two share a file and none leads elsewhere. One
+ * that no file can have is named by its hash.
+ */
 function historyName(runtime: ToolRuntime): string {
   const owner = ownerOf(runtime, "");
   const name = `${threadIdOf(runtime)}${owner && ` ${owner}`}`;
-  return encodeURIComponent(name).replaceAll("%", "=");
+  const encoded = name.isWellFormed() ? encodeURIComponent(name).replaceAll("%", "=") : "";
+  if (encoded !== "" && encoded.length <= LONGEST_NAME) return encoded;
+  // No encoded name begins so.
+  return `=hash-${createHash("sha256").update(name, "utf16le").digest("hex").slice(0, 40)}`;
 }
+
+/** What every file system takes, with an ending. */
+const LONGEST_NAME = 200;
 
 /**
  * The summary without what the model thought about it. Undefined when there is none: LangChain puts the error into

@@ -4,7 +4,7 @@ import { jsonText } from "../../../runs/json-text.ts";
 import { readThread, type ThreadContent } from "../../../runs/thread.ts";
 import type { ThreadSummary } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
-import { exact, shown } from "../output/harmless.ts";
+import { exact } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { agentOf } from "../thread-agent.ts";
 import { findThread, statePath, withSaver } from "../threads.ts";
@@ -26,7 +26,7 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
     return textOf(flags, summary, await readThread(await agentOf(saver, summary.id), summary.id));
   });
   const { stdout } = terminal;
-  stdout.write(shown`${exact(text.endsWith("\n") ? text : `${text}\n`, stdout)}`);
+  stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
   return EXIT.done;
 }
 
