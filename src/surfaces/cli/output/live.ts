@@ -8,6 +8,7 @@ import { LiveRegion } from "./live-region.ts";
 import type { Output, Screen } from "./output.ts";
 import { harmless, type Paint } from "./paint.ts";
 
+const WAS_THINKING = "(that was thinking)";
 const TICK_MS = 100;
 
 export interface LiveOptions {
@@ -66,7 +67,12 @@ export class LiveOutput implements Output {
   #scrolled(event: RunEvent): string[] {
     switch (event.type) {
       case "text":
-        return event.owner === MAIN ? this.#write(event.text) : [];
+        if (event.owner !== MAIN) return [];
+        // What has scrolled stays on the screen: it is said what it was.
+        return [
+          ...(event.anew ? [...this.#takeText(), this.#paint("dim", WAS_THINKING)] : []),
+          ...this.#write(event.text),
+        ];
       case "model-end":
         // What was streamed is on the screen already.
         return event.owner === MAIN ? this.#takeText() : [];
