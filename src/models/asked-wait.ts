@@ -1,3 +1,6 @@
+/** A server that wants us to wait longer than this has refused. */
+export const LONGEST_WAIT = 60_000;
+
 /** How many milliseconds the headers of a response ask to wait before the next request. */
 export function askedWait(headers: Pick<Headers, "get">): number | undefined {
   const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);

@@ -7,7 +7,16 @@ import { readModelName, type Choice } from "./name.ts";
 import { patientFetch } from "./patient-fetch.ts";
 import { PROVIDERS } from "./providers.ts";
 import { redact, secretsIn } from "./redact.ts";
-import { findSet, pickBaseUrl, pickEndpoint, read, type Environment, type ModelOptions } from "./settings.ts";
+import {
+  findSet,
+  pickBaseUrl,
+  pickEndpoint,
+  read,
+  withoutCredentials,
+  type Environment,
+  type ModelOptions,
+} from "./settings.ts";
+import { Silence } from "./silence.ts";
 
 export interface ChooseModelOptions {
   /** A model to use as it is, or `provider:model`. */
@@ -48,7 +57,7 @@ export async function chooseModel(options: ChooseModelOptions = {}): Promise<Cho
     apiKey,
     baseUrl,
     maxRetries,
-    timeout,
+    newSilence: () => new Silence(timeout, withoutCredentials(baseUrl)),
     fetch: patientFetch({ maxRetries, timeout }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),

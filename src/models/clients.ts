@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { persistent } from "./persistent.ts";
+import type { Silence } from "./silence.ts";
 
 /** What every client is built from. */
 export interface ClientOptions {
@@ -11,8 +12,8 @@ export interface ClientOptions {
   maxRetries: number;
   /** Retries and gives up by itself: a client that takes it does neither. */
   fetch: typeof fetch;
-  /** How long the server may be silent, in milliseconds: for a client that takes no `fetch`. */
-  timeout: number;
+  /** Gives up one request: for a client that takes no `fetch`. */
+  newSilence: () => Silence;
 }
 
 /** A client's own clock would count our retries too. */

@@ -1,11 +1,10 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { LONGEST_WAIT } from "./asked-wait.ts";
 import { sampling, type ClientOptions } from "./clients.ts";
 import { failureOf } from "./failure.ts";
-import { LONGEST_WAIT } from "./patient-fetch.ts";
 import { persistent } from "./persistent.ts";
 import { Retries, retries } from "./retries.ts";
-import { withoutCredentials } from "./settings.ts";
-import { Silence } from "./silence.ts";
+import type { Silence } from "./silence.ts";
 import { brokenOff } from "./stream-ends.ts";
 
 /** Google's client takes no `fetch`: what `patientFetch` does for the others is done here around its two calls. */
@@ -42,7 +41,7 @@ interface Piece {
   promptFeedback?: { blockReason?: string };
 }
 
-function makePatient(client: GoogleClient, { maxRetries, timeout, baseUrl }: ClientOptions): void {
+function makePatient(client: GoogleClient, { maxRetries, newSilence }: ClientOptions): void {
   const whole = client.generateContent.bind(client);
   const inPieces = client.generateContentStream.bind(client);
 
@@ -55,7 +54,7 @@ function makePatient(client: GoogleClient, { maxRetries, timeout, baseUrl }: Cli
     // LangChain hands the signal on only where it streams.
     const cancel = given ?? left.signal;
     for (;;) {
-      const silence = new Silence(timeout, withoutCredentials(baseUrl));
+      const silence = newSilence();
       const signal = cancel ? AbortSignal.any([cancel, silence.signal]) : silence.signal;
       try {
         return { answer: await explained(silence, request(signal)), silence };

@@ -1,4 +1,4 @@
-import { askedWait } from "./asked-wait.ts";
+import { askedWait, LONGEST_WAIT } from "./asked-wait.ts";
 import { exchange, urlOf } from "./exchange.ts";
 import { failureOf, isFinal } from "./failure.ts";
 import { Retries, retries } from "./retries.ts";
@@ -9,9 +9,6 @@ export interface PatientFetchOptions {
   /** How long the server may be silent, in milliseconds. */
   timeout: number;
 }
-
-/** A server that wants us to wait longer than this has refused. */
-export const LONGEST_WAIT = 60_000;
 
 /**
  * A `fetch` that sends a request again when that may help, and waits as long as the server asks. One set of rules

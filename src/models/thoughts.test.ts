@@ -45,13 +45,17 @@ describe("thinking in front of an answer", () => {
 });
 
 describe("in a text that comes in pieces", () => {
-  const streamed = (pieces: readonly string[]): string => pieces.map(thoughtFilter()).join("");
+  const streamed = (pieces: readonly string[]): string =>
+    pieces.map(thoughtFilter()).reduce((shown, { text, anew }) => (anew ? text : shown + text), "");
 
   it.each([
     ["<think>Hm.</think>\n\nYes. ", "Yes. "],
     ["  <think>Hm.</think><think>Well.</think>Yes.", "Yes."],
     ["<think>Hm. I should", ""],
     ["<thinker>Rodin", "<thinker>Rodin"],
+    ["Hm. Well.\n</think>\n\nYes. No.", "Yes. No."],
+    ["Hm. Well.</think>Yes.", "Yes."],
+    ["It ends with `</think>`\nand goes on.", "It ends with `</think>`\nand goes on."],
     [" Yes, <think> is a tag.</think>", " Yes, <think> is a tag.</think>"],
   ])("nothing depends on where that is cut: %s", (text, expected) => {
     assert(

@@ -13,25 +13,47 @@ export function withoutThoughts(text: string): string {
   return rest.startsWith(OPEN) ? "" : rest;
 }
 
+/** What is to be shown of a piece of a text. */
+export interface Shown {
+  text: string;
+  /** Everything before it turned out to be thinking: the answer begins with this piece. */
+  anew: boolean;
+}
+
 /** The same for a text that comes in pieces: takes the next one, and gives back what is to be shown of it. */
-export function thoughtFilter(): (piece: string) => string {
+export function thoughtFilter(): (piece: string) => Shown {
   /** What may still be thinking; undefined once the answer has begun. */
   let held: string | undefined = "";
+  /** The answer, as long as it may turn out to have been thinking whose opening was not sent. */
+  let answer: string | undefined = "";
+  const begun = (piece: string): Shown => {
+    if (answer === undefined) return { text: piece, anew: false };
+    const anew = answer !== "";
+    answer += piece;
+    const end = answer.includes(CLOSE) ? unopenedEnd(answer) : undefined;
+    // What follows the tag tells whether it was one.
+    const rest = end === undefined ? "" : answer.slice(end).trimStart();
+    if (rest === "") return { text: piece, anew: false };
+    answer = undefined;
+    return { text: rest, anew };
+  };
   return (piece) => {
-    if (held === undefined) return piece;
+    if (held === undefined) return begun(piece);
     held = afterBlocks(held + piece);
     const start = held.trimStart();
     if (start.startsWith(OPEN)) {
       // Of what is not closed yet only the beginning of the closing tag can matter.
       held = OPEN + start.slice(OPEN.length).slice(1 - CLOSE.length);
-      return "";
+      return NOTHING;
     }
-    if (OPEN.startsWith(start)) return "";
+    if (OPEN.startsWith(start)) return NOTHING;
     const shown = held;
     held = undefined;
-    return shown;
+    return begun(shown);
   };
 }
+
+const NOTHING: Shown = { text: "", anew: false };
 
 /** What stands behind the closed blocks in front. */
 function afterBlocks(text: string): string {

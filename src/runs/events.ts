@@ -86,7 +86,20 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       reason: z.string(),
     })
     .describe("The model is asked again. Text since its model-start is withdrawn: the answer begins anew."),
-  z.object({ type: z.literal("text"), ...head, owner, text: z.string() }).describe("A piece of an answer."),
+  z
+    .object({
+      type: z.literal("text"),
+      ...head,
+      owner,
+      text: z.string(),
+      anew: z
+        .literal(true)
+        .describe(
+          "Text since the model-start turned out to be thinking and is withdrawn: the answer begins here.",
+        )
+        .optional(),
+    })
+    .describe("A piece of an answer."),
   z
     .object({ type: z.literal("model-end"), ...head, owner, text: z.string(), usage })
     .describe("An answer is complete; text is all of it."),

@@ -13,7 +13,7 @@ import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
 import { shortened } from "../middleware/shortened.ts";
 import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
-import { thoughtFilter, withoutThoughts } from "../models/thoughts.ts";
+import { thoughtFilter, withoutThoughts, type Shown } from "../models/thoughts.ts";
 import { boundedArgs, boundedText } from "./bounded.ts";
 import type { RunEventBody, Usage } from "./events.ts";
 import type { Question } from "./questions.ts";
@@ -25,7 +25,7 @@ interface Started {
   /** A call that is the harness's own, such as a summary. */
   isHidden: boolean;
   /** Takes the thinking out of a model's text as it comes. */
-  shown: (piece: string) => string;
+  shown: (piece: string) => Shown;
   tool?: ToolDetails;
 }
 
@@ -114,8 +114,9 @@ export class Recorder extends BaseCallbackHandler {
 
   override handleLLMNewToken(text: string, _at: unknown, runId: string): void {
     const run = this.#runs.get(runId);
-    const shown = run && !run.isHidden ? run.shown(text) : "";
-    if (run && shown) this.#emit({ type: "text", owner: run.owner, text: shown });
+    if (!run || run.isHidden) return;
+    const { text: shown, anew } = run.shown(text);
+    if (shown) this.#emit({ type: "text", owner: run.owner, text: shown, ...(anew && { anew }) });
   }
 
   override handleLLMEnd({ generations }: LLMResult, runId: string): void {

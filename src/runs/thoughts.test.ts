@@ -44,6 +44,21 @@ it("what a model thinks is in no event, no answer and no report of a sub-agent",
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toBe("Nothing there.");
 });
 
+it("thinking whose opening was not sent is withdrawn when its end comes", async () => {
+  const { end, events } = await run(["Hm, what do they want?\n</think>\n\nDone, all of it."]);
+  expect(end.answer).toBe("Done, all of it.");
+  const texts = events.filter((event) => event.type === "text");
+  expect(texts.filter(({ anew }) => anew)).toHaveLength(1);
+  const begins = texts.findIndex(({ anew }) => anew);
+  expect(begins).toBeGreaterThan(0);
+  expect(
+    texts
+      .slice(begins)
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("Done, all of it.");
+});
+
 it("an answer of which only the thinking came is none", async () => {
   const { end, thread } = await run([callTool("ls", { path: "/" }), "<think>Hm, what"]);
   expect(end.answer).toBeUndefined();

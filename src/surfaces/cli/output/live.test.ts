@@ -165,6 +165,13 @@ describe("the live output", () => {
     ]);
   });
 
+  it("marks where thinking ends that was taken for an answer", async () => {
+    stage = new Stage(60, 20);
+    stage.show(start, { type: "model-start", owner: MAIN }, text("Hm. Well."));
+    stage.show({ type: "text", owner: MAIN, text: "Yes.", anew: true }, end);
+    expect((await stage.lines()).slice(1, 4)).toEqual(["Hm. Well.", "(that was thinking)", "Yes."]);
+  });
+
   it("leaves the terminal alone while a question is asked", async () => {
     stage = new Stage(40, 12);
     stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }));

@@ -2,12 +2,13 @@ import type { RunEvent } from "../../../runs/events.ts";
 import type { Prices } from "../../../runs/prices.ts";
 import { EMPTY_VIEW, MAIN, type RunView } from "../../../runs/view.ts";
 import { frame } from "./frame.ts";
-import { fit, harmless, shown, wrapped, type Harmless } from "./harmless.ts";
+import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "./harmless.ts";
 import { linesOf, planLines } from "./lines.ts";
 import { LiveRegion } from "./live-region.ts";
 import type { Output, Screen } from "./output.ts";
 import type { Paint } from "./paint.ts";
 
+const WAS_THINKING = "(that was thinking)";
 const TICK_MS = 100;
 
 export interface LiveOptions {
@@ -66,7 +67,12 @@ export class LiveOutput implements Output {
   #scrolled(event: RunEvent): Harmless[] {
     switch (event.type) {
       case "text":
-        return event.owner === MAIN ? this.#write(event.text) : [];
+        if (event.owner !== MAIN) return [];
+        // What has scrolled stays on the screen: it is said what it was.
+        return [
+          ...(event.anew ? [...this.#takeText(), this.#paint("dim", oneLine(WAS_THINKING))] : []),
+          ...this.#write(event.text),
+        ];
       case "model-end":
         // What was streamed is on the screen already.
         return event.owner === MAIN ? this.#takeText() : [];
