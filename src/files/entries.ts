@@ -10,8 +10,9 @@ export function entriesOf(
   const prefix = pathIn(folder, "");
   for (const [file, size] of files) {
     if (file === folder || !isWithin(file, folder)) continue;
-    const [name = "", ...rest] = file.slice(prefix.length).split("/");
-    const isDirectory = rest.length > 0;
+    const end = file.indexOf("/", prefix.length);
+    const isDirectory = end >= 0;
+    const name = file.slice(prefix.length, isDirectory ? end : undefined);
     // A seed may hold a file and a folder of one name: both are shown.
     const key = isDirectory ? `${name}/` : name;
     entries.set(key, { name, path: pathIn(folder, name), isDirectory, ...(!isDirectory && { size }) });

@@ -4,7 +4,7 @@
  * message, or a resume, has the whole budget again. Where a deep agent is the sub-agent of another, both budgets hold.
  */
 export interface BudgetOptions {
-  /** Model calls, those among them that a middleware repeats. Default 1,000. */
+  /** Model calls, those among them that a middleware repeats; summaries and titles are not. Default 1,000. */
   modelCalls?: number;
   /** Tokens in and out, as the providers report them. Calls that are on their way go over it. Default: no limit. */
   tokens?: number;
