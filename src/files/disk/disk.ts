@@ -1,20 +1,13 @@
-import { constants } from "node:fs";
-import { lstat, mkdir, readdir, realpath, unlink } from "node:fs/promises";
-import { join } from "node:path";
-import type { FileEntry, FileResult, GrepQuery } from "../backend.ts";
-import { exclusive } from "../exclusive.ts";
-import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
+import { mkdir, realpath } from "node:fs/promises";
+import type { Failure, FileEntry, FileResult, GrepQuery } from "../backend.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
-import { nameOf, parentOf, parsePath, pathIn, segmentsOf } from "../paths.ts";
-import { anchorAt, anchorDirectly, hasDescriptorPaths, NotPlainError, type Anchor } from "./anchor.ts";
+import { segmentsOf } from "../paths.ts";
+import { enter, hasDescriptorPaths, holdByDescriptor, type Anchor } from "./anchor.ts";
 import { explain } from "./errors.ts";
 import { pathFromHost } from "./from-host.ts";
-import { isTemporary, replaceFile } from "./replace-file.ts";
+import { keptFiles } from "./keeper.ts";
+import { entriesOf, HeldFiles, type PlainFiles } from "./plain-files.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
-import { decodeText } from "./text.ts";
-
-/** Two backends on one folder wait for each other. */
-const WRITERS = {};
 
 /** How a folder on disk is used. */
 export interface DiskOptions {
@@ -26,15 +19,11 @@ export interface DiskOptions {
   ripgrep?: boolean;
 }
 
-interface Written {
-  created: boolean;
-  swapped: boolean;
-}
-
-/** Where the files are, and whether folders can be held by descriptor there. */
+/** Where the files are, whether folders can be held by descriptor there, and what uses them accordingly. */
 interface Root {
   path: string;
   descriptors: boolean;
+  files: PlainFiles;
 }
 
 /** File operations in a folder of the host. */
@@ -52,48 +41,25 @@ export class Disk implements FileOperations {
   }
 
   async list(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
-    const listed = await this.#in(path, { path }, async (folder) => {
-      const entries = await entriesOf(folder, path);
-      const sized = await Promise.all(
-        entries.map(async (entry) => {
-          if (entry.isDirectory) return entry;
-          const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
-          return stats ? { ...entry, size: stats.size } : entry;
-        }),
-      );
-      await folder.verify();
-      return { ok: true, entries: sized };
-    });
-    if (listed.ok) return listed;
-    if (listed.reason === "missing") return noSuchFolder(path);
-    const file = await this.#stats(path);
-    return file.ok && file.isFile ? isFile(path) : listed;
+    return this.#use(path, (files) => files.list(path));
   }
 
   async read(path: string): Promise<FileResult<{ content: string }>> {
-    if (path === "/") return isFolder(path);
-    return this.#in(parentOf(path), { path }, (folder) => this.#readFrom(folder, path));
+    return this.#use(path, (files) => files.read(path, this.#options.maxBytes));
   }
 
   async write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
-    const written = await this.#put(path, content);
+    const written = await this.#use(path, (files) => files.put(path, content));
     return written.ok ? { ok: true, created: written.created } : written;
   }
 
   async swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>> {
-    const written = await this.#put(path, content, before);
+    const written = await this.#use(path, (files) => files.put(path, content, before));
     return written.ok ? { ok: true, swapped: written.swapped } : written;
   }
 
   async delete(path: string): Promise<FileResult> {
-    if (path === "/") return isFolder(path);
-    return this.#in(parentOf(path), { path }, async (folder) => {
-      const stats = await folder.stat(nameOf(path));
-      if (!stats) return noSuchFile(path);
-      if (stats.isDirectory()) return isFolder(path);
-      await unlink(folder.entry(nameOf(path)));
-      return { ok: true };
-    });
+    return this.#use(path, (files) => files.delete(path));
   }
 
   async locate(path: string): Promise<string> {
@@ -102,8 +68,10 @@ export class Disk implements FileOperations {
   }
 
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {
-    const folder = await this.#enter(path).catch((error: unknown) => explain(error, path));
-    if (!("ok" in folder)) yield* this.#walkIn(folder, path, options);
+    const root = await this.#root().catch(() => undefined);
+    if (!root?.descriptors) return yield* this.#walkIn(path, options);
+    const folder = await enter(holdByDescriptor, { root: root.path, path }).catch(() => undefined);
+    if (folder) yield* this.#walkIn(path, options, folder);
   }
 
   async candidates(path: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined> {
@@ -124,63 +92,29 @@ export class Disk implements FileOperations {
     );
   }
 
-  async #readFrom(folder: Anchor, path: string): Promise<FileResult<{ content: string }>> {
-    const file = await folder.open(nameOf(path), constants.O_RDONLY);
-    try {
-      const stats = await file.stat();
-      if (stats.isDirectory()) return isFolder(path);
-      if (!stats.isFile()) return fail(`"${path}" is not a regular file.`, "not-text");
-      const { maxBytes } = this.#options;
-      if (stats.size > maxBytes) {
-        return fail(
-          `"${path}" has ${stats.size} bytes; files of up to ${maxBytes} can be read.`,
-          "too-large",
-        );
-      }
-      return decodeText(await file.readFile(), path);
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** Writes a file, or with `before` only a file that holds that. */
-  async #put(path: string, content: string, before?: string): Promise<FileResult<Written>> {
-    if (path === "/") return isFolder(path);
-    const create = before === undefined;
-    return this.#in(parentOf(path), { path, create }, (folder) =>
-      exclusive(WRITERS, pathIn(this.#found!.path, path), async () => {
-        const old = await folder.stat(nameOf(path));
-        if (old?.isDirectory()) return isFolder(path);
-        if (old && !old.isFile()) throw new NotPlainError();
-        if (!old && !create) return noSuchFile(path);
-        const unchanged = async (): Promise<boolean> => {
-          const now = create ? undefined : await this.#readFrom(folder, path);
-          return !now || (now.ok && now.content === before);
-        };
-        const swapped = (await unchanged()) && (await replaceFile(folder, { path, content, old, unchanged }));
-        return { ok: true, created: !old, swapped };
-      }),
-    );
-  }
-
-  async *#walkIn(folder: Anchor, path: string, options: WalkOptions): AsyncGenerator<string> {
+  /** Walks through a folder that is held by descriptor, or else through what others find there. */
+  async *#walkIn(path: string, options: WalkOptions, folder?: Anchor): AsyncGenerator<string> {
     try {
       options.signal?.throwIfAborted();
-      const entries = await entriesOf(folder, path).catch(() => []);
-      await folder.verify();
+      const entries = folder ? await entriesOf(folder, path).catch(() => []) : await this.#entries(path);
       for (const entry of inWalkOrder(entries)) {
         if (this.#skips(entry.name, options)) continue;
         if (!entry.isDirectory) yield entry.path;
         else {
           if (await options.rules?.skips(entry.path, true)) continue;
           // A folder may vanish, or not be ours to open: then it has nothing to show.
-          const inner = await folder.enter(entry.name).catch(() => undefined);
-          if (inner) yield* this.#walkIn(inner, entry.path, options);
+          const inner = await folder?.enter(entry.name, { create: false }).catch(() => undefined);
+          if (inner || !folder) yield* this.#walkIn(entry.path, options, inner);
         }
       }
     } finally {
-      await folder.close();
+      await folder?.close();
     }
+  }
+
+  async #entries(path: string): Promise<FileEntry[]> {
+    const listed = await this.list(path);
+    return listed.ok ? listed.entries : [];
   }
 
   #skipped({ names, all }: WalkOptions): string[] {
@@ -191,71 +125,23 @@ export class Disk implements FileOperations {
     return !options.all && this.#options.ignore.includes(name) && !options.names.includes(name);
   }
 
-  /** Runs `act` in a folder and says what went wrong in terms of `path`. */
-  async #in<T extends object>(
-    place: string,
-    { path, create = false }: { path: string; create?: boolean },
-    act: (folder: Anchor) => Promise<FileResult<T>>,
-  ): Promise<FileResult<T>> {
+  /** Does something with the files, and says in terms of `path` what is wrong with the root, if anything. */
+  async #use<T>(path: string, act: (files: PlainFiles) => Promise<T>): Promise<T | Failure> {
     try {
-      const folder = await this.#enter(place, create);
-      try {
-        return await act(folder);
-      } finally {
-        await folder.close();
-      }
+      return await act((await this.#root()).files);
     } catch (error) {
       return explain(error, path);
     }
-  }
-
-  /** Opens a folder in one step that is proven right, or step by step from the root, so that none can be a link. */
-  async #enter(path: string, create = false): Promise<Anchor> {
-    const root = await this.#root();
-    const direct = root.descriptors ? await anchorDirectly(join(root.path, path.slice(1))) : undefined;
-    if (direct) return direct;
-    let folder = await anchorAt(root.path, root);
-    for (const name of segmentsOf(path)) {
-      const outer = folder;
-      try {
-        folder = await outer.enter(name, { create });
-      } finally {
-        await outer.close();
-      }
-    }
-    return folder;
   }
 
   async #root(): Promise<Root> {
     if (!this.#found) {
       await mkdir(this.#folder, { recursive: true });
       const path = await realpath(this.#folder);
-      this.#found = { path, descriptors: this.#descriptors ?? (await hasDescriptorPaths(path)) };
+      const descriptors = this.#descriptors ?? (await hasDescriptorPaths(path));
+      const files = descriptors ? new HeldFiles(path, holdByDescriptor) : keptFiles(path);
+      this.#found = { path, descriptors, files };
     }
     return this.#found;
   }
-
-  async #stats(path: string): Promise<FileResult<{ isFile: boolean }>> {
-    if (path === "/") return { ok: true, isFile: false };
-    return this.#in(parentOf(path), { path }, async (folder) => ({
-      ok: true,
-      isFile: (await folder.stat(nameOf(path)))?.isFile() ?? false,
-    }));
-  }
-}
-
-/** The plain files and folders in a folder whose names can be written in a path. */
-async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
-  const found = await readdir(folder.entry(""), { withFileTypes: true });
-  return found
-    .filter((entry) => (entry.isFile() && !isTemporary(entry.name)) || entry.isDirectory())
-    .map((entry) => ({
-      name: entry.name,
-      path: pathIn(path, entry.name),
-      isDirectory: entry.isDirectory(),
-    }))
-    .filter((entry) => {
-      const parsed = parsePath(entry.path);
-      return parsed.ok && parsed.path === entry.path;
-    });
 }
