@@ -1,4 +1,5 @@
 import ignore, { type Ignore } from "ignore";
+import { foldName } from "./fold.ts";
 import { nameOf, parentOf, pathIn } from "./paths.ts";
 
 /** Where rules are found, and what they do not hold for. */
@@ -38,8 +39,9 @@ export class IgnoreRules {
     const above = await this.#folder(parentOf(path));
     if (above !== "open") return above;
     const rules = await this.#rulesIn(parentOf(path));
-    // No rule can bring back .git itself.
-    const isIgnored = nameOf(path) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
+    // No rule can bring back .git itself, however it is spelled.
+    const isIgnored =
+      foldName(nameOf(path)) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
     if (!isIgnored) return "open";
     return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
   }

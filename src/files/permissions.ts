@@ -1,4 +1,5 @@
 import { HarnessError } from "../errors.ts";
+import { foldGlob, foldPath } from "./fold.ts";
 import { compileGlob, type Glob } from "./glob.ts";
 import { foldersAbove } from "./paths.ts";
 
@@ -11,7 +12,11 @@ export interface PermissionRule {
   effect: "allow" | "deny";
   /** Default: all of them. */
   operations?: readonly FileAction[];
-  /** Globs from the root. Each covers what it matches and all that is below that: "/a", "/a/" and "/a/**" are one. */
+  /**
+   * Globs from the root. Each covers what it matches and all that is below that: "/a", "/a/" and "/a/**" are one.
+   * What is denied is denied in every spelling that some file system takes for the same: "/.git" covers "/.GIT",
+   * "/.git." and "/.g\u200Cit", too. What is allowed is allowed only as it is spelled here.
+   */
   paths: string | readonly string[];
 }
 
@@ -62,15 +67,26 @@ function compileRule(rule: PermissionRule, number: number) {
   if (unknown !== undefined) throw invalid(number, `"${unknown}" is not one of ${FILE_ACTIONS.join(", ")}`);
   if (effect !== "allow" && effect !== "deny") throw invalid(number, `the effect must be "allow" or "deny"`);
   const globs = paths.map((pattern) => globOf(pattern, number));
+  const foldedGlobs = paths.map((pattern) => globOf(foldGlob(pattern), number));
+  const isFolded = paths.every((pattern) => foldGlob(pattern) === pattern);
+  const coversFolded = (path: string): boolean => {
+    const folded = foldPath(path);
+    // Most rules and paths are folded as they are: then nothing new comes out of it.
+    return (!isFolded || folded !== path) && isIn(folded, foldedGlobs);
+  };
   const named = paths.map((pattern) => `"${pattern}"`).join(", ");
   return {
     effect,
     operations,
     shown: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
-    covers: (path: string): boolean =>
-      [path, ...foldersAbove(path)].some((each) => globs.some((glob) => glob.matches(each))),
+    covers: (path: string): boolean => isIn(path, globs) || (effect === "deny" && coversFolded(path)),
     leadsTo: (folder: string): boolean => globs.some((glob) => glob.leadsTo(folder)),
   };
+}
+
+/** Whether one of the globs matches a path or a folder above it. */
+function isIn(path: string, globs: readonly Pick<Glob, "matches">[]): boolean {
+  return [path, ...foldersAbove(path)].some((each) => globs.some((glob) => glob.matches(each)));
 }
 
 function globOf(pattern: string, number: number): Pick<Glob, "matches" | "leadsTo"> {

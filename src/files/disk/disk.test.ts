@@ -381,6 +381,15 @@ describe("a disk backend", () => {
     });
   });
 
+  it("skips other spellings of what it skips", async () => {
+    for (const path of [".GIT/config", ".g\u200Cit/config", "Node_Modules/x.js", "node_modules./x.js"]) {
+      await backendWith().write(path, "needle");
+    }
+    expect(await backendWith().glob("**")).toEqual({ ok: true, paths: ["/dir/a.txt"] });
+    expect(await backendWith().grep({ pattern: "needle" })).toMatchObject({ files: [] });
+    expect(await backendWith().glob("**", { path: "/.GIT" })).toEqual({ ok: true, paths: ["/.GIT/config"] });
+  });
+
   it("skips .git and node_modules unless they are asked for by name", async () => {
     for (const path of [".git/config", "node_modules/x/index.js", "src/node_modules/y.js"]) {
       await backendWith().write(path, "needle");

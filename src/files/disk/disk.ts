@@ -1,5 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
 import type { Failure, FileEntry, FileResult, GrepQuery } from "../backend.ts";
+import { foldName } from "../fold.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
 import { segmentsOf } from "../paths.ts";
 import { enter, hasDescriptorPaths, holdByDescriptor, type Anchor } from "./anchor.ts";
@@ -13,7 +14,10 @@ import { ripgrepCandidates } from "./ripgrep.ts";
 export interface DiskOptions {
   /** The largest file to read. Default 10 MB. */
   maxBytes?: number;
-  /** Names that searches skip, beside what is ignored, unless they are spelled out. Default `.git` and `node_modules`. */
+  /**
+   * Names that searches skip, beside what is ignored, unless they are spelled out, in every spelling that some file
+   * system takes for the same. Default `.git` and `node_modules`.
+   */
   ignore?: readonly string[];
   /** Whether searches may use ripgrep where it is installed; the results are the same. Default true. */
   ripgrep?: boolean;
@@ -30,6 +34,7 @@ interface Root {
 export class Disk implements FileOperations {
   readonly #folder: string;
   readonly #options: Required<DiskOptions>;
+  readonly #ignored: readonly string[];
   readonly #descriptors: boolean | undefined;
   #found: Root | undefined;
 
@@ -37,6 +42,7 @@ export class Disk implements FileOperations {
   constructor(root: string, options: DiskOptions, descriptors?: boolean) {
     this.#folder = root;
     this.#options = { maxBytes: 10_000_000, ignore: [".git", "node_modules"], ripgrep: true, ...options };
+    this.#ignored = this.#options.ignore.map(foldName);
     this.#descriptors = descriptors;
   }
 
@@ -122,7 +128,8 @@ export class Disk implements FileOperations {
   }
 
   #skips(name: string, options: WalkOptions): boolean {
-    return !options.all && this.#options.ignore.includes(name) && !options.names.includes(name);
+    if (options.all || options.names.includes(name)) return false;
+    return this.#ignored.includes(foldName(name));
   }
 
   /** Does something with the files, and says in terms of `path` what is wrong with the root, if anything. */
