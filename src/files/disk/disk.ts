@@ -3,11 +3,11 @@ import type { Failure, FileEntry, FileResult, GrepQuery } from "../backend.ts";
 import { foldName } from "../fold.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
 import { segmentsOf } from "../paths.ts";
-import { enter, hasDescriptorPaths, holdByDescriptor, type Anchor } from "./anchor.ts";
+import { hasDescriptorPaths, holdByDescriptor } from "./anchor.ts";
 import { explain } from "./errors.ts";
 import { pathFromHost } from "./from-host.ts";
 import { keptFiles } from "./keeper.ts";
-import { entriesOf, HeldFiles, type PlainFiles } from "./plain-files.ts";
+import { HeldFiles, type PlainFiles } from "./plain-files.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
 
 /** How a folder on disk is used. */
@@ -23,10 +23,9 @@ export interface DiskOptions {
   ripgrep?: boolean;
 }
 
-/** Where the files are, whether folders can be held by descriptor there, and what uses them accordingly. */
+/** Where the files are, and what uses them there. */
 interface Root {
   path: string;
-  descriptors: boolean;
   files: PlainFiles;
 }
 
@@ -47,7 +46,7 @@ export class Disk implements FileOperations {
   }
 
   async list(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
-    return this.#use(path, (files) => files.list(path));
+    return this.#use(path, (files) => files.list(path, { sizes: true }));
   }
 
   async read(path: string): Promise<FileResult<{ content: string }>> {
@@ -74,10 +73,12 @@ export class Disk implements FileOperations {
   }
 
   async *walk(path: string, options: WalkOptions): AsyncGenerator<string> {
-    const root = await this.#root().catch(() => undefined);
-    if (!root?.descriptors) return yield* this.#walkIn(path, options);
-    const folder = await enter(holdByDescriptor, { root: root.path, path }).catch(() => undefined);
-    if (folder) yield* this.#walkIn(path, options, folder);
+    options.signal?.throwIfAborted();
+    for (const entry of inWalkOrder(await this.#entries(path))) {
+      if (this.#skips(entry.name, options)) continue;
+      if (!entry.isDirectory) yield entry.path;
+      else if (!(await options.rules?.skips(entry.path, true))) yield* this.walk(entry.path, options);
+    }
   }
 
   async candidates(path: string, query: GrepQuery, options: WalkOptions): Promise<string[] | undefined> {
@@ -98,28 +99,9 @@ export class Disk implements FileOperations {
     );
   }
 
-  /** Walks through a folder that is held by descriptor, or else through what others find there. */
-  async *#walkIn(path: string, options: WalkOptions, folder?: Anchor): AsyncGenerator<string> {
-    try {
-      options.signal?.throwIfAborted();
-      const entries = folder ? await entriesOf(folder, path).catch(() => []) : await this.#entries(path);
-      for (const entry of inWalkOrder(entries)) {
-        if (this.#skips(entry.name, options)) continue;
-        if (!entry.isDirectory) yield entry.path;
-        else {
-          if (await options.rules?.skips(entry.path, true)) continue;
-          // A folder may vanish, or not be ours to open: then it has nothing to show.
-          const inner = await folder?.enter(entry.name, { create: false }).catch(() => undefined);
-          if (inner || !folder) yield* this.#walkIn(entry.path, options, inner);
-        }
-      }
-    } finally {
-      await folder?.close();
-    }
-  }
-
+  /** A folder may vanish, or not be ours to open: then it has nothing to show. */
   async #entries(path: string): Promise<FileEntry[]> {
-    const listed = await this.list(path);
+    const listed = await this.#use(path, (files) => files.list(path, { sizes: false }));
     return listed.ok ? listed.entries : [];
   }
 
@@ -147,7 +129,7 @@ export class Disk implements FileOperations {
       const path = await realpath(this.#folder);
       const descriptors = this.#descriptors ?? (await hasDescriptorPaths(path));
       const files = descriptors ? new HeldFiles(path, holdByDescriptor) : keptFiles(path);
-      this.#found = { path, descriptors, files };
+      this.#found = { path, files };
     }
     return this.#found;
   }

@@ -33,7 +33,7 @@ export function keptFiles(root: string): PlainFiles {
     return (await keeper.ask({ root, method, args })) as Awaited<ReturnType<PlainFiles[Method]>>;
   };
   return {
-    list: (path) => ask("list", path),
+    list: (path, options) => ask("list", path, options),
     read: (path, maxBytes) => ask("read", path, maxBytes),
     put: (path, content, before) => ask("put", path, content, before),
     delete: (path) => ask("delete", path),

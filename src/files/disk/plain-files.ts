@@ -20,7 +20,7 @@ interface Written {
 /** What is done with files on disk. Arguments and results are plain data, so that another process can be asked. */
 export interface PlainFiles {
   /** The entries of a folder that are no links, in any order. */
-  list(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  list(path: string, options: { sizes: boolean }): Promise<FileResult<{ entries: FileEntry[] }>>;
   read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>>;
   /** Writes a file, or with `before` only a file that holds that. */
   put(path: string, content: string, before?: string): Promise<FileResult<Written>>;
@@ -37,17 +37,10 @@ export class HeldFiles implements PlainFiles {
     this.#hold = hold;
   }
 
-  async list(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
+  async list(path: string, { sizes }: { sizes: boolean }): Promise<FileResult<{ entries: FileEntry[] }>> {
     const listed = await this.#in(path, { path }, async (folder) => {
       const entries = await entriesOf(folder, path);
-      const sized = await Promise.all(
-        entries.map(async (entry) => {
-          if (entry.isDirectory) return entry;
-          const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
-          return stats ? { ...entry, size: stats.size } : entry;
-        }),
-      );
-      return { ok: true, entries: sized };
+      return { ok: true, entries: sizes ? await withSizes(folder, entries) : entries };
     });
     if (listed.ok) return listed;
     if (listed.reason === "missing") return noSuchFolder(path);
@@ -138,7 +131,7 @@ async function readFrom(
 }
 
 /** The plain files and folders in a folder whose names can be written in a path. */
-export async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
+async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
   const found = await readdir(folder.entry(""), { withFileTypes: true });
   return found
     .filter((entry) => (entry.isFile() && !isTemporary(entry.name)) || entry.isDirectory())
@@ -151,4 +144,14 @@ export async function entriesOf(folder: Anchor, path: string): Promise<FileEntry
       const parsed = parsePath(entry.path);
       return parsed.ok && parsed.path === entry.path;
     });
+}
+
+async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise<FileEntry[]> {
+  return Promise.all(
+    entries.map(async (entry) => {
+      if (entry.isDirectory) return entry;
+      const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
+      return stats ? { ...entry, size: stats.size } : entry;
+    }),
+  );
 }
