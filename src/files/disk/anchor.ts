@@ -1,133 +1,94 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, mkdir, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import { lstat, mkdir, open, readlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { segmentsOf } from "../paths.ts";
 import { whenFree } from "./descriptors.ts";
 
-// Windows lacks some of these: undefined adds nothing to a set of flags.
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-
-const MAX_ATTEMPTS = 10;
 
 /** A link, or another trick of the file system, stands where a folder or file should be. */
 export class NotPlainError extends Error {}
 
-/**
- * A folder on disk that is held while it is used. On Linux it is held by an open descriptor, and everything in
- * it is reached through /proc/self/fd, so a folder that is swapped for a link meanwhile changes nothing.
- * Elsewhere a folder is known by its path, and that the path has no link in it is checked before and after.
- */
+/** A folder on disk that is held while it is used: one that is swapped for a link meanwhile changes nothing. */
 export interface Anchor {
   /** Where the system finds an entry of this folder. The entry itself may be a link: never follow it. */
   entry(name: string): string;
   /** Opens a folder in this one, which may not be a link. */
-  enter(name: string, options?: { create: boolean }): Promise<Anchor>;
+  enter(name: string, options: { create: boolean }): Promise<Anchor>;
   /** Opens a file in this folder, which may not be a link. */
   open(name: string, flags: number): Promise<FileHandle>;
   /** What is in this folder by that name, if anything, which may not be a link. */
   stat(name: string): Promise<Stats | undefined>;
-  /** Throws unless the folder still is where it was found. */
-  verify(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the root of a backend, by its real path. */
-export async function anchorAt(root: string, { descriptors }: { descriptors: boolean }): Promise<Anchor> {
-  return descriptors ? await heldAnchor(root) : await checkedAnchor(root);
+/** Holds the folder at a path, and throws unless what is held says itself that this is where it is. */
+export type Hold = (path: string) => Promise<Anchor>;
+
+/** Holds a folder below a root: in one step, or from the root step by step, so that none can be a link. */
+export async function enter(
+  hold: Hold,
+  { root, path, create = false }: { root: string; path: string; create?: boolean },
+): Promise<Anchor> {
+  const direct = await hold(join(root, path.slice(1))).catch(() => undefined);
+  if (direct) return direct;
+  let folder = await hold(root);
+  for (const name of segmentsOf(path)) {
+    const outer = folder;
+    try {
+      folder = await outer.enter(name, { create });
+    } finally {
+      await outer.close();
+    }
+  }
+  return folder;
 }
 
 /** Whether this system lets a process reach its open folders by descriptor. */
 export async function hasDescriptorPaths(root: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const handle = await whenFree(() => open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const handle = await openFolder(root);
   try {
-    return (await readlink(`/proc/self/fd/${handle.fd}`)) === root;
-  } catch {
-    return false;
+    return await isAt(handle, root);
   } finally {
     await handle.close();
   }
 }
 
-/**
- * Opens a folder anywhere below a root in one step, where descriptors are to be had. What was opened says itself
- * where it is; undefined if that is not where it was looked for.
- */
-export async function anchorDirectly(path: string): Promise<Anchor | undefined> {
-  const handle = await whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)).catch(() => undefined);
-  if (!handle) return undefined;
-  const found = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
-  if (found === path) return heldBy(handle);
+/** Holds a folder by an open descriptor, on Linux: everything in it is reached through /proc/self/fd. */
+export async function holdByDescriptor(path: string): Promise<Anchor> {
+  const handle = await openFolder(path);
+  if (await isAt(handle, path)) return heldBy(handle);
   await handle.close();
-  return undefined;
+  throw new NotPlainError();
 }
 
-async function heldAnchor(path: string): Promise<Anchor> {
-  return heldBy(await whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)));
+/** Whether an open folder says itself that it is at a path. */
+async function isAt(handle: FileHandle, path: string): Promise<boolean> {
+  const found = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
+  return found === path;
 }
 
 function heldBy(handle: FileHandle): Anchor {
   const entry = (name: string): string => `/proc/self/fd/${handle.fd}/${name}`;
   return {
     entry,
-    async enter(name, options) {
-      if (options?.create) await makeFolder(entry(name));
-      return await heldAnchor(entry(name));
+    async enter(name, { create }) {
+      if (create) await makeFolder(entry(name));
+      return heldBy(await openFolder(entry(name)));
     },
     open: (name, flags) => whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK)),
     stat: (name) => statOf(entry(name)),
-    verify: async () => {},
     close: () => handle.close(),
   };
 }
 
-async function checkedAnchor(path: string): Promise<Anchor> {
-  const verify = async (): Promise<void> => {
-    if (!(await lstat(path)).isDirectory())
-      throw Object.assign(new Error("not a folder"), { code: "ENOTDIR" });
-    await mustBePlain(path);
-  };
-  await verify();
-  const entry = (name: string): string => join(path, name);
-  return {
-    entry,
-    async enter(name, options) {
-      if (options?.create) await makeFolder(entry(name));
-      return await checkedAnchor(entry(name));
-    },
-    async open(name, flags) {
-      for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-        const handle = await whenFree(() => open(entry(name), flags | O_NOFOLLOW | O_NONBLOCK));
-        const same = await isAt(handle, entry(name)).catch(() => false);
-        if (same) return handle;
-        // Somebody put another file there in between: that is the one to open, if it is plain.
-        await handle.close();
-        await mustBePlain(entry(name));
-      }
-      throw new NotPlainError();
-    },
-    async stat(name) {
-      const stats = await statOf(entry(name));
-      if (stats) await mustBePlain(entry(name));
-      return stats;
-    },
-    verify,
-    close: async () => {},
-  };
+async function openFolder(path: string): Promise<FileHandle> {
+  return whenFree(() => open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 }
 
-/** Whether an open file is the one at a path without links. */
-async function isAt(handle: FileHandle, path: string): Promise<boolean> {
-  await mustBePlain(path);
-  const [opened, there] = await Promise.all([handle.stat({ bigint: true }), lstat(path, { bigint: true })]);
-  return opened.ino === there.ino && opened.dev === there.dev;
-}
-
-/** The real path differs where a link is in it, and also where the disk takes another spelling for the same name. */
-async function mustBePlain(path: string): Promise<void> {
-  if ((await realpath(path)) !== path) throw new NotPlainError();
-}
-
-async function statOf(path: string): Promise<Stats | undefined> {
+/** What is at a path, if anything, which may not be a link. */
+export async function statOf(path: string): Promise<Stats | undefined> {
   try {
     const stats = await lstat(path);
     if (stats.isSymbolicLink()) throw new NotPlainError();
@@ -138,7 +99,8 @@ async function statOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
+/** Makes a folder unless something is there. */
+export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {

@@ -6,7 +6,8 @@ export type { DiskOptions } from "./disk.ts";
 
 /**
  * Files in a real folder, which is made when it is missing. Nothing outside it is reached: paths cannot go up,
- * and symbolic links are never followed, nor shown. Writes are atomic.
+ * and symbolic links are never followed, nor shown, also when somebody puts them there meanwhile: on systems other
+ * than Linux that takes a second process, which is started with the first call. Writes are atomic.
  */
 export function diskBackend(root: string, options: DiskOptions = {}): FileBackend {
   return createBackend(new Disk(root, options));

@@ -34,7 +34,6 @@ export async function replaceFile(
     } finally {
       await file.close();
     }
-    await folder.verify();
     if (!(await unchanged())) return false;
     await rename(folder.entry(temporary), folder.entry(nameOf(path)));
     return true;

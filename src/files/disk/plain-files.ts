@@ -1,0 +1,187 @@
+import { constants } from "node:fs";
+import { lstat, opendir, unlink } from "node:fs/promises";
+import type { FileEntry, FileResult, ListOptions } from "../backend.ts";
+import { exclusive } from "../exclusive.ts";
+import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
+import { nameOf, parentOf, parsePath, pathIn } from "../paths.ts";
+import { Sweep } from "../sweep.ts";
+import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
+import { whenFree } from "./descriptors.ts";
+import { explain } from "./errors.ts";
+import { isTemporary, replaceFile } from "./replace-file.ts";
+import { decodeText } from "./text.ts";
+
+/** Two backends on one folder wait for each other. */
+const WRITERS = {};
+
+interface Written {
+  created: boolean;
+  swapped: boolean;
+}
+
+/** What is done with files on disk. Arguments and results are plain data, so that another process can be asked. */
+export interface PlainFiles {
+  /** The entries of a folder that are no links, in any order. */
+  list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
+  /** The same for a walk: a folder that vanished on the way, or became a link, has none. */
+  entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
+  read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>>;
+  /** Writes a file, or with `before` only a file that holds that. */
+  put(path: string, content: string, before?: string): Promise<FileResult<Written>>;
+  delete(path: string): Promise<FileResult>;
+}
+
+/** The files below a root, which is given by its real path. */
+export class HeldFiles implements PlainFiles {
+  readonly #root: string;
+  readonly #hold: Hold;
+
+  constructor(root: string, hold: Hold) {
+    this.#root = root;
+    this.#hold = hold;
+  }
+
+  async list(
+    path: string,
+    { sizes = false }: ListOptions = {},
+  ): Promise<FileResult<{ entries: FileEntry[] }>> {
+    const listed = await this.#in(path, { path }, async (folder) => {
+      const entries = await entriesOf(folder, path);
+      return { ok: true, entries: sizes ? await withSizes(folder, entries) : entries };
+    });
+    if (listed.ok) return listed;
+    if (listed.reason === "missing") return noSuchFolder(path);
+    return (await this.#isFile(path)) ? isFile(path) : listed;
+  }
+
+  async entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
+    try {
+      const entries = await this.#within(path, (folder) => entriesOf(folder, path));
+      return { ok: true, entries };
+    } catch (error) {
+      return isGone(error) ? { ok: true, entries: [] } : explain(error, path);
+    }
+  }
+
+  async read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>> {
+    if (path === "/") return isFolder(path);
+    return this.#in(parentOf(path), { path }, (folder) => readFrom(folder, path, maxBytes));
+  }
+
+  async put(path: string, content: string, before?: string): Promise<FileResult<Written>> {
+    if (path === "/") return isFolder(path);
+    const create = before === undefined;
+    return this.#in(parentOf(path), { path, create }, (folder) =>
+      exclusive(WRITERS, pathIn(this.#root, path), async () => {
+        const old = await folder.stat(nameOf(path));
+        if (old?.isDirectory()) return isFolder(path);
+        if (old && !old.isFile()) throw new NotPlainError();
+        if (!old && !create) return noSuchFile(path);
+        const unchanged = async (): Promise<boolean> => {
+          if (before === undefined) return true;
+          const now = await readFrom(folder, path, Buffer.byteLength(before));
+          return now.ok && now.content === before;
+        };
+        const swapped = (await unchanged()) && (await replaceFile(folder, { path, content, old, unchanged }));
+        return { ok: true, created: !old, swapped };
+      }),
+    );
+  }
+
+  async delete(path: string): Promise<FileResult> {
+    if (path === "/") return isFolder(path);
+    return this.#in(parentOf(path), { path }, async (folder) => {
+      const stats = await folder.stat(nameOf(path));
+      if (!stats) return noSuchFile(path);
+      if (stats.isDirectory()) return isFolder(path);
+      await unlink(folder.entry(nameOf(path)));
+      return { ok: true };
+    });
+  }
+
+  /** Runs `act` in a folder and says what went wrong in terms of `path`. */
+  async #in<T extends object>(
+    place: string,
+    { path, create = false }: { path: string; create?: boolean },
+    act: (folder: Anchor) => Promise<FileResult<T>>,
+  ): Promise<FileResult<T>> {
+    try {
+      return await this.#within(place, act, create);
+    } catch (error) {
+      return explain(error, path);
+    }
+  }
+
+  async #within<T>(path: string, act: (folder: Anchor) => Promise<T>, create = false): Promise<T> {
+    const folder = await enter(this.#hold, { root: this.#root, path, create });
+    try {
+      return await act(folder);
+    } finally {
+      await folder.close();
+    }
+  }
+
+  async #isFile(path: string): Promise<boolean> {
+    if (path === "/") return false;
+    const found = await this.#in(parentOf(path), { path }, async (folder) => ({
+      ok: true,
+      isFile: (await folder.stat(nameOf(path)))?.isFile() ?? false,
+    }));
+    return found.ok && found.isFile;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof NotPlainError || ["ENOENT", "ENOTDIR", "ELOOP"].includes(code ?? "");
+}
+
+async function readFrom(
+  folder: Anchor,
+  path: string,
+  maxBytes: number,
+): Promise<FileResult<{ content: string }>> {
+  const file = await folder.open(nameOf(path), constants.O_RDONLY);
+  try {
+    const stats = await file.stat();
+    if (stats.isDirectory()) return isFolder(path);
+    if (!stats.isFile()) return fail(`"${path}" is not a regular file.`, "not-text");
+    if (stats.size > maxBytes) {
+      return fail(`"${path}" has ${stats.size} bytes; files of up to ${maxBytes} can be read.`, "too-large");
+    }
+    return decodeText(await file.readFile(), path);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The plain files and folders in a folder whose names can be written in a path. */
+async function entriesOf(folder: Anchor, path: string): Promise<FileEntry[]> {
+  const sweep = new Sweep();
+  const entries: FileEntry[] = [];
+  for await (const found of await whenFree(() => opendir(folder.entry(""), { bufferSize: READ_AT_ONCE }))) {
+    if (sweep.isDue) await sweep.rest();
+    const isDirectory = found.isDirectory();
+    if (!isDirectory && (!found.isFile() || isTemporary(found.name))) continue;
+    const entry = { name: found.name, path: pathIn(path, found.name), isDirectory };
+    const parsed = parsePath(entry.path);
+    if (parsed.ok && parsed.path === entry.path) entries.push(entry);
+  }
+  return entries;
+}
+
+async function withSizes(folder: Anchor, entries: readonly FileEntry[]): Promise<FileEntry[]> {
+  const sized: FileEntry[] = [];
+  const sizeOf = async (entry: FileEntry): Promise<FileEntry> => {
+    if (entry.isDirectory) return entry;
+    const stats = await lstat(folder.entry(entry.name)).catch(() => undefined);
+    return stats ? { ...entry, size: stats.size } : entry;
+  };
+  for (let at = 0; at < entries.length; at += READ_AT_ONCE) {
+    sized.push(...(await Promise.all(entries.slice(at, at + READ_AT_ONCE).map(sizeOf))));
+  }
+  return sized;
+}
+
+/** Entries that are read, or asked for their size, at a time. */
+const READ_AT_ONCE = 256;
