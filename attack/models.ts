@@ -101,13 +101,13 @@ function hostileOperations(tries: number, seed: number): string[] {
     try {
       const result =
         random() < 0.2
-          ? applyWrite(plan, input as never, LEAN_POLICY)
-          : applyUpdate(plan, { [pick(random, KEYS)]: input } as never, LEAN_POLICY);
+          ? applyWrite(plan, input, LEAN_POLICY)
+          : applyUpdate(plan, { [pick(random, KEYS)]: input }, LEAN_POLICY);
       if (!result.ok) continue;
       plan = result.plan;
       const ids = plan.todos.map(({ id }) => id);
       if (new Set(ids).size !== ids.length) problems.push(`operation ${n} made an id twice`);
-      if (ids.length > LEAN_POLICY.maxItems!) problems.push(`operation ${n} made too many items`);
+      if (ids.length > LEAN_POLICY.maxItems) problems.push(`operation ${n} made too many items`);
     } catch (error) {
       problems.push(`operation ${n} threw ${String(error).slice(0, 200)}`);
     }
