@@ -74,7 +74,7 @@ async function offers(...words: string[]): Promise<string[]> {
 
 describe("completion in bash", () => {
   it.each([
-    [["re"], ["resume"]],
+    [["res"], ["resume"]],
     [["plan", ""], ["edit"]],
     [
       ["completion", ""],

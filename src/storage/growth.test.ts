@@ -24,7 +24,7 @@ beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "holdfast-growth-")))
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("turns with a result of 1 kB each and a plan of 20 items", () => {
-  it("200 of them take at most 4 MB, and 400 at most 2.2 times as much", async () => {
+  it("200 of them take at most 4 MB, and 400 at most 2.2 times as much", { timeout: 300_000 }, async () => {
     const at200 = await bytesAfter(200);
     const at400 = await bytesAfter(400);
     expect(at200).toBeLessThanOrEqual(4 * MEGABYTE);

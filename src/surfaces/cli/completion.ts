@@ -44,6 +44,7 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
   show: { offer: threadIds },
   "plan edit": { offer: threadIds },
   rm: { offer: threadIds, isList: true },
+  backup: { offer: () => [FILES] },
   completion: { offer: () => SHELLS },
 };
 

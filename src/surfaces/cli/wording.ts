@@ -6,7 +6,8 @@ export function commandName(env: Environment): string {
   return env["HOLDFAST_COMMAND"]?.trim() || "holdfast";
 }
 
-const COMMAND = /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|--help)/g;
+const COMMAND =
+  /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|backup|check|repair|--help)/g;
 
 /** A text in which every command can be typed as it stands. */
 export function asTyped(text: string, env: Environment): string {
