@@ -6,7 +6,6 @@ import {
   bubblewrapWorks,
   compositeBackend,
   diskBackend,
-  NO_BUBBLEWRAP,
   shellBackend,
   stateFiles,
   withPermissions,
@@ -15,6 +14,7 @@ import {
   type Execution,
   type ShellOptions,
 } from "../../files/index.ts";
+import { NO_BUBBLEWRAP } from "../../files/shell/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */
