@@ -58,7 +58,7 @@ class Keeper {
       waiting.set(id, { resolve, reject });
       child.channel?.ref();
       child.send({ id, ...request } satisfies Request, (error) => {
-        if (error) gone(waiting);
+        if (error) this.#lose(child, waiting);
       });
     });
   }
@@ -75,10 +75,7 @@ class Keeper {
       detached: process.platform !== "win32",
     });
     const waiting = (this.#waiting = new Map<number, Waiting>());
-    const end = (): void => {
-      if (this.#child === child) this.#child = undefined;
-      gone(waiting);
-    };
+    const end = (): void => this.#lose(child, waiting);
     child.on("error", end).on("exit", end).on("disconnect", end);
     child.on("message", ({ id, result, bug }: Reply) => {
       const asked = waiting.get(id);
@@ -90,12 +87,14 @@ class Keeper {
     child.unref();
     return child;
   }
-}
 
-function gone(waiting: Map<number, Waiting>): void {
-  const error = Object.assign(new Error("The process that uses files has ended."), { code: "ECONNRESET" });
-  for (const { reject } of waiting.values()) reject(error);
-  waiting.clear();
+  /** Whoever waits for this child is told, and the next request starts another: nothing is asked of it again. */
+  #lose(child: ChildProcess, waiting: Map<number, Waiting>): void {
+    if (this.#child === child) this.#child = undefined;
+    const error = Object.assign(new Error("The process that uses files has ended."), { code: "ECONNRESET" });
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
 }
 
 /** One for the whole process, started when it is first needed, and ended with it. */
