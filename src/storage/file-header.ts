@@ -4,29 +4,45 @@ import { corrupt } from "./connection.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;
+/** SQLite's default, which all stores have. */
+export const PAGE_BYTES = 4096;
 const MAGIC = "SQLite format 3\0";
+/** From byte 18 on: with or without a log, no bytes kept free at the end of a page, and SQLite's constants. */
+const FIXED = /^(0101|0202)00402020$/;
 
 /**
  * Looks at a file before SQLite does, because opening it would already write beside it. Returns false when there is
  * nothing yet; throws when the file is not ours, is cut short, or comes from a newer version.
  */
 export function inspectFile(path: string): boolean {
-  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size === 0) return false;
-  const header = readHeader(path);
+  if (!hasContent(path)) return false;
+  const damage = headerDamage(path);
+  if (damage !== undefined) throw corrupt(path, damage);
+  return true;
+}
+
+/** What the header of a file says against it. Throws when it comes from a newer version. */
+export function headerDamage(path: string): string | undefined {
+  const header = readStart(path, HEADER_BYTES);
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
-    throw corrupt(path, "it is not a SQLite database");
+    return "it is not a SQLite database";
   }
-  if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    throw corrupt(path, "it is the SQLite database of another program");
-  }
+  if (!FIXED.test(header.toString("hex", 18, 24))) return "its header is damaged";
+  if (header.readUInt32BE(68) !== APPLICATION_ID) return "it is the SQLite database of another program";
   checkFormat(path, header.readUInt32BE(60));
+  const { size } = statSync(path);
   const expected = expectedSize(header);
   // A process killed while it copied its log into the file leaves a short file, and the log that completes it.
-  if (size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`)) {
-    throw corrupt(path, `it is cut short (${size} of ${expected} bytes)`);
-  }
-  return true;
+  const isCut = size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`);
+  return isCut ? `it is cut short (${size} of ${expected} bytes)` : undefined;
+}
+
+/** A first page with the header of one file and the list of tables of another. */
+export function firstPage({ header, tables }: { header: Buffer; tables: Buffer }): Buffer {
+  const page = Buffer.alloc(PAGE_BYTES);
+  tables.copy(page, 0, 0, PAGE_BYTES);
+  header.copy(page, 0, 0, HEADER_BYTES);
+  return page;
 }
 
 /** Throws `storage-version` for a format that is newer than ours. */
@@ -38,11 +54,12 @@ export function checkFormat(path: string, format: number): void {
   );
 }
 
-function readHeader(path: string): Buffer {
+/** What a file begins with; less where there is less. */
+export function readStart(path: string, bytes: number): Buffer {
   const file = openSync(path, "r");
   try {
-    const header = Buffer.alloc(HEADER_BYTES);
-    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+    const start = Buffer.alloc(bytes);
+    return start.subarray(0, readSync(file, start, 0, bytes, 0));
   } finally {
     closeSync(file);
   }
