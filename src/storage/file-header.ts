@@ -7,8 +7,8 @@ const HEADER_BYTES = 100;
 /** SQLite's default, which all stores have. */
 export const PAGE_BYTES = 4096;
 const MAGIC = "SQLite format 3\0";
-/** From byte 18 on: with or without a log, no bytes kept free at the end of a page, and SQLite's constants. */
-const FIXED = /^(0101|0202)00402020$/;
+/** With or without a log, no bytes kept free at the end of a page, SQLite's constants, its newest format, UTF-8. */
+const FIXED = /^(0101|0202)00402020 00000004 00000001$/;
 
 /**
  * Looks at a file before SQLite does, because opening it would already write beside it. Returns false when there is
@@ -27,7 +27,8 @@ export function headerDamage(path: string): string | undefined {
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
     return "it is not a SQLite database";
   }
-  if (!FIXED.test(header.toString("hex", 18, 24))) return "its header is damaged";
+  const fixed = [header.subarray(18, 24), header.subarray(44, 48), header.subarray(56, 60)];
+  if (!FIXED.test(fixed.map((part) => part.toString("hex")).join(" "))) return "its header is damaged";
   if (header.readUInt32BE(68) !== APPLICATION_ID) return "it is the SQLite database of another program";
   checkFormat(path, header.readUInt32BE(60));
   const { size } = statSync(path);

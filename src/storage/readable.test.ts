@@ -73,12 +73,14 @@ describe("a file whose beginning is damaged", () => {
 
   it("is never read for something else, whatever bit of its header is another", async () => {
     const whole = readFileSync(file);
-    const refused: unknown[] = [];
-    for (let bit = 0; bit < HEADER * 8; bit += 7) {
+    const refused: { byte: number; error: unknown }[] = [];
+    for (let bit = 0; bit < HEADER * 8; bit += 29) {
       const changed = Buffer.from(whole);
       changed[bit >> 3]! ^= 1 << (bit & 7);
       writeFileSync(file, changed);
-      const problems = await checkStore(file).catch((error: unknown) => void refused.push(error));
+      const problems = await checkStore(file).catch(
+        (error: unknown) => void refused.push({ byte: bit >> 3, error }),
+      );
       if (problems === undefined) continue;
       await repairStore(file);
       const saver = await sqliteSaver(file);
@@ -86,9 +88,45 @@ describe("a file whose beginning is damaged", () => {
       saver.close();
       for (const name of readdirSync(folder)) if (name !== "threads.db") rmSync(join(folder, name));
     }
-    // What may come from a newer version is left alone.
-    expect(refused).toHaveLength(4);
-    for (const error of refused) expect(error).toMatchObject({ code: "storage-version" });
+    // Which format it is, newer ones too: what may come from a newer version is left alone.
+    expect(refused.filter(({ byte }) => byte < 60 || byte > 63)).toEqual([]);
+    for (const { error } of refused) expect(error).toMatchObject({ code: "storage-version" });
+  });
+});
+
+describe("the log of a killed process", () => {
+  /** The bytes of a log with some commits in it. */
+  async function killed(): Promise<Buffer> {
+    const saver = await sqliteSaver(file);
+    for (const text of ["third", "fourth", "fifth"]) await say(saver, "a", text);
+    for (const suffix of ["", "-wal"]) cpSync(file + suffix, join(folder, `killed.db${suffix}`));
+    saver.close();
+    file = join(folder, "killed.db");
+    return readFileSync(`${file}-wal`);
+  }
+
+  it("is whole, also where its last commit was not finished", async () => {
+    const log = await killed();
+    expect(await checkStore(file)).toEqual([]);
+    writeFileSync(`${file}-wal`, log.subarray(0, log.length - PAGE));
+    expect(await checkStore(file)).toEqual([]);
+  });
+
+  it.each([
+    ["a frame", 10],
+    ["its head", 0],
+  ])("that is damaged in %s is said to be: SQLite drops the commits behind it", async (_, frame) => {
+    const log = await killed();
+    const at = frame === 0 ? 20 : 32 + frame * (PAGE + 24) + 100;
+    log[at]! ^= 1;
+    writeFileSync(`${file}-wal`, log);
+    const [problem] = await checkStore(file);
+    expect(problem?.what).toMatch(/^its log is damaged: of the newest commits \d+ are lost$/);
+    expect(await repairStore(file)).toMatchObject({ saved: 2, lost: [] });
+    expect(await checkStore(file)).toEqual([]);
+    const saver = await sqliteSaver(file);
+    expect((await textsOf(saver, "a")).slice(0, 4)).toEqual(ALL);
+    saver.close();
   });
 });
 

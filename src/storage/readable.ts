@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { Connection } from "./connection.ts";
 import { checkFormat, firstPage, hasContent, headerDamage, PAGE_BYTES, readStart } from "./file-header.ts";
+import { logDamage } from "./log.ts";
 import { openFile, openStore } from "./open.ts";
 import type { Problem } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
@@ -28,6 +29,8 @@ const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS];
 export async function openReadable(path: string): Promise<Readable> {
   const file = resolve(path);
   if (!hasContent(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
+  const log = logDamage(file);
+  const inLog: Problem[] = log === undefined ? [] : [{ what: log }];
   let damage = headerDamage(file);
   let isEarlier = false;
   const connection = damage === undefined ? await openDamaged(file) : undefined;
@@ -35,7 +38,7 @@ export async function openReadable(path: string): Promise<Readable> {
     const { isComplete } = tablesOf(connection);
     const format = attempt(() => formatOf(connection));
     if (isComplete && format === SCHEMA_VERSION) {
-      return { connection, problems: [], close: () => connection.close() };
+      return { connection, problems: inLog, close: () => connection.close() };
     }
     connection.close();
     checkFormat(file, format ?? 0);
@@ -50,7 +53,7 @@ export async function openReadable(path: string): Promise<Readable> {
       found.connection.close();
       rmSync(folder, { recursive: true });
     };
-    return { ...found, close };
+    return { ...found, problems: [...inLog, ...found.problems], close };
   } catch (error) {
     rmSync(folder, { recursive: true });
     throw error;
