@@ -7,8 +7,8 @@ const HEADER_BYTES = 100;
 /** SQLite's default, which all stores have. */
 export const PAGE_BYTES = 4096;
 const MAGIC = "SQLite format 3\0";
-/** With or without a log, no bytes kept free at the end of a page, SQLite's constants, its newest format, UTF-8. */
-const FIXED = /^(0101|0202)00402020 00000004 00000001$/;
+/** The size of a page, with or without a log, no bytes kept free, SQLite's constants, its newest format, UTF-8. */
+const FIXED = /^1000(0101|0202)00402020 00000004 00000001$/;
 
 /**
  * Looks at a file before SQLite does, because opening it would already write beside it. Returns false when there is
@@ -27,7 +27,7 @@ export function headerDamage(path: string): string | undefined {
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
     return "it is not a SQLite database";
   }
-  const fixed = [header.subarray(18, 24), header.subarray(44, 48), header.subarray(56, 60)];
+  const fixed = [header.subarray(16, 24), header.subarray(44, 48), header.subarray(56, 60)];
   if (!FIXED.test(fixed.map((part) => part.toString("hex")).join(" "))) return "its header is damaged";
   if (header.readUInt32BE(68) !== APPLICATION_ID) return "it is the SQLite database of another program";
   checkFormat(path, header.readUInt32BE(60));
@@ -36,6 +36,12 @@ export function headerDamage(path: string): string | undefined {
   // A process killed while it copied its log into the file leaves a short file, and the log that completes it.
   const isCut = size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`);
   return isCut ? `it is cut short (${size} of ${expected} bytes)` : undefined;
+}
+
+/** Whether a file has more pages than it says, and no log that would explain it. SQLite may read it, and not write. */
+export function isLonger(path: string): boolean {
+  const expected = expectedSize(readStart(path, HEADER_BYTES));
+  return expected > 0 && statSync(path).size > expected && !hasContent(`${path}-wal`);
 }
 
 /** A first page with the header of one file and the list of tables of another. */
@@ -68,9 +74,8 @@ export function readStart(path: string, bytes: number): Buffer {
 
 /** The number of pages in the header counts only when it was written together with the change counter. */
 function expectedSize(header: Buffer): number {
-  const pageSize = header.readUInt16BE(16);
   const current = header.readUInt32BE(24) === header.readUInt32BE(92);
-  return current ? header.readUInt32BE(28) * (pageSize === 1 ? 65_536 : pageSize) : 0;
+  return current ? header.readUInt32BE(28) * PAGE_BYTES : 0;
 }
 
 export function hasContent(path: string): boolean {

@@ -39,6 +39,7 @@ describe("a file whose beginning is damaged", () => {
       /^it is the SQLite database of another program$/,
     ],
     ["a header with the number of an earlier format", overwritten(2, 63, 64), /^its header is damaged$/],
+    ["a header that counts too few pages", overwritten(5, 31, 32), /^its header is damaged$/],
     ["a first page of zeros", overwritten(0, 0, PAGE), /^it is not a SQLite database$/],
     ["a list of tables of zeros", overwritten(0, HEADER, PAGE), /^its list of tables is damaged$/],
     ["half a list of tables", overwritten(0xff, PAGE / 2, PAGE), /^its list of tables is damaged$/],

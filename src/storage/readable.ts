@@ -4,7 +4,15 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { Connection } from "./connection.ts";
-import { checkFormat, firstPage, hasContent, headerDamage, PAGE_BYTES, readStart } from "./file-header.ts";
+import {
+  checkFormat,
+  firstPage,
+  hasContent,
+  headerDamage,
+  isLonger,
+  PAGE_BYTES,
+  readStart,
+} from "./file-header.ts";
 import { logDamage } from "./log.ts";
 import { openFile, openStore } from "./open.ts";
 import type { Problem } from "./problem.ts";
@@ -31,7 +39,7 @@ export async function openReadable(path: string): Promise<Readable> {
   if (!hasContent(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
   const log = logDamage(file);
   const inLog: Problem[] = log === undefined ? [] : [{ what: log }];
-  let damage = headerDamage(file);
+  let damage = headerDamage(file) ?? (isLonger(file) ? "its header is damaged" : undefined);
   let isEarlier = false;
   const connection = damage === undefined ? await openDamaged(file) : undefined;
   if (connection) {
