@@ -13,6 +13,7 @@ import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
+import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
@@ -77,6 +78,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),
     budgetMiddleware(budget),
+    secretsMiddleware(),
   ];
   const agent = createAgent({
     model,

@@ -95,5 +95,6 @@ export const DEFAULT_MIDDLEWARE = [
   "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",
   "BudgetMiddleware",
+  "SecretsMiddleware",
 ] as const;
 export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

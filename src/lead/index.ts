@@ -18,6 +18,7 @@ import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
+import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
@@ -134,6 +135,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
       ? [...questions, consentMiddleware({ interruptOn }), ...middleware]
       : [...middleware, ...questions]),
     budgetMiddleware(budget),
+    secretsMiddleware(),
   ] as AnyAgentMiddleware[];
 }
 

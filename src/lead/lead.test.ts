@@ -87,6 +87,7 @@ describe("plan mode", () => {
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
+      "SecretsMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
       "toolErrorMiddleware",
@@ -99,6 +100,7 @@ describe("plan mode", () => {
       "EmptyAnswersMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
+      "SecretsMiddleware",
     ]);
   });
 
