@@ -1,0 +1,115 @@
+import {
+  ERROR,
+  INTERRUPT,
+  RESUME,
+  SCHEDULED,
+  uuid5,
+  type CheckpointPendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../../errors.ts";
+import { lastAsked, stepOf, type Step } from "../step-writes.ts";
+
+/** What is kept of a call that has begun, until its step is over. */
+interface Entry {
+  task: string;
+  call: string;
+}
+
+/** What earlier invocations have left of a step. */
+export interface Unended {
+  /** The ids of calls that were begun, and neither ended nor stopped to ask. */
+  calls: ReadonlySet<string>;
+  /** Whether the call at hand is one of them. */
+  isOwn: boolean;
+  /** The value of the question that the call at hand last stopped with. */
+  asked: unknown;
+  /** Whether LangGraph has answers in store for it. */
+  hasAnswers: boolean;
+}
+
+/**
+ * The record that a call has begun. It is a write among those that LangGraph saves of a step's tasks, under an id that
+ * is no task's: LangGraph leaves it alone, and every checkpointer keeps it.
+ */
+export class CallRecord {
+  readonly #step: Step;
+  readonly #call: string;
+  readonly #isResumed: boolean;
+
+  private constructor(step: Step, call: string, isResumed: boolean) {
+    this.#step = step;
+    this.#call = call;
+    this.#isResumed = isResumed;
+  }
+
+  /** The record of a call, from its task's configuration; undefined where nothing is saved. */
+  static of(call: string, configurable: Record<string, unknown> | undefined): CallRecord | undefined {
+    const step = stepOf(configurable);
+    // LangGraph says so in the first step of an invocation, and no later one has been begun before.
+    return step && new CallRecord(step, call, configurable?.["__pregel_resuming"] === true);
+  }
+
+  /** What is left of the step; undefined for one that nobody has begun before. */
+  async unended(): Promise<Unended | undefined> {
+    if (!this.#isResumed) return undefined;
+    const { task } = this.#step;
+    const { writes, before } = await this.#read();
+    const here = unendedOf(writes);
+    // Some models give all calls of a turn one id; then the task tells them apart.
+    const own = [...here.filter((entry) => entry.task === task), ...before];
+    return {
+      calls: new Set([...here, ...before].map(({ call }) => call)),
+      isOwn: own.some(({ call }) => call === this.#call),
+      asked: lastAsked(writes, task),
+      hasAnswers: writes.some(([id, channel]) => id === task && channel === RESUME),
+    };
+  }
+
+  /** To be called before anything of the call is done. */
+  async begin(): Promise<void> {
+    await this.#put({ task: this.#step.task, call: this.#call });
+  }
+
+  /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
+  async pause(): Promise<void> {
+    await this.#put(null);
+  }
+
+  async #put(entry: Entry | null): Promise<void> {
+    const { saver, config, task } = this.#step;
+    try {
+      await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(this.#call, task));
+    } catch (cause) {
+      if (HarnessError.from(cause)) throw cause;
+      const message = `It could not be saved that a call begins, so it was not made: ${String(cause)}`;
+      throw new HarnessError("storage-failed", message, { cause });
+    }
+  }
+
+  /** The writes of the step, and what was begun in those that people's edits of the state have replaced. */
+  async #read(): Promise<{ writes: readonly CheckpointPendingWrite[]; before: Entry[] }> {
+    const { saver, config } = this.#step;
+    const { checkpoint_id: id, ...place } = config.configurable;
+    // One that is asked for by its id is not watched any more for others that go on from it.
+    const newest = await saver.getTuple({ configurable: place });
+    let saved = newest?.checkpoint.id === id ? newest : await saver.getTuple(config);
+    const writes = saved?.pendingWrites ?? [];
+    const before: Entry[] = [];
+    while (saved?.metadata?.source === "update" && saved.parentConfig) {
+      saved = await saver.getTuple(saved.parentConfig);
+      before.push(...unendedOf(saved?.pendingWrites ?? []));
+    }
+    return { writes, before };
+  }
+}
+
+/** What a task writes that has not finished. */
+const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
+
+function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
+  const finished = new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
+  return writes
+    .flatMap(([, channel, value]) => (channel === SCHEDULED ? [value as Entry | null] : []))
+    .filter((entry) => entry !== null)
+    .filter(({ task }) => !finished.has(task));
+}
