@@ -46,8 +46,10 @@ it("a command that was under way at kill -9 is not run again by resume, and the 
   expect(out).toContain("I look first.");
   expect(code).toBe(0);
   expect(effects()).toEqual(["ran"]);
-  expect(JSON.stringify(server.getLastRequest()!.body)).toContain("It is not known whether this execute call");
-}, 60_000);
+  expect(JSON.stringify(server.getLastRequest()!.body)).toContain(
+    "It is not known whether this execute call",
+  );
+}, 120_000);
 
 it("one that a person had allowed is asked about again as what it is, and marked when it is run", async () => {
   expect(await holdfast("run", "--dir", ".", "--shell", "--thread", "t", "Go")).toMatchObject({ code: 3 });
@@ -60,11 +62,14 @@ it("one that a person had allowed is asked about again as what it is, and marked
   writeFileSync(join(home, "stop"), "");
   script = [{ content: "Done." }];
   const { out } = await holdfast("resume", "t", "--answer", "approve", "--json");
-  const events = out.trim().split("\n").map((line) => JSON.parse(line) as RunEvent);
+  const events = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as RunEvent);
   const marked = events.flatMap((event) => ("repeated" in event && event.repeated ? [event.type] : []));
   expect(marked).toEqual(["question", "tool-start", "tool-end"]);
   expect(effects()).toEqual(["ran", "ran"]);
-}, 60_000);
+}, 120_000);
 
 /** Runs a command of ours until its own command has had its effect, and kills it. */
 async function killed(...args: string[]): Promise<void> {

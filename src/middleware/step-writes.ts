@@ -27,6 +27,20 @@ export function stepOf(configurable: Record<string, unknown> | undefined): Step 
   };
 }
 
+/** The steps of the callers that a sub-agent's step is a part of: none for a step of the main graph. */
+export function callersOf(configurable: Record<string, unknown>): Step[] {
+  const { thread_id, checkpoint_ns, checkpoint_map } = configurable;
+  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver;
+  const parts = String(checkpoint_ns).split("|").slice(0, -1);
+  return parts.flatMap((part, at) => {
+    const ns = parts.slice(0, at).join("|");
+    const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[ns];
+    const task = part.split(":", 2)[1];
+    if (task === undefined || checkpoint_id === undefined) return [];
+    return [{ task, saver, config: { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } } }];
+  });
+}
+
 export interface StepWrites {
   /** What LangGraph has saved of the tasks of the step: it runs only those again that have not finished. */
   writes: readonly CheckpointPendingWrite[];

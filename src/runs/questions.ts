@@ -58,7 +58,7 @@ export function readQuestion({ id, value }: Interrupt): Question {
       text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}${repeated ? `\n${REPEAT_TEXTS.question}` : ""}`,
       options: ["approve", "reject"],
       call: { owner, call, name, args },
-      ...(repeated && { repeated }),
+      ...(repeated && { repeated: true as const }),
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };

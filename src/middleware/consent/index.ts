@@ -34,8 +34,8 @@ export interface ConsentRequest extends ReviewFields {
   name: string;
   args: Record<string, unknown>;
   allowedDecisions: readonly string[];
-  /** The call was under way when the run was stopped: it may have had its effect already. */
-  repeated?: true;
+  /** How often the call was under way when a run was stopped: it may have had its effect already. */
+  repeated?: number;
   /** What was wrong with the last decision, when there was one. */
   error?: string;
   /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
@@ -76,7 +76,8 @@ function gate(name: string, options: ConsentOptions) {
       const turn = await askingTurn(toolCall, ruleOf, context);
       if (turn.message) withholdCalls(turn.message, turn.asking);
       const answer = recorded.repeated ? answered : answeredOnce;
-      const run = (made: typeof request) => recorded.run(made, (one) => answer(one, handler));
+      const run = (made: typeof request) =>
+        recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
       if (turn.at < 0) return recorded.policy === "consent" ? unknownOutcome(toolCall) : run(request);
       const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };
       const decision = await decided(pending, context);
@@ -171,7 +172,7 @@ async function requestFor(
     name: call.name,
     args: call.args,
     allowedDecisions: ruleOf(call)!.allowedDecisions,
-    ...(repeated && { repeated: true as const }),
+    ...(repeated && { repeated: repeated.times }),
     ...(error !== undefined && { error }),
     ...reviewFields(reviews),
   };

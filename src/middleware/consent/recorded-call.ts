@@ -44,7 +44,7 @@ export class RecordedCall {
     this.#policies = policies;
     this.#record = known.record;
     this.#unended = known.unended;
-    this.policy = known.record && known.unended?.isOwn ? (known.policy ?? "consent") : undefined;
+    this.policy = known.record && known.unended?.times ? (known.policy ?? "consent") : undefined;
   }
 
   static async find({ toolCall, tool, runtime }: Request, policies: Policies): Promise<RecordedCall> {
@@ -71,10 +71,10 @@ export class RecordedCall {
   /** Runs the call; that it has begun is saved first. */
   async run<Made extends Request>(
     request: Made,
-    handler: (request: Made) => Promise<ToolMessage | Command>,
+    { handler, wasAsked }: { handler: (request: Made) => Promise<ToolMessage | Command>; wasAsked: boolean },
   ): Promise<ToolMessage | Command> {
     const { toolCall, runtime } = request;
-    await this.#record?.begin();
+    await this.#record?.begin({ wasAsked });
     if (this.policy) {
       markRepetition(toolCall, runtime.configurable);
       await tellRepetition(toolCall);

@@ -45,11 +45,11 @@ export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswe
  */
 export function earlierAnswer(
   configurable: Record<string, unknown>,
-  { asked, hasAnswers }: Pick<Unended, "asked" | "hasAnswers">,
+  { asked, hasAnswers, times }: Pick<Unended, "asked" | "hasAnswers" | "times">,
 ): { answer: unknown; isSame: boolean } | "unclear" | undefined {
   const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
   const { repeated, putAside } = (asked ?? {}) as { repeated?: unknown; putAside?: unknown };
-  const isAsked = repeated === true;
+  const isAsked = repeated === times;
   if (hasAnswers && !isAsked) return "unclear";
   const answer = pad?.nullResume;
   const isSame = isAsked && putAside !== undefined && isDeepStrictEqual(answer, putAside);

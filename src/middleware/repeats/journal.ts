@@ -7,20 +7,22 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { lastAsked, stepOf, type Step } from "../step-writes.ts";
+import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
 
 /** What is kept of a call that has begun, until its step is over. */
 interface Entry {
   task: string;
   call: string;
+  /** How often it has begun. */
+  times: number;
 }
 
 /** What earlier invocations have left of a step. */
 export interface Unended {
   /** The ids of calls that were begun, and neither ended nor stopped to ask. */
   calls: ReadonlySet<string>;
-  /** Whether the call at hand is one of them. */
-  isOwn: boolean;
+  /** How often the call at hand was: 0 when it is none of them. */
+  times: number;
   /** The value of the question that the call at hand last stopped with. */
   asked: unknown;
   /** Whether LangGraph has answers in store for it. */
@@ -32,51 +34,58 @@ export interface Unended {
  * is no task's: LangGraph leaves it alone, and every checkpointer keeps it.
  */
 export class CallRecord {
-  readonly #step: Step;
   readonly #call: string;
-  readonly #isResumed: boolean;
+  readonly #step: Step;
+  readonly #configurable: Record<string, unknown>;
+  #times = 0;
 
-  private constructor(step: Step, call: string, isResumed: boolean) {
-    this.#step = step;
+  private constructor(call: string, step: Step, configurable: Record<string, unknown>) {
     this.#call = call;
-    this.#isResumed = isResumed;
+    this.#step = step;
+    this.#configurable = configurable;
   }
 
   /** The record of a call, from its task's configuration; undefined where nothing is saved. */
-  static of(call: string, configurable: Record<string, unknown> | undefined): CallRecord | undefined {
+  static of(call: string, configurable: Record<string, unknown> = {}): CallRecord | undefined {
     const step = stepOf(configurable);
-    // LangGraph says so in the first step of an invocation, and no later one has been begun before.
-    return step && new CallRecord(step, call, configurable?.["__pregel_resuming"] === true);
+    return step && new CallRecord(call, step, configurable);
   }
 
   /** What is left of the step; undefined for one that nobody has begun before. */
   async unended(): Promise<Unended | undefined> {
-    if (!this.#isResumed) return undefined;
+    // LangGraph says so in the first step of an invocation, and no later one has been begun before.
+    if (this.#configurable["__pregel_resuming"] !== true) return undefined;
     const { task } = this.#step;
     const { writes, before } = await this.#read();
     const here = unendedOf(writes);
     // Some models give all calls of a turn one id; then the task tells them apart.
     const own = [...here.filter((entry) => entry.task === task), ...before];
+    this.#times = Math.max(0, ...own.filter(({ call }) => call === this.#call).map(({ times }) => times));
     return {
       calls: new Set([...here, ...before].map(({ call }) => call)),
-      isOwn: own.some(({ call }) => call === this.#call),
+      times: this.#times,
       asked: lastAsked(writes, task),
       hasAnswers: writes.some(([id, channel]) => id === task && channel === RESUME),
     };
   }
 
-  /** To be called before anything of the call is done. */
-  async begin(): Promise<void> {
-    await this.#put({ task: this.#step.task, call: this.#call });
+  /**
+   * To be called before anything of the call is done. Of one that a person `wasAsked` about the callers know, too: they
+   * keep the question.
+   */
+  async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
+    const callers = wasAsked ? callersOf(this.#configurable) : [];
+    for (const step of [...callers, this.#step]) {
+      await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
+    }
   }
 
   /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
   async pause(): Promise<void> {
-    await this.#put(null);
+    await this.#put(this.#step, null);
   }
 
-  async #put(entry: Entry | null): Promise<void> {
-    const { saver, config, task } = this.#step;
+  async #put({ saver, config, task }: Step, entry: Entry | null): Promise<void> {
     try {
       await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(this.#call, task));
     } catch (cause) {
@@ -101,6 +110,20 @@ export class CallRecord {
     }
     return { writes, before };
   }
+}
+
+/**
+ * Whether a call was begun after the question that a task last stopped with: the answer was given, and what became of
+ * the call is not known.
+ */
+export function isOvertaken(
+  { id, value }: { id: string; value: unknown },
+  writes: readonly CheckpointPendingWrite[],
+): boolean {
+  const { call, repeated = 0 } = (value ?? {}) as { call?: unknown; repeated?: number };
+  return unendedOf(writes).some(
+    (entry) => entry.task === id && entry.call === call && entry.times > repeated,
+  );
 }
 
 /** What a task writes that has not finished. */

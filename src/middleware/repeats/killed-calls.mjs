@@ -58,6 +58,7 @@ const OPTIONS = {
   refuse: { repeats: { "*": "ask" } },
   consent: { interruptOn: { send: true } },
   "consent-without-id": { interruptOn: { send: true } },
+  "consent-of-sub-agent": { interruptOn: { send: true } },
   ended: { middleware: [hangsAfterwards] },
   off: { repeats: false },
 };
@@ -96,7 +97,7 @@ function answer(thread) {
     const said = messages.filter((message) => message.type === "ai").length;
     if (said > 0) return "done";
     const isHelper = messages.some((message) => message.text === "help");
-    if (thread === "sub-agent" && !isHelper)
+    if (thread.endsWith("sub-agent") && !isHelper)
       return callTool("task", { description: "help", subagent_type: "general-purpose" }, "t");
     if (thread === "harmless") return callTool("look", {}, "l");
     return [callTool("send", {}, "s"), callTool("note", {}, "n")];

@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sqliteSaver } from "../../storage/sqlite.ts";
 import type { ConsentRequest } from "../consent/index.ts";
+import { isOvertaken } from "./journal.ts";
 
 interface Job {
   thread: string;
@@ -24,29 +26,45 @@ interface Result {
 }
 
 const BESIDE = ["unknown", "repeat", "ask", "refuse", "consent", "consent-without-id", "ended", "off"];
-const THREADS = [...BESIDE, "sub-agent", "harmless"];
+const ASKING = ["consent", "consent-without-id", "consent-of-sub-agent"];
+const SUB_AGENTS = ["sub-agent", "consent-of-sub-agent"];
+const THREADS = [...BESIDE, ...SUB_AGENTS, "harmless"];
 const UNKNOWN = /^send: It is not known whether this send call was carried out/;
 
 let folder: string;
 let child: ChildProcess | undefined;
 /** What came of each thread in the process after the one that was killed. */
 let resumed: Record<string, Result>;
+/** Of a thread that was killed in the same call once more. */
+let twice: Result;
 /** Where questions had been answered after that. */
 let answered: Record<string, Result>;
+/** Whether the main graph's question was overtaken by what became of the call. */
+let questionsAfterKill: boolean[];
+let questionsAsked: boolean[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-killed-calls-"));
-  const asked = await finish(
-    ["consent", "consent-without-id"].map((thread): Job => ({ thread, input: "go" })),
-  );
+  const asked = await finish(ASKING.map((thread): Job => ({ thread, input: "go" })));
   const approve = { type: "approve" };
-  const { id } = asked["consent"]!.open[0]!;
-  await kill([
-    ...THREADS.filter((thread) => !thread.startsWith("consent")).map((thread) => ({ thread, input: "go" })),
-    { thread: "consent", resume: { [id]: approve } },
-    { thread: "consent-without-id", resume: approve },
-  ]);
+  const approved = (thread: string, { open }: Result = asked[thread]!): Job => ({
+    thread,
+    resume: { [open[0]!.id]: approve },
+  });
+  await kill(
+    [
+      ...THREADS.filter((thread) => !ASKING.includes(thread)).map((thread) => ({ thread, input: "go" })),
+      approved("consent"),
+      approved("consent-of-sub-agent"),
+      { thread: "consent-without-id", resume: approve },
+    ],
+    async () => THREADS.every((thread) => effectsOf(thread).length === 1) && (await areNotesSaved()),
+  );
+  questionsAfterKill = await questionsOf(["consent", "consent-of-sub-agent"]);
   resumed = await finish(THREADS.map((thread) => ({ thread })));
+  questionsAsked = await questionsOf(["consent", "consent-of-sub-agent"]);
+  await kill([approved("consent", resumed["consent"])], async () => effectsOf("consent").length === 2);
+  twice = (await finish([{ thread: "consent" }]))["consent"]!;
   const answer = (thread: string, decision: object): Job => ({
     thread,
     resume: { [resumed[thread]!.open[0]!.id]: decision },
@@ -54,7 +72,8 @@ beforeAll(async () => {
   answered = await finish([
     answer("ask", approve),
     answer("refuse", { type: "reject", message: "once is enough" }),
-    answer("consent", approve),
+    approved("consent", twice),
+    approved("consent-of-sub-agent", resumed["consent-of-sub-agent"]),
     { thread: "consent-without-id", resume: approve },
   ]);
 }, 120_000);
@@ -80,7 +99,7 @@ describe("a call that was under way when its process was killed", () => {
 
   it("is asked about where its tool says so, and run again when a person allows it", () => {
     const [{ value }] = resumed["ask"]!.open as [Result["open"][0]];
-    expect(value).toMatchObject({ type: "consent", call: "s", name: "send", repeated: true });
+    expect(value).toMatchObject({ type: "consent", call: "s", name: "send", repeated: 1 });
     expect(value.actionRequests[0]!.description).toContain("It may have had its effect already");
     expect(answered["ask"]!.results).toEqual(["send: sent", "note: noted"]);
     expect(effectsOf("ask")).toEqual(["s false", "s true"]);
@@ -95,13 +114,26 @@ describe("a call that was under way when its process was killed", () => {
     "and had been approved is asked about again, and says so: %s",
     (thread) => {
       expect(resumed[thread]!.open).toHaveLength(1);
-      expect(resumed[thread]!.open[0]!.value).toMatchObject({ call: "s", repeated: true });
+      expect(resumed[thread]!.open[0]!.value).toMatchObject({ call: "s", repeated: 1 });
     },
   );
 
-  it("runs again with a new approval by the question's id", () => {
+  it("runs again with a new approval by the question's id, which holds for that one time", () => {
+    expect(twice.open[0]!.value).toMatchObject({ call: "s", repeated: 2 });
     expect(answered["consent"]!.results).toEqual(["send: sent", "note: noted"]);
-    expect(effectsOf("consent")).toEqual(["s false", "s true"]);
+    expect(effectsOf("consent")).toEqual(["s false", "s true", "s true"]);
+  });
+
+  it("and had been approved to a sub-agent is asked about again, too", () => {
+    const { open } = resumed["consent-of-sub-agent"]!;
+    expect(open[0]!.value).toMatchObject({ call: "s", repeated: 1 });
+    expect(answered["consent-of-sub-agent"]!.results).toEqual(["task: done"]);
+    expect(effectsOf("consent-of-sub-agent")).toEqual(["s false", "s true"]);
+  });
+
+  it("has overtaken the question from before, and not the one that it is asked about then", () => {
+    expect(questionsAfterKill).toEqual([true, true]);
+    expect(questionsAsked).toEqual([false, false]);
   });
 
   it("does not run again on an answer without an id that may be the one from before", () => {
@@ -131,7 +163,7 @@ describe("a call that was under way when its process was killed", () => {
   });
 
   it("does not have the calls beside it run again that had finished", () => {
-    for (const thread of [...BESIDE, "sub-agent"]) {
+    for (const thread of [...BESIDE, ...SUB_AGENTS]) {
       expect(linesOf(thread).filter((line) => line === "note")).toHaveLength(1);
     }
   });
@@ -149,35 +181,57 @@ describe("a call that was under way when its process was killed", () => {
   });
 });
 
-/** Runs threads until all their calls are under way, and kills the process. */
-async function kill(jobs: Job[]): Promise<void> {
+/** Runs threads until their calls are under way, and kills the process. */
+async function kill(jobs: Job[], isUnderWay: () => Promise<boolean>): Promise<void> {
   child = start(jobs, "hang");
   const failure = text(child.stderr!);
-  const isUnderWay = async (): Promise<boolean> => {
-    expect(child!.exitCode, child!.exitCode === null ? "" : await failure).toBeNull();
-    const begun = BESIDE.every((thread) => effectsOf(thread).length === 1);
-    return (
-      begun && effectsOf("sub-agent").length === 1 && linesOf("harmless").length === 1 && areNotesSaved()
-    );
-  };
-  while (!(await isUnderWay())) await sleep(50);
+  while (!(await isUnderWay())) {
+    expect(child.exitCode, child.exitCode === null ? "" : await failure).toBeNull();
+    await sleep(50);
+  }
   child.kill("SIGKILL");
   await once(child, "exit");
 }
 
-async function areNotesSaved(): Promise<boolean> {
+async function withSaver<T>(
+  look: (saver: Awaited<ReturnType<typeof sqliteSaver>>) => Promise<T>,
+): Promise<T> {
   const saver = await sqliteSaver(join(folder, "threads.db"));
   try {
-    const places = BESIDE.map((thread) => ({ thread_id: thread, checkpoint_ns: "" }));
-    for await (const { config } of saver.list({ configurable: { thread_id: "sub-agent" } })) {
-      const { checkpoint_ns: ns } = config.configurable as { checkpoint_ns: string };
-      if (ns !== "") places.push({ thread_id: "sub-agent", checkpoint_ns: ns });
-    }
-    const saved = await Promise.all(places.map((configurable) => saver.getTuple({ configurable })));
-    return saved.every((tuple) => tuple?.pendingWrites?.some(([, channel]) => channel === "messages"));
+    return await look(saver);
   } finally {
     saver.close();
   }
+}
+
+async function areNotesSaved(): Promise<boolean> {
+  return withSaver(async (saver) => {
+    const places = BESIDE.map((thread) => ({ thread_id: thread, checkpoint_ns: "" }));
+    for (const thread of SUB_AGENTS) {
+      for await (const { config } of saver.list({ configurable: { thread_id: thread } })) {
+        const { checkpoint_ns: ns } = config.configurable as { checkpoint_ns: string };
+        if (ns !== "") places.push({ thread_id: thread, checkpoint_ns: ns });
+      }
+    }
+    const saved = await Promise.all(places.map((configurable) => saver.getTuple({ configurable })));
+    return saved.every((tuple) => tuple?.pendingWrites?.some(([, channel]) => channel === "messages"));
+  });
+}
+
+async function questionsOf(threads: string[]): Promise<boolean[]> {
+  return withSaver(async (saver) => {
+    const saved = await Promise.all(
+      threads.map((thread) => saver.getTuple({ configurable: { thread_id: thread } })),
+    );
+    return saved.flatMap((tuple) => {
+      const writes = tuple!.pendingWrites!;
+      return writes.flatMap(([id, channel, value]) =>
+        channel === INTERRUPT
+          ? [isOvertaken({ id, value: (value as { value: unknown }).value }, writes)]
+          : [],
+      );
+    });
+  });
 }
 
 async function finish(jobs: Job[]): Promise<Record<string, Result>> {

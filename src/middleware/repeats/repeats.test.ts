@@ -103,7 +103,7 @@ describe("what is saved of calls that begin", () => {
       { plan: {}, tools: [quick, look] },
     );
     await run(go);
-    expect(saver.begun).toEqual([{ task: expect.any(String) as string, call: "7" }]);
+    expect(saver.begun).toEqual([{ task: expect.any(String) as string, call: "7", times: 1 }]);
   });
 
   it("is there before anything of the call is done: where it cannot be saved, the call is not made", async () => {
@@ -192,8 +192,8 @@ describe("a call that was cut short", () => {
     });
     await expect(run(go, { signal: a.signal })).rejects.toThrow(/abort/i);
     expect((await run(null)).open.map(({ call, repeated }) => [call, repeated])).toEqual([
-      ["a", true],
-      ["b", true],
+      ["a", 1],
+      ["b", 1],
     ]);
     const { open } = await run(new Command({ resume: { type: "approve" } }));
     expect(open).toHaveLength(2);
@@ -263,12 +263,14 @@ describe("files on a disk", () => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-repeats-"));
     try {
       const controller = new AbortController();
+      let ended = 0;
       const stop = {
         name: "Stop",
         wrapToolCall: async (request: never, handler: (request: never) => unknown) => {
           const result = await handler(request);
           if (controller.signal.aborted) return result;
-          setTimeout(() => controller.abort());
+          ended += 1;
+          if (ended === 2) controller.abort();
           return new Promise(() => {});
         },
       } as unknown as AnyAgentMiddleware;
