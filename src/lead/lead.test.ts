@@ -85,6 +85,7 @@ describe("plan mode", () => {
       "LoopGuardMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
+      "RepeatsMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
     ]);
