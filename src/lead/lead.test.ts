@@ -98,6 +98,7 @@ describe("plan mode", () => {
       "BrokenCallsMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
+      "RepeatsMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
     ]);

@@ -74,7 +74,7 @@ function gate(name: string, options: ConsentOptions) {
       const ruleOf: RuleOf = (call) =>
         recorded.mustAsk(call) ? always(rules.get(call.name)) : rules.get(call.name);
       const turn = await askingTurn(toolCall, ruleOf, context);
-      if (turn.message) withholdCalls(turn.message, turn.asking);
+      if (turn.message && turn.asking.length > 0) withholdCalls(turn.message, turn.asking);
       const answer = recorded.repeated ? answered : answeredOnce;
       const run = (made: typeof request) =>
         recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });

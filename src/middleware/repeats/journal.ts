@@ -29,6 +29,9 @@ export interface Unended {
   hasAnswers: boolean;
 }
 
+/** The calls that each task has begun, by what LangGraph keeps for it in memory. */
+const begunHere = new WeakMap<object, Set<string>>();
+
 /**
  * The record that a call has begun. It is a write among those that LangGraph saves of a step's tasks, under an id that
  * is no task's: LangGraph leaves it alone, and every checkpointer keeps it.
@@ -53,6 +56,7 @@ export class CallRecord {
 
   /** What is left of the step; undefined for one that nobody has begun before. */
   async unended(): Promise<Unended | undefined> {
+    if (this.#isBegunHere()) return undefined;
     // LangGraph says so in the first step of an invocation, and no later one has been begun before.
     if (this.#configurable["__pregel_resuming"] !== true) return undefined;
     const { task } = this.#step;
@@ -74,10 +78,18 @@ export class CallRecord {
    * keep the question.
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
+    if (this.#isBegunHere()) return;
     const callers = wasAsked ? callersOf(this.#configurable) : [];
     for (const step of [...callers, this.#step]) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
+    const pad = this.#configurable["__pregel_scratchpad"] as object;
+    begunHere.set(pad, (begunHere.get(pad) ?? new Set()).add(this.#call));
+  }
+
+  /** Whether it was begun in this invocation: somebody further out tries again, or minds it, too. */
+  #isBegunHere(): boolean {
+    return begunHere.get(this.#configurable["__pregel_scratchpad"] as object)?.has(this.#call) ?? false;
   }
 
   /** Of a call that stopped to ask: it is meant to be run again from its beginning. */

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkStore } from "../../storage/check.ts";
 import { sqliteSaver } from "../../storage/sqlite.ts";
 import type { ConsentRequest } from "../consent/index.ts";
 import { isOvertaken } from "./journal.ts";
@@ -41,6 +42,7 @@ let twice: Result;
 let answered: Record<string, Result>;
 /** Whether the main graph's question was overtaken by what became of the call. */
 let questionsAfterKill: boolean[];
+let problems: unknown[];
 let questionsAsked: boolean[];
 
 beforeAll(async () => {
@@ -60,6 +62,7 @@ beforeAll(async () => {
     ],
     async () => THREADS.every((thread) => effectsOf(thread).length === 1) && (await areNotesSaved()),
   );
+  problems = await checkStore(join(folder, "threads.db"));
   questionsAfterKill = await questionsOf(["consent", "consent-of-sub-agent"]);
   resumed = await finish(THREADS.map((thread) => ({ thread })));
   questionsAsked = await questionsOf(["consent", "consent-of-sub-agent"]);
@@ -166,6 +169,11 @@ describe("a call that was under way when its process was killed", () => {
     for (const thread of [...BESIDE, ...SUB_AGENTS]) {
       expect(linesOf(thread).filter((line) => line === "note")).toHaveLength(1);
     }
+  });
+
+  it("leaves a store that is whole", async () => {
+    expect(problems).toEqual([]);
+    expect(await checkStore(join(folder, "threads.db"))).toEqual([]);
   });
 
   it("leaves nothing behind once its step is over", () => {

@@ -5,7 +5,7 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { SCHEDULED, type PendingWrite } from "@langchain/langgraph-checkpoint";
-import { createAgent, tool, type AnyAgentMiddleware } from "langchain";
+import { createAgent, createMiddleware, tool, type AnyAgentMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
@@ -225,6 +225,42 @@ describe("a call that was cut short", () => {
     });
     await expect(run(go, { signal })).rejects.toThrow(/abort/i);
     expect(results((await run(null)).messages)).toEqual([UNKNOWN]);
+  });
+
+  it("that is tried again by somebody further out is no repetition for that", async () => {
+    const { made, seen, signal } = stopping("send", { metadata: { annotations: { idempotentHint: true } } });
+    const again = createMiddleware({
+      name: "Again",
+      wrapToolCall: async (request, handler) => {
+        await handler(request);
+        return handler(request);
+      },
+    });
+    const model = new ScriptedModel([[callTool("send", {}, "s"), callTool("other", {}, "o")], "done"]);
+    let others = 0;
+    const other = tool(() => String((others += 1)), {
+      name: "other",
+      description: "o",
+      schema: z.object({}),
+    });
+    // The other call has not begun when the run is stopped.
+    const late = createMiddleware({
+      name: "Late",
+      wrapToolCall: async (request, handler) => {
+        if (request.toolCall.name === "other" && !signal.aborted) await new Promise(() => {});
+        return handler(request);
+      },
+    });
+    const agent = createAgent({
+      model,
+      tools: [made, other],
+      middleware: [late, again, repeatsMiddleware(), consentMiddleware({ interruptOn: {}, repeats: {} })],
+      checkpointer: new MemorySaver(),
+    });
+    await expect(agent.invoke(go, { ...THREAD, signal })).rejects.toThrow(/abort|stopped/i);
+    const { messages } = await agent.invoke(null, THREAD);
+    expect(results(messages)).toEqual(["sent", "2"]);
+    expect(seen).toEqual([false, true, true]);
   });
 
   it("is run again unseen where the middleware is left out", async () => {
