@@ -7,6 +7,7 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
+import { isRecord } from "../review.ts";
 import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
 
 /** What is kept of a call that has begun, until its step is over. */
@@ -144,7 +145,10 @@ const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
 function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
   const finished = new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
   return writes
-    .flatMap(([, channel, value]) => (channel === SCHEDULED ? [value as Entry | null] : []))
-    .filter((entry) => entry !== null)
+    .flatMap(([, channel, value]) => (channel === SCHEDULED && isEntry(value) ? [value] : []))
     .filter(({ task }) => !finished.has(task));
+}
+
+function isEntry(value: unknown): value is Entry {
+  return isRecord(value) && typeof value["call"] === "string" && typeof value["times"] === "number";
 }
