@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { isBudgetStop } from "../middleware/budget/index.ts";
+import { isOvertaken } from "../middleware/repeats/journal.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
@@ -76,7 +77,10 @@ export async function isAsking(saver: BaseCheckpointSaver, thread: string): Prom
   const finished = finishedTasks(pendingWrites);
   return pendingWrites.some(
     ([task, channel, value]) =>
-      channel === INTERRUPT && !finished.has(task) && !isBudgetStop((value as Interrupt).value),
+      channel === INTERRUPT &&
+      !finished.has(task) &&
+      !isBudgetStop((value as Interrupt).value) &&
+      !isOvertaken({ id: task, value: (value as Interrupt).value }, pendingWrites),
   );
 }
 
@@ -84,8 +88,11 @@ export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Pr
   const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
   if (waiting.length === 0) return [];
   const saved = await (graph.checkpointer as BaseCheckpointSaver).getTuple(state.config);
-  const finished = finishedTasks(saved?.pendingWrites ?? []);
-  const interrupts = waiting.filter(({ id }) => !finished.has(id)).flatMap((task) => task.interrupts);
+  const writes = saved?.pendingWrites ?? [];
+  const finished = finishedTasks(writes);
+  const interrupts = waiting
+    .filter(({ id }) => !finished.has(id))
+    .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
   return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
 }
 

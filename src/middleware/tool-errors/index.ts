@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
 import { createMiddleware, MiddlewareError, ToolInvocationError } from "langchain";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 
 /**
  * Makes a result of a tool's error, so that the run goes on, in words for the model. Bears the name of LangChain's
@@ -38,12 +38,20 @@ export async function answered<Request extends ToolRequest>(
   } catch (error) {
     // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
-    // How the agent was built is nothing that the model could put right.
-    if (HarnessError.from(error)?.code === "invalid-options") throw error;
+    if (NOT_FOR_MODELS.has(HarnessError.from(error)?.code)) throw error;
     const { name, id = "" } = request.toolCall;
     return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
   }
 }
+
+/** How the agent was built, and what became of its thread, is nothing that a model could put right. */
+const NOT_FOR_MODELS: ReadonlySet<HarnessErrorCode | undefined> = new Set<HarnessErrorCode>([
+  "invalid-options",
+  "storage-corrupt",
+  "storage-failed",
+  "thread-busy",
+  "thread-changed",
+]);
 
 /**
  * Runs a tool like `answered`, but leaves its error to an `answered` further out where there is one: a user's
