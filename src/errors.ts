@@ -2,6 +2,8 @@
 export type HarnessErrorCode =
   | "invalid-options"
   | "invalid-plan"
+  | "plan-conflict"
+  | "turn-unfinished"
   | "invalid-request"
   | "no-model"
   | "invalid-model"
