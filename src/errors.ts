@@ -4,6 +4,7 @@ export type HarnessErrorCode =
   | "invalid-plan"
   | "plan-conflict"
   | "turn-unfinished"
+  | "run-ended"
   | "invalid-request"
   | "no-model"
   | "invalid-model"
