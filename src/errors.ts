@@ -5,6 +5,7 @@ export type HarnessErrorCode =
   | "plan-conflict"
   | "turn-unfinished"
   | "run-ended"
+  | "edit-withdrawn"
   | "invalid-request"
   | "no-model"
   | "invalid-model"

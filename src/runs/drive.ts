@@ -8,6 +8,7 @@ import type { RunAgent } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";
 import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
+import { MailboxService } from "./mailbox.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import type { Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
@@ -44,7 +45,6 @@ export async function drive(input: object | null, options: DriveOptions): Promis
   try {
     return await run(input, { ...options, edits });
   } finally {
-    await edits.close();
     // A lease that cannot be given back, as on a full disk, ends with this process.
     await release().catch(() => {});
   }
@@ -63,7 +63,9 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   const recorder = new Recorder(emit, signal);
   const news = new EditNews(options);
   edits.open((edit, begin) => news.write(edit, begin));
+  const mailbox = new MailboxService(agent, options.thread, edits);
   try {
+    await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
@@ -85,6 +87,9 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     recorder.finish();
+    mailbox.stop();
+    await edits.close();
+    await mailbox.answered();
   }
 }
 

@@ -19,8 +19,8 @@ export class PlanConflict extends HarnessError {
   /** The plan as it is, for another try. */
   readonly todos: readonly Todo[];
 
-  constructor(conflicts: readonly Conflict[], todos: readonly Todo[], reason = moved(conflicts)) {
-    super("plan-conflict", `The plan was not changed: it has moved on meanwhile. ${reason}`);
+  constructor(message: string, { conflicts, todos }: Pick<PlanConflict, "conflicts" | "todos">) {
+    super("plan-conflict", message);
     this.conflicts = conflicts;
     this.todos = todos;
   }
@@ -35,7 +35,7 @@ export function mergedPlan(agent: RunAgent, now: readonly Todo[], { todos, base 
   }
   const mine = read.plan.todos;
   const merge = mergeEdit({ base, mine, theirs: now });
-  if (!merge.ok) throw new PlanConflict(merge.conflicts, now);
+  if (!merge.ok) throw conflict(now, merge.conflicts);
   try {
     return planAfter(agent, now, [merge.todos]);
   } catch (error) {
@@ -43,7 +43,7 @@ export function mergedPlan(agent: RunAgent, now: readonly Todo[], { todos, base 
     if (known?.code !== "invalid-plan" || isDeepStrictEqual(base, now)) throw error;
     // Throws where the edit breaks a rule by itself.
     planAfter(agent, base, [mine]);
-    throw new PlanConflict([], now, known.message);
+    throw conflict(now, [], known.message);
   }
 }
 
@@ -58,6 +58,15 @@ export function planAfter(
   const list = channel.fromCheckpoint(start && [...start]);
   for (const each of updates) list.update(each);
   return list.get();
+}
+
+function conflict(
+  todos: readonly Todo[],
+  conflicts: readonly Conflict[],
+  reason = moved(conflicts),
+): PlanConflict {
+  const message = `The plan was not changed: it has moved on meanwhile. ${reason}`;
+  return new PlanConflict(message, { conflicts, todos });
 }
 
 function moved(conflicts: readonly Conflict[]): string {
