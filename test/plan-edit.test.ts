@@ -35,7 +35,7 @@ beforeAll(async () => {
     const [next] = script;
     const answer = typeof next === "function" ? next(text) : next;
     if (next !== undefined && answer === undefined) return call("ls", { path: `/${requests.length}` });
-    script.shift();
+    script = script.slice(1);
     return answer ?? { error: { message: "The script is over." }, status: 500 };
   });
   await server.start();
