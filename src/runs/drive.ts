@@ -1,11 +1,15 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, GraphRecursionError } from "@langchain/langgraph";
+import { Command, GraphRecursionError, isGraphDrained } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent } from "./agent.ts";
+import { EditNews } from "./edit-news.ts";
 import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
+import { MailboxService } from "./mailbox.ts";
+import { PlanEdits } from "./plan-edits.ts";
 import type { Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
 import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
@@ -21,6 +25,8 @@ export interface DriveOptions {
   answer: (question: Question) => Promise<unknown>;
   /** Whether the caller holds the thread already. Otherwise it is held from here, and a run of another is an error. */
   isHeld?: boolean;
+  /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
+  edits?: PlanEdits;
 }
 
 /**
@@ -28,30 +34,43 @@ export interface DriveOptions {
  * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
  */
 export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
+  const edits = options.edits ?? new PlanEdits();
   let release: () => Promise<void>;
   try {
     release = options.isHeld ? async () => {} : await hold(options.agent, options.thread);
   } catch (error) {
+    await edits.close();
     return { ...ending(undefined, "failed"), error: explain(error, options.model) };
   }
   try {
-    return await run(input, options);
+    return await run(input, { ...options, edits });
   } finally {
     // A lease that cannot be given back, as on a full disk, ends with this process.
     await release().catch(() => {});
   }
 }
 
-async function run(input: object | null, options: DriveOptions): Promise<Ending> {
-  const { agent, signal, emit } = options;
+type Run = DriveOptions & { edits: PlanEdits };
+
+async function run(input: object | null, options: Run): Promise<Ending> {
+  const { agent, signal, edits } = options;
   const config = { configurable: { thread_id: options.thread } };
+  const emit = (event: RunEventBody): void => {
+    edits.noteStep();
+    options.emit(event);
+  };
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
+  const news = new EditNews(options);
+  edits.open((edit, begin) => news.write(edit, begin));
+  const mailbox = new MailboxService(agent, options.thread, edits);
   try {
+    await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
-      await stream(next === GO_ON ? null : next, options, recorder);
+      await stream(next === GO_ON ? null : next, options, { recorder, news });
+      await edits.settle();
       const state = await agent.graph.getState(config);
       // Where a question stays open, the model is not called and nobody else tells what was refused.
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
@@ -62,11 +81,15 @@ async function run(input: object | null, options: DriveOptions): Promise<Ending>
       if (signal.aborted) return ending(state, "interrupted");
     }
   } catch (error) {
+    await edits.settle();
     const state = await agent.graph.getState(config).catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     recorder.finish();
+    mailbox.stop();
+    await edits.close();
+    await mailbox.answered();
   }
 }
 
@@ -87,31 +110,59 @@ async function questionsFirst(
   return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
 }
 
-async function stream(
+/** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
+async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
+  for (let next = input; await isDrained(next, options, parts); next = null) await options.edits.settle();
+}
+
+interface Parts {
+  recorder: Recorder;
+  news: EditNews;
+}
+
+/** Runs, and says whether it was stopped between two steps. */
+async function isDrained(
   input: object | null,
-  { agent, thread, emit, signal }: DriveOptions,
-  recorder: Recorder,
-): Promise<void> {
-  const chunks = await agent.stream(input as never, {
-    configurable: { thread_id: thread },
-    streamMode: "custom",
-    // Saved before the next step begins: a kill repeats at most the step in flight.
-    durability: "sync",
-    callbacks: [recorder],
-    signal,
-  });
-  for await (const chunk of chunks as AsyncIterable<unknown>) {
-    if (isPlanChangeEvent(chunk)) {
-      const { owner, by, changes, counts, todos } = chunk;
-      const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
-      emit({ type: "plan-change", ...copy });
-    } else if (isSubagentEvent(chunk)) {
-      const { owner, name, description, todoId, error } = chunk;
-      if (chunk.type === "subagent-start") {
-        emit({ type: chunk.type, owner, name, description, ...(todoId !== undefined && { todoId }) });
-      } else {
-        emit({ type: chunk.type, owner, name, ok: chunk.ok ?? true, ...(error !== undefined && { error }) });
-      }
+  { agent, thread, emit, signal, edits }: Run,
+  { recorder, news }: Parts,
+): Promise<boolean> {
+  const control = new StepControl();
+  await edits.enter(control);
+  try {
+    const config = {
+      configurable: { thread_id: thread },
+      streamMode: "custom" as const,
+      // Saved before the next step begins: a kill repeats at most the step in flight.
+      durability: "sync" as const,
+      callbacks: [recorder],
+      signal,
+      // LangChain's types do not know of it, and pass it on.
+      control,
+    };
+    const chunks = await agent.stream(input as never, config);
+    for await (const chunk of chunks as AsyncIterable<unknown>) {
+      if (!news.isKnown(chunk)) show(chunk, emit);
+    }
+    return false;
+  } catch (error) {
+    if (isGraphDrained(error)) return true;
+    throw error;
+  } finally {
+    edits.leave();
+  }
+}
+
+function show(chunk: unknown, emit: DriveOptions["emit"]): void {
+  if (isPlanChangeEvent(chunk)) {
+    const { owner, by, changes, counts, todos } = chunk;
+    const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
+    emit({ type: "plan-change", ...copy });
+  } else if (isSubagentEvent(chunk)) {
+    const { owner, name, description, todoId, error } = chunk;
+    if (chunk.type === "subagent-start") {
+      emit({ type: chunk.type, owner, name, description, ...(todoId !== undefined && { todoId }) });
+    } else {
+      emit({ type: chunk.type, owner, name, ok: chunk.ok ?? true, ...(error !== undefined && { error }) });
     }
   }
 }

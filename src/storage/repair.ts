@@ -9,7 +9,7 @@ import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 import { SqliteSaver } from "./saver.ts";
 import { Survey, type StoredThreadRow } from "./survey.ts";
-import { BLOBS, CHECKPOINTS, LEASES, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, LEASES, THREADS, WRITES } from "./tables.ts";
 import { recount } from "./upgrade.ts";
 
 export interface Repair {
@@ -65,6 +65,7 @@ async function copy(
       blob: (row) => BLOBS.put(fresh, row),
       checkpoint: (row) => CHECKPOINTS.put(fresh, row),
       write: (row) => WRITES.put(fresh, row),
+      edit: (row) => EDITS.put(fresh, row),
     },
     onProgress,
   );
@@ -86,7 +87,7 @@ async function copy(
       if (!isSame) changed.push(row.id);
       THREADS.put(fresh, isSame ? row : { ...row, ...UNKNOWN, checkpoint: newest.id });
     }
-    for (const table of ["writes", "checkpoints", "blobs"]) {
+    for (const table of ["writes", "checkpoints", "blobs", "edits"]) {
       fresh.run(`DELETE FROM ${table} WHERE thread NOT IN (SELECT key FROM threads)`);
     }
     recount(fresh);

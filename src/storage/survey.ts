@@ -3,7 +3,7 @@ import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { toText, type Stored } from "./table.ts";
-import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, HEADS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
 
 export type StoredBlob = Stored<typeof BLOBS>;
 export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
@@ -16,6 +16,7 @@ export interface Sink {
   blob?: (row: StoredBlob) => void;
   checkpoint?: (row: StoredCheckpointRow) => void;
   write?: (row: StoredWriteRow) => void;
+  edit?: (row: StoredEdit) => void;
 }
 
 const BATCH = 200;
@@ -47,6 +48,7 @@ export class Survey {
     this.#readThreads();
     this.#readBlobs();
     this.#readCheckpoints();
+    this.#readEdits();
     return this.problems;
   }
 
@@ -141,6 +143,14 @@ export class Survey {
       this.#note(thread, `of ${expected} writes to checkpoint ${id} ${whole} are whole`);
   }
 
+  #readEdits(): void {
+    for (const row of this.#rows("edits", "id")) {
+      const edit = EDITS.decode(row);
+      if (EDITS.isWhole(row)) this.#sink.edit?.(edit);
+      else this.#note(edit.thread, "an edit of its plan that waits is damaged");
+    }
+  }
+
   /** Whether everything that a text refers to is whole. */
   #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
     if (kind === "json" || kind === "bytes") return true;
@@ -163,8 +173,8 @@ export class Survey {
   }
 
   /** The rows of a table by their number. Where many cannot be read at once they are tried one by one. */
-  *#rows(table: "threads" | "blobs" | "checkpoints", key: string): Generator<Row> {
-    const { columns } = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS }[table];
+  *#rows(table: "threads" | "blobs" | "checkpoints" | "edits", key: string): Generator<Row> {
+    const { columns } = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS }[table];
     const select = `SELECT ${columns} FROM ${table} WHERE ${table}.${key}`;
     const end = this.#last(table, key);
     for (let last = 0; last < end;) {
@@ -176,7 +186,7 @@ export class Survey {
       yield* rows ?? this.#oneByOne(`${select} = ?`, start + 1, upTo);
       if (!rows)
         this.problems.push({ what: `table ${table} cannot be read in one go from row ${start + 1}` });
-      if (table !== "threads") this.#progress.done += Math.min(upTo, end) - start;
+      if (table === "blobs" || table === "checkpoints") this.#progress.done += Math.min(upTo, end) - start;
       this.#onProgress(this.#progress);
       last = upTo;
     }
