@@ -136,6 +136,12 @@ describe("a run", () => {
     expect(markdown).toContain("2 tasks per system, seed 5. With all faults off");
   });
 
+  it("comes to an end where a report in a work call is refused for one of its items", async () => {
+    // The model took the others for completed, and reported what waits on them for ever.
+    const outcome = await new Rig(system("holdfast lean inline")).run("1/309", ALL_FAULTS);
+    expect(outcome.end).toBe("answered");
+  });
+
   it.each([
     ["holdfast lean", 20],
     ["holdfast lean, verify", 20],
