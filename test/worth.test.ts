@@ -127,7 +127,7 @@ describe("the world", () => {
 
 describe("a run", () => {
   it("comes to the same figures for the same seed", async () => {
-    const tasks = { all: 2, alone: 0, none: 1 };
+    const tasks = { all: 2, alone: 0, longer: 1, none: 1 };
     const once = () => measure([PEER, LEAN], alone([PEER, LEAN]), { seed: 5, tasks, progress: () => {} });
     const [first, second] = [await once(), await once()];
     expect(second).toEqual(first);
