@@ -21,12 +21,18 @@ export function share(count: number, total: number): Estimate {
   };
 }
 
-/** A mean, with the normal interval. */
+/** A mean of values that are not below zero, with the normal interval. */
 export function mean(values: readonly number[]): Estimate {
+  const { value, low, high } = difference(values);
+  return { value, low: Math.max(0, low), high };
+}
+
+/** A mean of differences, with the normal interval. */
+export function difference(values: readonly number[]): Estimate {
   const value = sum(values) / values.length;
   const variance = sum(values.map((one) => (one - value) ** 2)) / Math.max(1, values.length - 1);
   const spread = Z * Math.sqrt(variance / values.length);
-  return { value, low: Math.max(0, value - spread), high: value + spread };
+  return { value, low: value - spread, high: value + spread };
 }
 
 /** A ratio of two sums, with a bootstrap interval over the pairs. The resampling is the same in every run. */
