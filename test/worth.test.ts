@@ -7,7 +7,7 @@ import { deerflowPeer } from "../bench/worth/deerflow-peer.ts";
 import type { ShownTools } from "../bench/worth/dialects.ts";
 import { ALL_FAULTS, FAULT_NAMES, FAULTS, NO_FAULTS, type Faults } from "../bench/worth/faults.ts";
 import { goalsOf } from "../bench/worth/goals.ts";
-import { mean, ratio, share } from "../bench/worth/intervals.ts";
+import { mean, pairedDifference, ratio, share } from "../bench/worth/intervals.ts";
 import { jobOf, requestOf, type Job } from "../bench/worth/job.ts";
 import { isRight, measure } from "../bench/worth/measure.ts";
 import { report } from "../bench/worth/report.ts";
@@ -170,5 +170,7 @@ it("intervals are those of the textbooks", () => {
   expect(share(0, 10).low).toBe(0);
   const { value, high: above } = mean([1, 2, 3]);
   expect(rounded([value, above])).toEqual([2, 3.132]);
+  const { value: more, low: least, high: most } = pairedDifference(12, 3, 50);
+  expect(rounded([more, least, most])).toEqual([0.18, 0.03, 0.316]);
   expect(ratio([[1, 2]])).toEqual({ value: 0.5, low: 0.5, high: 0.5 });
 });

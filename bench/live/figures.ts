@@ -1,5 +1,5 @@
 import { costOf, type Prices } from "../../src/runs/prices.ts";
-import { difference, mean, ratio, share, sum, type Estimate } from "../worth/intervals.ts";
+import { mean, pairedDifference, ratio, share, sum, type Estimate } from "../worth/intervals.ts";
 import type { RunRecord } from "./results.ts";
 import { NO_PLAN } from "./systems.ts";
 import { KINDS, type Kind } from "./tasks/task.ts";
@@ -80,11 +80,14 @@ export function pairedRow(
   if (pairs.length === 0) return undefined;
   const times = (of: (run: RunRecord) => number): Estimate =>
     ratio(pairs.map(([run, bare]) => [of(run), of(bare)]));
+  /** Pairs in which one alone finished. */
+  const only = (withPlan: boolean): number =>
+    pairs.filter(([run, bare]) => run.solved === withPlan && bare.solved !== withPlan).length;
   const hasCost = prices && sum(pairs.map(([, bare]) => costOf(bare, prices))) > 0;
   return {
     system,
     pairs: pairs.length,
-    finished: difference(pairs.map(([run, bare]) => Number(run.solved) - Number(bare.solved))),
+    finished: pairedDifference(only(true), only(false), pairs.length),
     tokens: times(tokensOf),
     modelCalls: times(({ modelCalls }) => modelCalls),
     ...(hasCost && { cost: times((run) => costOf(run, prices)) }),

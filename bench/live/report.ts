@@ -54,7 +54,7 @@ export function markdownOf(report: LiveReport): string {
   return [
     `# Worth, on ${head.model}`,
     "",
-    `Written by \`npm run bench -- --live\`, seed ${head.seed}, tasks ${head.tasks}. A task is finished when a program finds its outcome right. Intervals are 95%: Wilson for shares, normal for means, bootstrap over tasks for ratios.${unpriced}`,
+    `Written by \`npm run bench -- --live\`, seed ${head.seed}, tasks ${head.tasks}. A task is finished when a program finds its outcome right. Intervals are 95%: Wilson for shares, Agresti and Min for differences of shares, normal for means, bootstrap over tasks for ratios.${unpriced}`,
     "",
     mainTable(report),
     "",
@@ -82,13 +82,13 @@ export function mainTable({ rows, simulated: shares, prices }: LiveReport): stri
     "runs",
     "finished",
     "simulated",
-    "tokens in",
+    "tokens in per task",
     "of them cached",
-    "tokens out",
+    "tokens out per task",
     "tokens per finished task",
-    ...(prices ? ["cost", "cost per finished task"] : []),
-    "model calls",
-    "turns",
+    ...(prices ? ["cost per task", "cost per finished task"] : []),
+    "model calls per task",
+    "turns per task",
   ];
   return table(
     head,

@@ -40,10 +40,12 @@ export class Results {
   readonly folder: string;
   readonly #file: string;
   readonly #lock: string;
+  readonly #head: ResultsHead;
   readonly #records: RunRecord[] = [];
 
-  private constructor(folder: string) {
+  private constructor(folder: string, head: ResultsHead) {
     this.folder = folder;
+    this.#head = head;
     this.#file = join(folder, "runs.jsonl");
     this.#lock = join(folder, "running.pid");
   }
@@ -51,10 +53,10 @@ export class Results {
   /** Opens or begins one. Throws when another process writes to it, or when it holds results of something else. */
   static open(folder: string, head: ResultsHead): Results {
     mkdirSync(folder, { recursive: true });
-    const results = new Results(folder);
+    const results = new Results(folder, head);
     results.#take();
     try {
-      results.#load(head);
+      results.#load();
     } catch (error) {
       results.close();
       throw error;
@@ -76,7 +78,8 @@ export class Results {
   }
 
   add(record: RunRecord): void {
-    appendFileSync(this.#file, `${JSON.stringify(record)}\n`);
+    const lines = existsSync(this.#file) ? [record] : [this.#head, record];
+    appendFileSync(this.#file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     this.#records.push(record);
   }
 
@@ -95,11 +98,8 @@ export class Results {
     writeFileSync(this.#lock, String(process.pid));
   }
 
-  #load(head: ResultsHead): void {
-    if (!existsSync(this.#file)) {
-      writeFileSync(this.#file, `${JSON.stringify(head)}\n`);
-      return;
-    }
+  #load(): void {
+    if (!existsSync(this.#file)) return;
     const text = readFileSync(this.#file, "utf8");
     // A process that was killed may have left half a line.
     const end = text.lastIndexOf("\n") + 1;
@@ -107,7 +107,7 @@ export class Results {
     const [first = "{}", ...rest] = text.slice(0, end).split("\n").filter(Boolean);
     const found = JSON.parse(first) as Partial<ResultsHead>;
     for (const key of ["version", "model", "seed", "tasks"] as const) {
-      if (found[key] === head[key]) continue;
+      if (found[key] === this.#head[key]) continue;
       const what = key === "tasks" ? "other tasks" : `${key} ${String(found[key])}`;
       throw new HarnessError(
         "invalid-options",

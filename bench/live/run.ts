@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { failureOf, type FailureKind } from "../../src/models/failure.ts";
@@ -37,7 +38,8 @@ export interface RunOptions {
 
 /** Runs one task under one system, in a folder of its own, and looks at what is in the folder then. */
 export async function runTask(options: RunOptions): Promise<{ figures: RunFigures; failure: unknown }> {
-  const { system, assignment, model, sandbox, signal, onUsage } = options;
+  const { system, assignment, model, sandbox, onUsage } = options;
+  const { signal, release } = ownSignal(options.signal);
   const start = performance.now();
   const workspace = await LiveWorkspace.create(assignment.files, sandbox);
   const meter = new Meter(onUsage);
@@ -54,22 +56,33 @@ export async function runTask(options: RunOptions): Promise<{ figures: RunFigure
     } catch (error) {
       thrown = error;
     }
-    const end = endingOf(thrown, meter, signal);
-    const counts = end !== "infrastructure" && end !== "interrupted";
-    const problems = counts ? await assignment.check(await workspace.outcome()) : [];
+    let end = endingOf(thrown, meter, signal);
+    let failure = end === "infrastructure" ? meter.failure?.error : undefined;
+    let problems: string[] = [];
+    if (end !== "infrastructure" && end !== "interrupted") {
+      try {
+        problems = await assignment.check(await workspace.outcome());
+      } catch (error) {
+        // The sandbox did not start, or the disk is full: nothing that the model did.
+        end = "infrastructure";
+        failure = error;
+      }
+    }
     const figures: RunFigures = {
       end,
-      solved: counts && problems.length === 0,
+      solved: end !== "infrastructure" && end !== "interrupted" && problems.length === 0,
       problems: problems.slice(0, 3).map((problem) => problem.slice(0, 300)),
       ...meter.usage,
       modelCalls: meter.modelCalls,
       turns: messages.filter((message) => AIMessage.isInstance(message)).length,
       toolCalls: messages.filter((message) => ToolMessage.isInstance(message)).length,
       seconds: Math.round((performance.now() - start) / 100) / 10,
-      ...(end !== "answered" && end !== "interrupted" && { error: lineOf(meter.failure?.error ?? thrown) }),
+      ...(end !== "answered" &&
+        end !== "interrupted" && { error: lineOf(failure ?? meter.failure?.error ?? thrown) }),
     };
-    return { figures, failure: end === "infrastructure" ? meter.failure!.error : undefined };
+    return { figures, failure };
   } finally {
+    release();
     await workspace.remove();
   }
 }
@@ -84,6 +97,16 @@ function endingOf(thrown: unknown, meter: Meter, signal: AbortSignal): Ending {
   if (!meter.failure) return "crashed";
   const { error, call } = meter.failure;
   return call > 1 && OWN_FAULTS.includes(failureOf(error).kind) ? "crashed" : "infrastructure";
+}
+
+/** A signal for one run: LangGraph leaves listeners on the one it is given. */
+function ownSignal(parent: AbortSignal): { signal: AbortSignal; release: () => void } {
+  const own = new AbortController();
+  setMaxListeners(0, own.signal);
+  const abort = (): void => own.abort();
+  if (parent.aborted) abort();
+  parent.addEventListener("abort", abort);
+  return { signal: own.signal, release: () => parent.removeEventListener("abort", abort) };
 }
 
 function lineOf(error: unknown): string {

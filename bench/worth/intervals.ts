@@ -21,18 +21,27 @@ export function share(count: number, total: number): Estimate {
   };
 }
 
-/** A mean of values that are not below zero, with the normal interval. */
+/** A mean, with the normal interval. */
 export function mean(values: readonly number[]): Estimate {
-  const { value, low, high } = difference(values);
-  return { value, low: Math.max(0, low), high };
-}
-
-/** A mean of differences, with the normal interval. */
-export function difference(values: readonly number[]): Estimate {
   const value = sum(values) / values.length;
   const variance = sum(values.map((one) => (one - value) ** 2)) / Math.max(1, values.length - 1);
   const spread = Z * Math.sqrt(variance / values.length);
-  return { value, low: value - spread, high: value + spread };
+  return { value, low: Math.max(0, value - spread), high: value + spread };
+}
+
+/**
+ * The difference between two shares of the same tasks, of which one alone had `more` and the other alone `less`, with
+ * Agresti and Min's interval: it has a width also where nothing differs.
+ */
+export function pairedDifference(more: number, less: number, total: number): Estimate {
+  const [b, c, n] = [more + 0.5, less + 0.5, total + 2];
+  const middle = (b - c) / n;
+  const spread = (Z * Math.sqrt(b + c - (b - c) ** 2 / n)) / n;
+  return {
+    value: (more - less) / total,
+    low: Math.max(-1, middle - spread),
+    high: Math.min(1, middle + spread),
+  };
 }
 
 /** A ratio of two sums, with a bootstrap interval over the pairs. The resampling is the same in every run. */
