@@ -1,6 +1,6 @@
 import {
   lines,
-  list,
+  problemIn,
   type Assignment,
   type Changes,
   type Files,
@@ -55,7 +55,7 @@ export function codeTask({
         prompt: prompt(all.map(({ name }) => `src/${name}.mjs`).join(", ")),
         files,
         check: async ({ test }) =>
-          list(
+          problemIn(
             await test(
               Object.fromEntries(all.map((module) => [testPath(module), testFile(module, module.examples)])),
             ),

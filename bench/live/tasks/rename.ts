@@ -1,4 +1,4 @@
-import { lines, list, touched, without, type Changes, type Files, type LiveTask } from "./task.ts";
+import { lines, problemIn, touched, without, type Changes, type Files, type LiveTask } from "./task.ts";
 
 /** Changes that go through several files of a program, and must reach all of them and nothing else. */
 export const RENAME_TASKS: readonly LiveTask[] = [
@@ -72,7 +72,7 @@ export const RENAME_TASKS: readonly LiveTask[] = [
               '  [10, 17, { items, total: 10, weight: 17 }, "To pay: 10", 20]);',
             ),
           });
-          return [...left, ...docs, ...touched(files, after, ["CHANGELOG.md"]), ...list(failed)];
+          return [...left, ...docs, ...touched(files, after, ["CHANGELOG.md"]), ...problemIn(failed)];
         },
         solution,
         mistake: without(solution, ["docs/api.md"]),
@@ -133,7 +133,7 @@ export const RENAME_TASKS: readonly LiveTask[] = [
           });
           return [
             ...(after[`${from}.mjs`] === undefined ? [] : [`${from}.mjs is still there`]),
-            ...list(failed),
+            ...problemIn(failed),
           ];
         },
         solution,
@@ -173,7 +173,7 @@ export const RENAME_TASKS: readonly LiveTask[] = [
           "Change createUser in src/users.mjs so that it takes one object, { name, email, rights }, instead of three arguments. rights may be left out and is then 1. Change everything in src that calls it accordingly; what the other modules export and return stays as it is.",
         files: all(false),
         check: async ({ test }) =>
-          list(
+          problemIn(
             await test({
               "check.test.mjs": testOf(
                 'import { createUser } from "./src/users.mjs";',
@@ -252,7 +252,7 @@ export const RENAME_TASKS: readonly LiveTask[] = [
             after["src/config.mjs"] === undefined
               ? "src/config.mjs is missing"
               : await test({ "src/config.mjs": other, "check.test.mjs": script(50, 3, 2) });
-          return [...list(same), ...list(follows && `with another configuration, ${follows}`)];
+          return [...problemIn(same), ...problemIn(follows && `with another configuration, ${follows}`)];
         },
         solution,
         mistake: without(solution, ["src/banner.mjs"]),

@@ -122,7 +122,7 @@ export function without(changes: Changes, paths: readonly string[]): Changes {
 }
 
 /** One problem or none as a list. */
-export function list(problem: string | undefined): string[] {
+export function problemIn(problem: string | undefined): string[] {
   return problem === undefined ? [] : [problem];
 }
 

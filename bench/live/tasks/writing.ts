@@ -241,7 +241,7 @@ export const WRITING_TASKS: readonly LiveTask[] = [
           "Under License stands one line with the name of the license.",
         ),
       };
-      const version = (JSON.parse(files["package.json"]!) as { version: string }).version;
+      const version = (JSON.parse(files["package.json"]) as { version: string }).version;
       const readme = (codes: readonly number[]): string =>
         lines(
           `# ${tool}`,
