@@ -99,6 +99,8 @@ describe("the live benchmark", () => {
     const spent = start(server.url, "good", ...args, "--budget", String(CALL * 9.5));
     expect(await spent.ended).toBe(0);
     expect(spent.err()).toContain(`10 runs, ${afterKill.length} of them done`);
+    expect(spent.err()).toMatch(/The others take about \$\d/);
+    expect(spent.err()).toMatch(/finished, 8 calls, 8\.0k in \(3\.2k cached\), 400 out; so far \$/);
     expect(spent.err()).toContain("stopped at the budget. The same command goes on where it stopped.");
     expect(server.requests.length - before).toBe(10);
     const afterBudget = read("good").records;
@@ -135,10 +137,7 @@ describe("the live benchmark", () => {
 
   it("does not count what the provider failed in, tries it again, and counts what a bad model fails in", async () => {
     let status = 500;
-    const server = await startPlayer(
-      () => bad,
-      () => status,
-    );
+    const server = await startPlayer(() => bad, { status: () => status });
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
     const args = ["--model", "openai-compatible:mock", "--retries", "0", "--tasks", "3", "--parallel", "1"];
     const failed = await call("bad", ...args);
@@ -182,14 +181,20 @@ describe("what the user did wrong is one line:", () => {
     expect(await failure("--model", "openai:x", "--prices", "3,15")).toContain("say --yes");
   });
 
+  it("a budget where the server does not say what a call takes", async () => {
+    const server = await startPlayer(() => good, { isMetered: false });
+    vi.stubEnv("HOLDFAST_BASE_URL", server.url);
+    const args = ["--model", "openai-compatible:mock", "--prices", "1,1", "--budget", "1", "--parallel", "1"];
+    expect(await failure(...args)).toContain("no budget can be kept");
+    server.stop();
+    expect(server.requests).toHaveLength(1);
+  });
+
   it.each([
     [401, "did not accept the API key"],
     [404, 'has no model "mock"'],
   ])("a provider that says %i", async (status, text) => {
-    const server = await startPlayer(
-      () => good,
-      () => status,
-    );
+    const server = await startPlayer(() => good, { status: () => status });
     vi.stubEnv("HOLDFAST_BASE_URL", server.url);
     vi.stubEnv("HOLDFAST_API_KEY", "sk-none");
     expect(await failure("--model", "openai-compatible:mock", "--retries", "0")).toContain(text);

@@ -43,12 +43,12 @@ export const bad: Player = (assignment, at) => {
 /** Starts a server on which a player does the tasks. `status` may refuse a request instead. */
 export async function startPlayer(
   player: () => Player,
-  status: (prompt: string) => number = () => 200,
+  { status = () => 200, isMetered = true }: { status?: () => number; isMetered?: boolean } = {},
 ): Promise<ModelServer> {
   return startModelServer((body) => {
     const { messages, tools = [] } = body as unknown as ChatRequest;
     const prompt = String(messages.find(({ role }) => role === "user")?.content);
-    const code = status(prompt);
+    const code = status();
     if (code !== 200) return { status: code, body: { error: { message: "not now" } } };
     const task = ASSIGNMENTS.findIndex((one) => one.prompt === prompt);
     if (task < 0) return { status: 400, body: { error: { message: "an unknown task" } } };
@@ -57,9 +57,17 @@ export async function startPlayer(
       tools.map((tool) => tool.function.name),
     );
     const at = messages.filter(({ role }) => role === "assistant").length;
-    return { status: 200, body: completion(turns[Math.min(at, turns.length - 1)]!, at) };
+    const answer = completion(turns[Math.min(at, turns.length - 1)]!, at);
+    return { status: 200, body: { ...answer, ...(isMetered && { usage: USAGE }) } };
   });
 }
+
+const USAGE = {
+  prompt_tokens: SPENT.input,
+  completion_tokens: SPENT.output,
+  total_tokens: SPENT.input + SPENT.output,
+  prompt_tokens_details: { cached_tokens: SPENT.cached },
+};
 
 const ASSIGNMENTS = LIVE_TASKS.map((task) => assignmentOf(task, "1/1"));
 
@@ -100,11 +108,5 @@ function completion(turn: Turn, at: number): object {
     created: 0,
     model: "m",
     choices: [{ index: 0, message, finish_reason: isAnswer ? "stop" : "tool_calls" }],
-    usage: {
-      prompt_tokens: SPENT.input,
-      completion_tokens: SPENT.output,
-      total_tokens: SPENT.input + SPENT.output,
-      prompt_tokens_details: { cached_tokens: SPENT.cached },
-    },
   };
 }

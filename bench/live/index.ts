@@ -108,6 +108,9 @@ function say(
     case "budget":
       console.error(`bench: stopped at the budget. ${later}`);
       return 0;
+    case "unmetered":
+      console.error(`bench: ${chosen.name} does not say what a call takes, so that no budget can be kept.`);
+      return 1;
     case "signal":
       console.error(`bench: stopped. ${later}`);
       return 130;

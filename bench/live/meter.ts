@@ -14,10 +14,10 @@ export class Meter {
   isUsedUp = false;
   /** What the model's client threw, and which call it was. */
   failure: { error: unknown; call: number } | undefined;
-  readonly #onUsage: (usage: Usage) => void;
+  readonly #onUsage: (usage: Usage | undefined) => void;
 
-  /** `onUsage` is told what each call spent, as soon as it is known. */
-  constructor(onUsage: (usage: Usage) => void) {
+  /** `onUsage` is told what each call spent, as soon as it is known; undefined where the server does not say. */
+  constructor(onUsage: (usage: Usage | undefined) => void) {
     this.#onUsage = onUsage;
   }
 
@@ -54,6 +54,7 @@ export class Meter {
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;
     this.usage.cachedTokens += usage.cachedTokens;
-    this.#onUsage(usage);
+    // Clients make zeros of what a server does not say.
+    this.#onUsage(usage.inputTokens > 0 ? usage : undefined);
   }
 }

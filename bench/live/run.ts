@@ -33,7 +33,8 @@ export interface RunOptions {
   model: BaseChatModel;
   sandbox: SandboxOptions;
   signal: AbortSignal;
-  onUsage: (usage: Usage) => void;
+  /** Told what each model call spent; undefined where the server does not say. */
+  onUsage: (usage: Usage | undefined) => void;
 }
 
 /** Runs one task under one system, in a folder of its own, and looks at what is in the folder then. */

@@ -10,7 +10,7 @@ import { LIVE_SYSTEMS } from "./systems.ts";
 import { assignmentOf, LIVE_TASKS } from "./tasks/index.ts";
 
 /** Why a session ended before its time. */
-export type Stop = { why: "budget" | "signal" } | { why: "provider"; error: unknown };
+export type Stop = { why: "budget" | "signal" | "unmetered" } | { why: "provider"; error: unknown };
 
 /** Failures that the next run would meet as well. */
 const LASTING: readonly FailureKind[] = [
@@ -87,7 +87,11 @@ export class Session {
     this.#tell(record);
   }
 
-  #spend(usage: Usage): void {
+  #spend(usage: Usage | undefined): void {
+    if (!usage) {
+      if (this.#options.budget !== undefined) this.#end({ why: "unmetered" });
+      return;
+    }
     this.spent.inputTokens += usage.inputTokens;
     this.spent.outputTokens += usage.outputTokens;
     this.spent.cachedTokens += usage.cachedTokens;

@@ -123,7 +123,8 @@ function worse(rows: readonly Row[], goals: readonly SectionGoal[]): string[] {
   });
   const missed = goals.filter(({ met }) => !met).map((goal) => `- Missed: ${goal.name}, ${goalText(goal)}.`);
   const lines = [...behind, ...missed];
-  return lines.length > 0 ? [...lines, "", WHY] : ["Nowhere in these figures."];
+  const isEndless = rows.some(({ isOurs, looped }) => isOurs && looped > 0);
+  return lines.length > 0 ? [...lines, ...(isEndless ? ["", WHY] : [])] : ["Nowhere in these figures."];
 }
 
 const LONGER =
