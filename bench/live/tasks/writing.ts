@@ -99,7 +99,7 @@ export const WRITING_TASKS: readonly LiveTask[] = [
           "2. An entry is one line: the term in bold, a colon, and a definition: **term**: Definition.",
           `3. A definition is one sentence of 5 to ${most} words. It begins with a capital letter and ends with a full stop.`,
           "4. A definition does not use its own term.",
-          "5. Each definition but the first uses at least one other term of the list.",
+          "5. Each definition but the first uses at least one other term of the list, in the form it has there.",
           "6. Between entries stands an empty line.",
         ),
       };
