@@ -8,7 +8,11 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { live } from "../bench/live/index.ts";
 import type { LiveReport } from "../bench/live/report.ts";
 import type { ResultsHead, RunRecord } from "../bench/live/results.ts";
+import { runTask } from "../bench/live/run.ts";
+import { LIVE_SYSTEMS } from "../bench/live/systems.ts";
+import { assignmentOf, LIVE_TASKS } from "../bench/live/tasks/index.ts";
 import { bubblewrapWorks } from "../src/files/index.ts";
+import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 import { bad, good, SPENT, startPlayer } from "./live-model.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-live-bench-"));
@@ -150,6 +154,33 @@ describe("the live benchmark", () => {
     const { notCounted, rows } = read("bad").report();
     expect(notCounted.infrastructure).toBe(3);
     expect(rows.map(({ runs, finished }) => `${runs}: ${finished.value}`)).toEqual(Array(5).fill("3: 0"));
+  });
+});
+
+describe("a run", () => {
+  it("without end is ended, and judged by what it left", async () => {
+    const assignment = assignmentOf(LIVE_TASKS[4]!, "1/1");
+    const { figures } = await runTask({
+      system: LIVE_SYSTEMS[0]!,
+      assignment,
+      model: new ScriptedModel(Array<Step>(100).fill(callTool("ls", {}))),
+      sandbox: { isolation: bubblewrapWorks() ? "always" : "never" },
+      signal: new AbortController().signal,
+      onUsage: () => {},
+    });
+    expect(figures).toMatchObject({ end: "out-of-calls", modelCalls: 80, toolCalls: 80, solved: false });
+    expect(figures.problems[0]).toContain("revenue.json is missing");
+  });
+
+  it("of which the provider refuses a request counts, unless it is the first request", async () => {
+    let requests = 0;
+    const server = await startPlayer(() => good, { status: () => (requests++ === 0 ? 200 : 400) });
+    vi.stubEnv("HOLDFAST_BASE_URL", server.url);
+    const args = ["--model", "openai-compatible:mock", "--retries", "0", "--tasks", "1", "--parallel", "1"];
+    expect((await call("refused", ...args)).code).toBe(1);
+    server.stop();
+    const ends = read("refused").records.map(({ end }) => end);
+    expect(ends).toEqual(["crashed", "infrastructure", "infrastructure", "infrastructure"]);
   });
 });
 

@@ -4,6 +4,15 @@ import type { RunRecord } from "./results.ts";
 import { NO_PLAN } from "./systems.ts";
 import { KINDS, type Kind } from "./tasks/task.ts";
 
+/** What one system came to on tasks of one kind. */
+export interface KindRow {
+  finished: Estimate;
+  tokens: Estimate;
+  cost?: Estimate;
+  modelCalls: Estimate;
+  turns: Estimate;
+}
+
 /** What one system came to. */
 export interface LiveRow {
   system: string;
@@ -21,7 +30,7 @@ export interface LiveRow {
   /** Runs that did not end with an answer. */
   crashed: number;
   outOfCalls: number;
-  byKind: Partial<Record<Kind, Estimate>>;
+  byKind: Partial<Record<Kind, KindRow>>;
 }
 
 /** A system beside no plan, on the runs of the same task and round. */
@@ -43,6 +52,13 @@ export function rowOf(system: string, runs: readonly RunRecord[], prices: Prices
     share(list.filter((run) => run.solved).length, list.length);
   const perFinished = (of: (run: RunRecord, at: number) => number): Estimate =>
     ratio(runs.map((run, at) => [of(run, at), run.solved ? 1 : 0]));
+  const kindRow = (own: readonly RunRecord[]): KindRow => ({
+    finished: solved(own),
+    tokens: mean(own.map(tokensOf)),
+    ...(prices && { cost: mean(own.map((run) => costOf(run, prices))) }),
+    modelCalls: mean(own.map(({ modelCalls }) => modelCalls)),
+    turns: mean(own.map(({ turns }) => turns)),
+  });
   const kinds = KINDS.map((kind) => [kind, runs.filter((run) => run.kind === kind)] as const);
   return {
     system,
@@ -58,7 +74,7 @@ export function rowOf(system: string, runs: readonly RunRecord[], prices: Prices
     crashed: runs.filter(({ end }) => end === "crashed").length,
     outOfCalls: runs.filter(({ end }) => end === "out-of-calls").length,
     byKind: Object.fromEntries(
-      kinds.filter(([, own]) => own.length > 0).map(([kind, own]) => [kind, solved(own)]),
+      kinds.filter(([, own]) => own.length > 0).map(([kind, own]) => [kind, kindRow(own)]),
     ),
   };
 }

@@ -4,7 +4,7 @@ import { number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import type { Estimate } from "../worth/intervals.ts";
 import { dollars } from "./estimate.ts";
-import { pairedRow, rowOf, type LiveRow, type PairedRow } from "./figures.ts";
+import { pairedRow, rowOf, type KindRow, type LiveRow, type PairedRow } from "./figures.ts";
 import type { ResultsHead, RunRecord } from "./results.ts";
 import { LIVE_SYSTEMS, NO_PLAN } from "./systems.ts";
 import { KINDS } from "./tasks/task.ts";
@@ -66,11 +66,11 @@ export function markdownOf(report: LiveReport): string {
     "",
     "The share of tasks that were finished more, and how many times as much was spent. An interval that holds 0% (or 1×) shows no difference.",
     "",
-    "## Finished tasks by kind",
+    "## By kind of task",
     "",
     kindTable(rows),
     "",
-    `Not counted: ${notCounted.infrastructure} runs in which the provider failed, ${notCounted.interrupted} that were stopped. They are made again. Counted as not finished: ${sumOf(rows, "crashed")} runs that ended with an error, ${sumOf(rows, "outOfCalls")} that had no end.`,
+    `Not counted: ${notCounted.infrastructure} runs in which the provider failed, ${notCounted.interrupted} that were stopped. They are made again. Judged by what they left: ${sumOf(rows, "crashed")} runs that ended with an error, ${sumOf(rows, "outOfCalls")} that had no end.`,
     "",
   ].join("\n");
 }
@@ -129,11 +129,15 @@ function kindTable(rows: readonly LiveRow[]): string {
   const kinds = KINDS.filter((kind) => rows.some(({ byKind }) => byKind[kind]));
   return table(
     ["kind", ...rows.map(({ system }) => system)],
-    kinds.map((kind) => [
-      kind,
-      ...rows.map(({ byKind }) => (byKind[kind] ? interval(byKind[kind], percent) : "n/a")),
-    ]),
+    kinds.map((kind) => [kind, ...rows.map(({ byKind }) => (byKind[kind] ? kindCell(byKind[kind]) : "n/a"))]),
   );
+}
+
+/** Finished tasks with their interval, and the means of the rest. */
+function kindCell({ finished, tokens, cost, modelCalls, turns }: KindRow): string {
+  const spent = cost ? `, ${dollars(cost.value)}` : "";
+  const counts = `${number(modelCalls.value)} calls, ${number(turns.value)} turns`;
+  return `${interval(finished, percent)}, ${number(tokens.value)} tokens${spent}, ${counts}`;
 }
 
 /** Nothing that was finished makes a ratio that is no number. */
