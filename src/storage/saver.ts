@@ -13,20 +13,25 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { Blobs } from "./blobs.ts";
-import { Checkpoints, type Place } from "./checkpoints.ts";
+import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { decodeAll } from "./decode.ts";
+import { Decoder } from "./decode.ts";
 import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
+import { Lists } from "./lists.ts";
 import { Memo } from "./memo.ts";
 import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
+import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "./summary.ts";
 import type { StoredThread } from "./tables.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
 
 const DEFAULT_LIMIT = 100;
+const DEFAULT_PAGE = 20;
+/** What is read of a list at a time. */
+const LIST_PAGE = 64;
 
 /**
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
@@ -42,6 +47,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #threads: Threads;
   readonly #leases: Leases;
   readonly #memo = new Memo();
+  readonly #lists = new Lists();
   readonly #seen = new Seen();
 
   /** @internal Made by `sqliteSaver`. */
@@ -108,24 +114,39 @@ export class SqliteSaver extends BaseCheckpointSaver {
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const places = this.#look(threadId, () => {
-      const thread = this.#match(threadId);
-      if (thread !== undefined) this.#checkpoints.checkCount(thread, ns);
-      const match = { thread, ns, id, before: before && this.#seqOf(before, thread) };
-      return this.#checkpoints.places(match);
+    const thread = this.#look(threadId, () => {
+      const key = this.#match(threadId);
+      if (key !== undefined) this.#checkpoints.checkCount(key, ns);
+      return key;
     });
     let left = limit;
-    for (const { threadId: owner, ...place } of places) {
-      if (left <= 0) return;
+    let seq = before && this.#seqOf(before, thread);
+    while (left > 0) {
+      const page = this.#look(threadId, () =>
+        this.#checkpoints.places({ thread, ns, id, before: seq }, Math.min(left, LIST_PAGE)),
+      );
+      if (page.length === 0) return;
+      seq = page.at(-1)!.seq;
+      for await (const tuple of this.#tuples(page, filter)) {
+        left -= 1;
+        yield tuple;
+      }
+    }
+  }
+
+  /** A page of checkpoints has its messages in common, and its long lists are read when they are looked at. */
+  async *#tuples(
+    page: readonly FoundPlace[],
+    filter: Record<string, unknown>,
+  ): AsyncGenerator<CheckpointTuple> {
+    let decoder: Decoder | undefined;
+    for (const { threadId: owner, ...place } of page) {
       if (!(await this.#look(owner, () => this.#matches(place, filter)))) continue;
       this.#seen.delete(place);
-      const tuple = await this.#look(owner, () => this.#read(owner, place));
-      if (!tuple) {
-        this.#look(owner, () => this.#expectDeleted(owner, place));
-        continue;
-      }
-      left -= 1;
-      yield tuple;
+      if (decoder?.thread !== place.thread) decoder = this.#decoder(place.thread, { isLazy: true });
+      const tuple = await this.#look(owner, () => this.#read(owner, place, decoder));
+      if (tuple) yield tuple;
+      else this.#look(owner, () => this.#expectDeleted(owner, place));
     }
   }
 
@@ -170,11 +191,33 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const stored = id === undefined ? undefined : this.#checkpoints.get({ thread, ns: "", id });
     if (!stored) return {};
     const found = channels.filter((name) => Object.hasOwn(stored.channels, name));
-    const values = await this.#decode(
-      thread,
-      found.map((name) => stored.channels[name]),
-    );
-    return Object.fromEntries(found.map((name, at) => [name, values[at]]));
+    const decoder = this.#decoder(thread);
+    await decoder.load(found.map((name) => stored.channels[name]));
+    const values = {};
+    for (const name of found) decoder.set(values, name, stored.channels[name]);
+    return values;
+  }
+
+  /**
+   * What a thread has been through, newest first, without any of its values: as cheap in a long thread as in a short
+   * one. `before` is the `seq` of the last one of the page before. At most 20 unless `limit` says otherwise, and those
+   * of the main graph unless `ns` names another.
+   */
+  async listCheckpoints(
+    threadId: string,
+    options: ListCheckpointsOptions = {},
+  ): Promise<CheckpointSummary[]> {
+    const { ns = "", before, limit = DEFAULT_PAGE } = options;
+    const thread = this.#threads.key(threadId);
+    if (thread === undefined) return [];
+    const rows = this.#look(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
+    const decoder = this.#decoder(thread);
+    const summaries = rows.map((row) => toSummary(row));
+    await decoder.load(summaries.map(({ metadata }) => metadata));
+    return summaries.map((summary) => ({
+      ...summary,
+      metadata: decoder.build(summary.metadata) as CheckpointMetadata,
+    }));
   }
 
   /**
@@ -211,7 +254,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   #seqOf({ configurable = {} }: RunnableConfig, thread: number | undefined): number | undefined {
     const { thread_id: owner, checkpoint_id: id } = configurable;
     if (id === undefined) return undefined;
-    const [found] = this.#checkpoints.places({ thread: this.#match(owner) ?? thread, id });
+    const [found] = this.#checkpoints.places({ thread: this.#match(owner) ?? thread, id }, 1);
     return found?.seq;
   }
 
@@ -219,12 +262,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
     try {
       this.#guarded(threadId, () => {
         const thread = this.#threads.ensure(threadId);
-        work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, thread: thread.key }));
+        work(
+          thread,
+          new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: thread.key }),
+        );
       });
     } catch (error) {
       // The blobs of the failed transaction are gone; nothing may refer to them.
       this.#memo.clear();
-      this.#blobs.forget();
+      this.#lists.clear();
+      this.#blobs.rollBack();
       throw error;
     }
   }
@@ -258,34 +305,32 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#seen.has(place) && this.#checkpoints.latest(place.thread, place.ns) !== place.id;
   }
 
-  /** Everything is read before the first `await`, as of one moment. */
-  async #read(threadId: string, place: Place): Promise<CheckpointTuple | undefined> {
+  /** The rows are read before the first `await`, as of one moment. */
+  async #read(
+    threadId: string,
+    place: Place,
+    decoder = this.#decoder(place.thread),
+  ): Promise<CheckpointTuple | undefined> {
     const stored = this.#checkpoints.get(place);
     if (!stored) return undefined;
-    const { fixed, channels, parent } = stored;
-    const names = Object.keys(channels);
+    const { fixed, channels, metadata, parent } = stored;
     const writes = this.#checkpoints.writes(place, stored);
     const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
-    const values = await this.#decode(place.thread, [
-      stored.metadata,
-      ...names.map((name) => channels[name]),
-      ...writes.map(({ value }) => value),
-      ...(sends ?? []),
-    ]);
-    const [metadata, ...rest] = values;
-    const channelValues = Object.fromEntries(names.map((name, at) => [name, rest[at]]));
-    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: channelValues };
-    if (sends) this.#migrateSends(checkpoint, rest.slice(names.length + writes.length));
+    const values = writes.map(({ value }) => value);
+    await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
+    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: {} };
+    for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
+    if (sends) this.#migrateSends(checkpoint, decoder.build(sends) as unknown[]);
     const { ns } = place;
     return {
       config: toConfig({ threadId, ns, id: place.id }),
       checkpoint,
-      metadata: metadata as CheckpointMetadata,
-      pendingWrites: writes.map(({ task, channel }, at): CheckpointPendingWrite => [
-        task,
-        channel,
-        rest[names.length + at],
-      ]),
+      metadata: decoder.build(metadata) as CheckpointMetadata,
+      pendingWrites: writes.map(({ task, channel, value }) => {
+        const write: CheckpointPendingWrite = [task, channel, undefined];
+        decoder.set(write, 2, value);
+        return write;
+      }),
       ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
     };
   }
@@ -310,12 +355,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (entries.length === 0) return true;
     const stored = this.#checkpoints.get(place);
     if (!stored) return true;
-    const [metadata] = (await this.#decode(place.thread, [stored.metadata])) as [Record<string, unknown>];
+    const decoder = this.#decoder(place.thread);
+    await decoder.load([stored.metadata]);
+    const metadata = decoder.build(stored.metadata) as Record<string, unknown>;
     return entries.every(([key, value]) => metadata[key] === value);
   }
 
-  #decode(thread: number, trees: readonly unknown[]): Promise<unknown[]> {
-    return decodeAll(trees, { blobs: this.#blobs, memo: this.#memo, thread, serde: this.serde });
+  #decoder(thread: number, options?: { isLazy: boolean }): Decoder {
+    const [blobs, memo, lists] = [this.#blobs, this.#memo, this.#lists];
+    return new Decoder({ blobs, memo, lists, thread, serde: this.serde }, options);
   }
 }
 
