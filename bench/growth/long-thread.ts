@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { createAgent, type AgentMiddleware } from "langchain";
+import { createAgent } from "langchain";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
 import type { Product } from "../time/product.ts";
 import { kilobyteTool } from "../time/script.ts";
@@ -18,8 +18,8 @@ export function agentOn({ main, testing }: Product, saver: Saver | undefined, st
   return createAgent({
     model: new testing.ScriptedModel(steps),
     tools: [kilobyteTool],
-    middleware: [main.planMiddleware()] as unknown as AgentMiddleware[],
-    ...(saver && { checkpointer: saver as never }),
+    middleware: [main.planMiddleware()],
+    ...(saver && { checkpointer: saver }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { readPacked } from "./packed.ts";
@@ -59,8 +59,8 @@ export class Blobs {
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
-    const add = ({ id, kind, body, ...row }: StoredBlob, digest: Buffer): void => {
-      if (row.thread !== thread || !digest.equals(row.hash)) throw this.#damaged(id);
+    const add = ({ id, kind, body, ...row }: StoredBlob, found: Buffer): void => {
+      if (row.thread !== thread || !found.equals(row.hash)) throw this.#damaged(id);
       const content = kind === "bytes" ? Buffer.from(body) : toText(body);
       const blob: Blob = { thread, kind: kind as BlobKind, size: body.length, body: content };
       blobs.set(id, blob);
@@ -111,5 +111,5 @@ export function hashOf(kind: string, body: string | Uint8Array): Buffer {
 }
 
 function digestOf(named: string | Buffer): Buffer {
-  return hash("sha256", named, "buffer").subarray(0, 16);
+  return digest("sha256", named, "buffer").subarray(0, 16);
 }

@@ -16,6 +16,7 @@ const CONSTRUCTOR = '{"lc":1,"type":"constructor"';
 const SLICE = 500;
 
 type Json = Record<string, unknown>;
+type Reference = { [REFERENCE]: number };
 
 export interface DecodeContext {
   blobs: Blobs;
@@ -65,7 +66,7 @@ export class Decoder {
 
   /** Puts what a tree stands for into an object. */
   set(target: object, key: PropertyKey, tree: unknown): void {
-    if (!this.#isLazy || !isLazy(tree)) return define(target, key, { value: this.build(tree) });
+    if (!this.#isLazy || !isReadLater(tree)) return define(target, key, { value: this.build(tree) });
     Object.defineProperty(target, key, {
       get: () => {
         const value = this.build(tree);
@@ -113,18 +114,24 @@ export class Decoder {
     return blob.kind === "list" ? this.#list(id) : this.#record(id);
   }
 
-  #value(id: number, { parsed }: Blob): unknown {
+  #value(id: number, blob: Blob): unknown {
+    const value = this.#make(id, blob);
+    this.#place(value, id);
+    return value;
+  }
+
+  #make(id: number, { parsed }: Blob): unknown {
     if (this.#values.has(id)) return this.#values.get(id);
     const value = (parsed as Make)();
-    this.#keep(id, value, true);
+    this.#values.set(id, value);
     return value;
   }
 
   /** A message that goes back as it came is not stored again: written out, some differ from what they were read from. */
-  #keep(id: number, value: unknown, isPlain: boolean): void {
+  #place(value: unknown, id: number): void {
     const { memo, thread } = this.#context;
-    this.#values.set(id, value);
-    if (BaseMessage.isInstance(value)) memo.place(value, { thread, blob: id, isPlain });
+    if (!BaseMessage.isInstance(value) || memo.believe(value, thread)) return;
+    memo.place(value, { thread, blob: id, isPlain: this.#blobs.get(id)!.parsed !== LATE });
   }
 
   #record(id: number): object {
@@ -137,17 +144,32 @@ export class Decoder {
     const leaves = this.#leaves(id);
     const items = leaves.flatMap((leaf) => this.#chunk(leaf));
     this.#remember(leaves);
+    // As many as may be looked at when it is saved again: the messages that are watched, and the chunk before them.
+    let near = 0;
+    for (let at = leaves.length - 1; at >= 0 && near < 2 * WATCHED; at--) {
+      const trees = this.#blobs.get(leaves[at]!)!.parsed as unknown[];
+      const chunk = this.#chunk(leaves[at]!);
+      for (const [nth, tree] of trees.entries()) {
+        if (isReference(tree) && this.#isJson(tree)) this.#place(chunk[nth], tree[REFERENCE]);
+      }
+      near += trees.length;
+    }
     return this.#watch(items);
   }
 
   #chunk(id: number): readonly unknown[] {
     const known = this.#messages.get(id);
     if (known) return known;
-    const items = this.#items(this.#blobs.get(id)!.parsed as unknown[]);
-    const { memo, thread } = this.#context;
-    if (items.every((item) => isObject(item) && memo.believe(item, thread)?.isPlain)) {
-      this.#messages.set(id, items as object[]);
+    const items: unknown[] = [];
+    let isPlain = true;
+    for (const tree of this.#blobs.get(id)!.parsed as unknown[]) {
+      const blob = isReference(tree) ? this.#blobs.get(tree[REFERENCE])! : undefined;
+      const isMessage = blob?.kind === "json" && blob.parsed !== LATE;
+      const item = isMessage ? this.#make((tree as Reference)[REFERENCE], blob) : this.build(tree);
+      isPlain &&= isMessage && BaseMessage.isInstance(item);
+      items.push(item);
     }
+    if (isPlain) this.#messages.set(id, items as object[]);
     return items;
   }
 
@@ -207,7 +229,11 @@ export class Decoder {
       blob.parsed = blob.kind === "json" ? reviving(body) : JSON.parse(body);
       if (blob.parsed !== LATE) blob.body = undefined;
     }
-    if (blob.parsed === LATE) this.#await(body as string, (value) => this.#keep(id, value, false));
+    if (blob.parsed === LATE) this.#await(body as string, (value) => this.#values.set(id, value));
+  }
+
+  #isJson(tree: Reference): boolean {
+    return this.#blobs.get(tree[REFERENCE])?.kind === "json";
   }
 
   #partsOf({ kind, parsed }: Blob): Iterable<number> {
@@ -218,7 +244,7 @@ export class Decoder {
   #referencesIn(tree: unknown, found = new Set<number>()): Set<number> {
     if (!isObject(tree)) return found;
     if (Object.hasOwn(tree, "lc")) this.#revive(tree);
-    else if (this.#isLazy && isLazy(tree)) return found;
+    else if (this.#isLazy && isReadLater(tree)) return found;
     else if (typeof tree[REFERENCE] === "number") found.add(tree[REFERENCE]);
     else for (const item of Object.values(tree)) this.#referencesIn(item, found);
     return found;
@@ -241,14 +267,17 @@ export class Decoder {
   }
 }
 
+function isReference(tree: unknown): tree is Reference {
+  return isObject(tree) && typeof tree[REFERENCE] === "number";
+}
+
 /** Whether a tree stands for a long list of messages, which can be read at once whenever somebody looks at it. */
-function isLazy(tree: unknown): boolean {
-  return isObject(tree) && MESSAGES in tree && typeof tree[REFERENCE] === "number";
+function isReadLater(tree: unknown): boolean {
+  return isReference(tree) && MESSAGES in tree;
 }
 
 function textOf(item: unknown): string {
-  const target = isObject(item) ? item[REFERENCE] : undefined;
-  return typeof target === "number" ? reference(target) : JSON.stringify(item);
+  return isReference(item) ? reference(item[REFERENCE]) : JSON.stringify(item);
 }
 
 /** A property like any other, also where its name is that of a prototype. */

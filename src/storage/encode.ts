@@ -69,8 +69,11 @@ export class Encoder {
   /** What of a list is known to be stored is not walked again: see `Lists`. */
   #list(items: readonly unknown[]): string {
     const known = this.#options.lists.find(this.#options.thread, items);
+    const start = known?.length ?? 0;
     const texts: string[] = [];
-    for (let at = known?.length ?? 0; at < items.length; at++) {
+    // More than the chunk before those that are watched: something was changed, removed or inserted there.
+    if (items.length - start > 2 * WATCHED) this.#recall(items.slice(start));
+    for (let at = start; at < items.length; at++) {
       texts.push(this.#item(items[at], at < items.length - WATCHED));
     }
     // A beginning that is known is longer than that already.
@@ -80,6 +83,18 @@ export class Encoder {
     const root = rootOf(cut, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
     const isPlain = this.#isPlain(items.slice(prefix?.length ?? 0));
     return isPlain ? `{"${REFERENCE}":${root},"${MESSAGES}":1}` : reference(root);
+  }
+
+  /** What follows a change is still where it was. */
+  #recall(items: readonly unknown[]): void {
+    const { lists, memo, thread } = this.#options;
+    for (const { items: known, chunk } of lists.chunksIn(thread, items)) {
+      for (const [at, item] of known.entries()) {
+        if (memo.believe(item, thread)) continue;
+        const { [REFERENCE]: blob } = JSON.parse(chunk.texts[at]!) as { [REFERENCE]: number };
+        memo.place(item, { thread, blob, isPlain: true });
+      }
+    }
   }
 
   #item(item: unknown, isOld: boolean): string {

@@ -35,6 +35,14 @@ export class Lists {
     return undefined;
   }
 
+  /** The chunks, of whatever list, that end with one of these. */
+  *chunksIn(thread: number, items: readonly unknown[]): Generator<Prefix> {
+    for (const item of items) {
+      const known = isObject(item) ? this.#ends.get(item) : undefined;
+      for (const prefix of known ?? []) if (prefix.thread === thread) yield prefix;
+    }
+  }
+
   /** Notes what comes after a prefix; returns what is noted already where it is the same. */
   add(next: Prefix): Prefix {
     const end = next.items.at(-1)!;

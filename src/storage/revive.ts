@@ -1,11 +1,26 @@
-import * as messages from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  ChatMessage,
+  ChatMessageChunk,
+  FunctionMessage,
+  FunctionMessageChunk,
+  HumanMessage,
+  HumanMessageChunk,
+  RemoveMessage,
+  SystemMessage,
+  SystemMessageChunk,
+  ToolMessage,
+  ToolMessageChunk,
+  type BaseMessage,
+} from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
 /** What only LangChain's `load` can read, which has to be waited for. */
 export const LATE = Symbol("late");
 
 type Json = Record<string, unknown>;
-type MessageClass = (new (fields: Json) => messages.BaseMessage) & { prototype: { lc_aliases: object } };
+type MessageClass = (new (fields: Json) => BaseMessage) & { prototype: { lc_aliases: object } };
 
 /** Makes a value that nobody else has, each time it is called. */
 export type Make = () => unknown;
@@ -26,7 +41,9 @@ export function reviving(text: string): Make | typeof LATE {
 export function isPlainMessage(text: string): boolean {
   if (!text.startsWith(MESSAGE) || !CLASSES.has(classIn(text))) return false;
   const isOdd =
-    text.includes('"lc":1', 1) || text.includes('"__lc_escaped__":') || text.includes('"__proto__":');
+    text.includes('"lc":1', MESSAGE.length) ||
+    text.includes('"__lc_escaped__":') ||
+    text.includes('"__proto__":');
   return !isOdd;
 }
 
@@ -76,24 +93,21 @@ interface KnownClass {
 }
 
 const CLASSES = new Map<string, KnownClass>(
-  [
-    messages.AIMessage,
-    messages.AIMessageChunk,
-    messages.ChatMessage,
-    messages.ChatMessageChunk,
-    messages.FunctionMessage,
-    messages.FunctionMessageChunk,
-    messages.HumanMessage,
-    messages.HumanMessageChunk,
-    messages.RemoveMessage,
-    messages.SystemMessage,
-    messages.SystemMessageChunk,
-    messages.ToolMessage,
-    messages.ToolMessageChunk,
-  ].map((create) => [
-    create.lc_name(),
-    { create: create as unknown as MessageClass, names: namesOf(create) },
-  ]),
+  Object.entries({
+    AIMessage,
+    AIMessageChunk,
+    ChatMessage,
+    ChatMessageChunk,
+    FunctionMessage,
+    FunctionMessageChunk,
+    HumanMessage,
+    HumanMessageChunk,
+    RemoveMessage,
+    SystemMessage,
+    SystemMessageChunk,
+    ToolMessage,
+    ToolMessageChunk,
+  }).map(([name, create]) => [name, { create: create as unknown as MessageClass, names: namesOf(create) }]),
 );
 
 function namesOf(create: object): Map<string, string> {

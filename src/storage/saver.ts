@@ -30,12 +30,17 @@ import { Threads, type ThreadSummary } from "./threads.ts";
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_PAGE = 20;
+/** 4 MB. */
+const VACUUMED_PAGES = 1000;
 /** What is read of a list at a time. */
 const LIST_PAGE = 64;
 
 /**
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
- * thread, and a list that grows stores only what is new.
+ * thread, and a list that grows stores only what is new, and takes as long as what is new.
+ *
+ * A message that is changed in place is saved as it is now while it is one of the last 64 of its list. Older ones are
+ * known by being the same objects: to change one of those, put another message in its place.
  *
  * Each call is one transaction, made before the call returns: a write that LangGraph issues first is never missing
  * when a later one is there, whenever the process is killed.
@@ -109,6 +114,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
     });
   }
 
+  /**
+   * Newest first. A long list of messages is read when it is first looked at, so a page costs what its checkpoints
+   * cost, however long the thread is; up to 64 checkpoints have their messages in common. `listCheckpoints` gives the
+   * same without any values.
+   */
   override async *list(
     config: RunnableConfig,
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
@@ -153,7 +163,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
     this.#guarded(threadId, () => this.#threads.remove(threadId));
-    this.#connection.all("PRAGMA store.incremental_vacuum");
+    // Page by page, for what a long thread leaves takes a while to give back.
+    for (let left = Infinity, before; left > 0 && left !== before; before = left) {
+      await new Promise(setImmediate);
+      if (!this.#connection.isOpen) return;
+      this.#connection.all(`PRAGMA store.incremental_vacuum(${VACUUMED_PAGES})`);
+      left = this.#connection.get("PRAGMA store.freelist_count")?.["freelist_count"] as number;
+    }
   }
 
   /** The threads, last used first; at most 100 unless `limit` says otherwise. */
@@ -317,7 +333,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const writes = this.#checkpoints.writes(place, stored);
     const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
     const values = writes.map(({ value }) => value);
-    await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
+    try {
+      await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
+    } catch (error) {
+      // A long thread is read in steps, and may be deleted between two of them.
+      if (this.#threads.key(threadId) !== place.thread) return undefined;
+      throw error;
+    }
     const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: {} };
     for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
     if (sends) this.#migrateSends(checkpoint, decoder.build(sends) as unknown[]);
