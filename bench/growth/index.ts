@@ -22,8 +22,8 @@ interface Sizes {
 
 const FULL: Sizes = {
   turns: [10, 20, 100, 1000, 2000, 3000, 5000],
-  rounds: 5,
-  turn: [100, 5000],
+  rounds: 3,
+  turn: [100, 3000],
   chat: [10, 3000],
   list: [20, 2000],
 };

@@ -189,8 +189,7 @@ export class Decoder {
       const texts = (this.#blobs.get(id)!.parsed as unknown[]).map(textOf);
       if (!items || !isWhole(texts)) return;
       const chunk = { ...chunkOf(prefix?.chunk, texts), id };
-      const length = (prefix?.length ?? 0) + items.length;
-      prefix = lists.add({ thread, before: prefix, items, length, chunk });
+      prefix = lists.add({ thread, before: prefix, items, chunk });
     }
   }
 

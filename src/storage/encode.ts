@@ -88,10 +88,11 @@ export class Encoder {
   /** What follows a change is still where it was. */
   #recall(items: readonly unknown[]): void {
     const { lists, memo, thread } = this.#options;
-    for (const { items: known, chunk } of lists.chunksIn(thread, items)) {
-      for (const [at, item] of known.entries()) {
+    for (const { all, length, chunk } of lists.chunksIn(thread, items)) {
+      for (const [at, text] of chunk.texts.entries()) {
+        const item = all[length - chunk.texts.length + at]!;
         if (memo.believe(item, thread)) continue;
-        const { [REFERENCE]: blob } = JSON.parse(chunk.texts[at]!) as { [REFERENCE]: number };
+        const { [REFERENCE]: blob } = JSON.parse(text) as { [REFERENCE]: number };
         memo.place(item, { thread, blob, isPlain: true });
       }
     }
@@ -121,7 +122,7 @@ export class Encoder {
       last = chunkOf(last, chunk);
       const part = items.slice(start, length);
       if (start !== (prefix?.length ?? 0) || !this.#isPlain(part)) continue;
-      prefix = lists.add({ thread, before: prefix, items: part, length, chunk: last });
+      prefix = lists.add({ thread, before: prefix, items: part, chunk: last });
       last = prefix.chunk;
     }
     return { cut: { last, open }, prefix };

@@ -9,11 +9,19 @@ const MAX_LISTS = 4;
 export interface Prefix {
   readonly thread: number;
   readonly before: Prefix | undefined;
-  /** The messages of the last chunk. */
-  readonly items: readonly object[];
+  /** The messages of the list up to the end of the chunk, and perhaps more: lists that go on share one array. */
+  readonly all: readonly object[];
   /** How many messages there are up to its end. */
   readonly length: number;
   readonly chunk: Chunk;
+}
+
+/** A chunk that follows a prefix. */
+export interface Next {
+  thread: number;
+  before: Prefix | undefined;
+  items: readonly object[];
+  chunk: Chunk;
 }
 
 /**
@@ -44,13 +52,16 @@ export class Lists {
   }
 
   /** Notes what comes after a prefix; returns what is noted already where it is the same. */
-  add(next: Prefix): Prefix {
-    const end = next.items.at(-1)!;
-    const known = this.#at(end, next.thread, next.length);
-    if (known && isSame(known, next)) return known;
+  add({ thread, before, items, chunk }: Next): Prefix {
+    const start = before?.length ?? 0;
+    const length = start + items.length;
+    const end = items.at(-1)!;
+    const known = this.#at(end, thread, length);
+    if (known && known.before === before && hasChunk(known, items, chunk.texts)) return known;
+    const prefix = { thread, before, all: extended(before, items), length, chunk };
     const others = (this.#ends.get(end) ?? []).filter((other) => other !== known);
-    this.#ends.set(end, [next, ...others].slice(0, MAX_LISTS));
-    return next;
+    this.#ends.set(end, [prefix, ...others].slice(0, MAX_LISTS));
+    return prefix;
   }
 
   /** Forgets all: after a rollback, what was just stored is gone again. */
@@ -65,25 +76,32 @@ export class Lists {
 
 /** As much of a prefix as a list begins with. */
 function sharedPart(prefix: Prefix, items: readonly unknown[]): Prefix | undefined {
+  const { all, length } = prefix;
+  let same = 0;
+  while (same < length && all[same] === items[same]) same++;
   let shared: Prefix | undefined = prefix;
-  for (let at: Prefix | undefined = prefix; at; at = at.before) {
-    const start = at.length - at.items.length;
-    for (let nth = 0; nth < at.items.length; nth++) {
-      if (at.items[nth] === items[start + nth]) continue;
-      shared = at.before;
-      break;
-    }
-  }
+  while (shared && shared.length > same) shared = shared.before;
   return shared;
 }
 
-function isSame(one: Prefix, other: Prefix): boolean {
-  const isEqualChunk = isEqual(one.chunk.texts, other.chunk.texts) && isEqual(one.items, other.items);
-  return one.before === other.before && isEqualChunk;
+function extended(before: Prefix | undefined, items: readonly object[]): object[] {
+  if (!before) return [...items];
+  // The first to go on from there takes the array along.
+  const all =
+    before.all.length === before.length ? (before.all as object[]) : before.all.slice(0, before.length);
+  all.push(...items);
+  return all;
 }
 
-function isEqual(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, at) => item === b[at]);
+function hasChunk(
+  { all, length, chunk }: Prefix,
+  items: readonly object[],
+  texts: readonly string[],
+): boolean {
+  const start = length - chunk.texts.length;
+  const isEqual = (item: object, at: number): boolean =>
+    item === all[start + at] && texts[at] === chunk.texts[at];
+  return items.length === chunk.texts.length && items.every(isEqual);
 }
 
 function isObject(value: unknown): value is object {

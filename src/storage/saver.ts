@@ -27,6 +27,7 @@ import { Seen } from "./seen.ts";
 import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "./summary.ts";
 import type { StoredThread } from "./tables.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
+import { Turns } from "./turns.ts";
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_PAGE = 20;
@@ -54,6 +55,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #memo = new Memo();
   readonly #lists = new Lists();
   readonly #seen = new Seen();
+  readonly #turns = new Turns();
 
   /** @internal Made by `sqliteSaver`. */
   constructor(connection: Connection) {
@@ -82,6 +84,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       if (ns === "") this.#threads.note(thread, seq, checkpoint);
       this.#seen.add(place);
     });
+    await this.#turns.pass();
     return toConfig({ threadId, ns, id });
   }
 
@@ -103,7 +106,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: asked } = readKey(config);
-    return this.#look(threadId, () => {
+    const tuple = await this.#look(threadId, () => {
       const thread = this.#threads.key(threadId);
       const id = asked || (thread !== undefined && this.#checkpoints.latest(thread, ns));
       if (thread === undefined || !id) return Promise.resolve(undefined);
@@ -112,6 +115,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
       else this.#seen.add(place);
       return this.#read(threadId, place);
     });
+    await this.#turns.pass();
+    return tuple;
   }
 
   /**
