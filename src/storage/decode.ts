@@ -91,6 +91,22 @@ export class Decoder {
     return this.#fill({}, tree);
   }
 
+  /** The trees of the last items of a list, without fetching the others. */
+  lastOf(tree: unknown, count: number): unknown[] {
+    if (Array.isArray(tree)) return count > 0 ? tree.slice(-count) : [];
+    if (!isReference(tree)) return [];
+    const id = tree[REFERENCE];
+    const blob = this.#context.blobs.read(this.#context.thread, [id]).get(id)!;
+    this.#parse(id, blob);
+    if (blob.kind === "tree") return this.lastOf(blob.parsed, count);
+    const found: unknown[] = [];
+    for (const part of blob.kind === "list" ? (blob.parsed as number[]).toReversed() : []) {
+      if (found.length >= count) break;
+      found.unshift(...this.lastOf({ [REFERENCE]: part }, count - found.length));
+    }
+    return found;
+  }
+
   #items(trees: readonly unknown[]): unknown[] {
     const made: unknown[] = [];
     for (let at = 0; at < trees.length; at++) this.set(made, at, trees[at]);

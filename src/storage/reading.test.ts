@@ -52,11 +52,42 @@ describe("a thread of 2,000 turns", () => {
   });
 });
 
+describe("the last messages of a thread", () => {
+  it.each([1, 3, 50, LONG])("are read without the %i before them", async (length) => {
+    const thread = new Thread(length);
+    await thread.grow(2);
+    const { messages } = await saver.getValues(thread.id, ["messages"]);
+    for (const count of [0, 1, 2, 40]) {
+      const expected = count === 0 ? [] : (messages as BaseMessage[]).slice(-count);
+      expect(await saver.getLast(thread.id, "messages", count)).toStrictEqual(expected);
+    }
+  });
+
+  it("take no more work in a long thread, and are none where there is no list", async () => {
+    const work = async (length: number): Promise<number> => {
+      const thread = new Thread(length);
+      await thread.grow(1);
+      return workOfAsync(() => saver.getLast(thread.id, "messages"));
+    };
+    const [short, long] = [await work(200), await work(LONG)];
+    expect(long / short).toBeLessThanOrEqual(1.5);
+    const thread = new Thread(1);
+    await thread.grow(1);
+    expect(await saver.getLast(thread.id, "step")).toEqual([]);
+    expect(await saver.getLast(thread.id, "nothing")).toEqual([]);
+    expect(await saver.getLast("nobody", "messages")).toEqual([]);
+  });
+});
+
 describe("many threads in one process", () => {
-  it("leave turns to others, though one put follows the other", async () => {
-    const threads = Array.from({ length: 200 }, () => new Thread(1));
-    const all = (): Promise<unknown> => Promise.all(threads.map((thread) => thread.grow(3)));
-    expect(await turnsDuring(all)).toBeGreaterThanOrEqual(3);
+  it("are started one by one, with turns for others in between", async () => {
+    const threads = Array.from({ length: 50 }, () => new Thread(1));
+    for (const thread of threads) await thread.grow(1);
+    const start = async (thread: Thread): Promise<void> => {
+      await saver.getTuple(thread.config);
+      for (const until = performance.now() + 2; performance.now() < until;);
+    };
+    expect(await turnsDuring(() => Promise.all(threads.map(start)))).toBeGreaterThanOrEqual(25);
   });
 });
 

@@ -84,7 +84,6 @@ export class SqliteSaver extends BaseCheckpointSaver {
       if (ns === "") this.#threads.note(thread, seq, checkpoint);
       this.#seen.add(place);
     });
-    await this.#turns.pass();
     return toConfig({ threadId, ns, id });
   }
 
@@ -206,17 +205,37 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
-    const thread = this.#threads.key(threadId);
-    if (thread === undefined) return {};
-    const id = this.#checkpoints.latest(thread, "");
-    const stored = id === undefined ? undefined : this.#checkpoints.get({ thread, ns: "", id });
-    if (!stored) return {};
-    const found = channels.filter((name) => Object.hasOwn(stored.channels, name));
-    const decoder = this.#decoder(thread);
-    await decoder.load(found.map((name) => stored.channels[name]));
+    const newest = this.#newest(threadId);
+    if (!newest) return {};
+    const found = channels.filter((name) => Object.hasOwn(newest.channels, name));
+    const decoder = this.#decoder(newest.thread);
+    await decoder.load(found.map((name) => newest.channels[name]));
     const values = {};
-    for (const name of found) decoder.set(values, name, stored.channels[name]);
+    for (const name of found) decoder.set(values, name, newest.channels[name]);
     return values;
+  }
+
+  /**
+   * The last items of a list in a channel of a thread's newest checkpoint, oldest first, without reading the rest of
+   * it: `getLast(thread, "messages")` is the last message. Empty where there is no such list.
+   */
+  async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
+    const newest = this.#newest(threadId);
+    if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
+    const decoder = this.#decoder(newest.thread);
+    const trees = decoder.lastOf(newest.channels[channel], count);
+    await decoder.load(trees);
+    return trees.map((tree) => decoder.build(tree));
+  }
+
+  #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {
+    return this.#look(threadId, () => {
+      const thread = this.#threads.key(threadId);
+      const id = thread === undefined ? undefined : this.#checkpoints.latest(thread, "");
+      if (thread === undefined || id === undefined) return undefined;
+      const stored = this.#checkpoints.get({ thread, ns: "", id });
+      return stored && { thread, channels: stored.channels };
+    });
   }
 
   /**

@@ -2,8 +2,8 @@
 const BUSY_MS = 10;
 
 /**
- * Lets the event loop turn while many threads are run in one process. What LangGraph does between two calls of a saver
- * is a chain of promises, which leaves no room for timers and sockets however long it gets. Those who wait go on one
+ * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a
+ * thread is a chain of promises, and a thousand of them leave no room for timers and sockets. Those who wait go on one
  * by one, with a turn of the event loop after each.
  */
 export class Turns {
