@@ -278,7 +278,10 @@ export class Decoder {
     const value = isMessage
       ? load(text, { maxDepth: Number.POSITIVE_INFINITY })
       : this.#context.serde.loadsTyped("json", text);
-    this.#pending.push(value.then((read) => keep(read)));
+    const kept = value.then((read) => keep(read));
+    // It is looked at when all is fetched; until then Node would take a failure for one that nobody looks at.
+    kept.catch(() => {});
+    this.#pending.push(kept);
   }
 }
 

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
@@ -76,6 +78,20 @@ describe("a list of messages", () => {
     one.encoder.encode(list);
     const both = new Encoder({ ...other.options, lists: one.options.lists, memo: one.options.memo });
     expect(plain(both.encode(list))).toBe(plain(storeOf(2).encoder.encode(list)));
+  });
+
+  it("is forgotten when nobody has its messages any more", async () => {
+    const store = storeOf(1);
+    const encoded = (): WeakRef<BaseMessage> => {
+      const list = messagesOf(300);
+      store.encoder.encode(list);
+      return new WeakRef(list[100]!);
+    };
+    const one = encoded();
+    await new Promise(setImmediate);
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+    expect(one.deref()).toBeUndefined();
   });
 
   it("that is appended to takes as much work at 4,000 messages as at 200, also when it was read from the file", async () => {

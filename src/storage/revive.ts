@@ -32,46 +32,51 @@ const MESSAGE = '{"lc":1,"type":"constructor","id":["langchain_core","messages",
  * message in many steps that are each waited for, and takes ten times as long. Returns `LATE` for what is left to it.
  */
 export function reviving(text: string): Make | typeof LATE {
-  if (isPlainMessage(text)) return messageFrom(text);
+  const Message = text.startsWith(MESSAGE) ? CLASSES.get(classIn(text)) : undefined;
+  const make = Message && messageFrom(text, Message);
+  if (make) return make;
   if (text.includes('"lc":1') || text.includes('"__proto__":')) return LATE;
   return text.includes('"lc":2') ? () => revive(JSON.parse(text)) : copying(JSON.parse(text));
 }
 
-/** Whether a text is a message with nothing in it that means more than it says. */
+/** Whether a text is a message that is read here. */
 export function isPlainMessage(text: string): boolean {
-  if (!text.startsWith(MESSAGE) || !CLASSES.has(classIn(text))) return false;
-  const isOdd =
-    text.includes('"lc":1', MESSAGE.length) ||
-    text.includes('"__lc_escaped__":') ||
-    text.includes('"__proto__":');
-  return !isOdd;
+  return text.startsWith(MESSAGE) && reviving(text) !== LATE;
 }
 
 function classIn(text: string): string {
   return text.slice(MESSAGE.length, text.indexOf('"', MESSAGE.length));
 }
 
-function messageFrom(text: string): Make {
-  const { create: Message, names } = CLASSES.get(classIn(text))!;
+function messageFrom(text: string, { create: Message, names }: KnownClass): Make | undefined {
   const kwargs = kwargsIn(text);
+  if (!kwargs) return undefined;
   const fields: Json = {};
   for (const key in kwargs) fields[names.get(key) ?? camelCase(key)] = kwargs[key];
   // A constructor may change what it is given.
   return () => new Message(copy(fields) as Json);
 }
 
-function kwargsIn(text: string): Json {
+/** What a message was made with; undefined where LangChain would find more than plain values in it. */
+function kwargsIn(text: string): Json | undefined {
   const { kwargs } = JSON.parse(text) as { kwargs: Json };
-  let marks = text.split('"lc":2').length - 1;
-  if (marks === 0) return kwargs;
   const given: Json = {};
-  for (const key in kwargs) {
-    if (isUndefined(kwargs[key])) marks -= 1;
-    else given[key] = kwargs[key];
-  }
+  for (const key in kwargs) if (!isUndefined(kwargs[key])) given[key] = kwargs[key];
+  if (!Object.hasOwn(kwargs, "__proto__") && isPlain(given)) return given;
+  if (/"lc":1|"__lc_escaped__":|"__proto__":/.test(text.slice(MESSAGE.length))) return undefined;
   // The serializer revives what is inside of a message, and writes the message out again before it loads it.
-  return marks === 0 ? given : (JSON.parse(JSON.stringify(revive(given))) as Json);
+  return JSON.parse(JSON.stringify(revive(given))) as Json;
 }
+
+/** Whether there is nothing in a value that means more than it says. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  for (const key in value) if (ODD.has(key) || !isPlain((value as Json)[key])) return false;
+  return true;
+}
+
+const ODD = new Set(["lc", "__lc_escaped__", "__proto__"]);
 
 function isUndefined(value: unknown): boolean {
   const { lc, type } = (value ?? {}) as Json;
