@@ -28,8 +28,7 @@ export function historyOf(turns: number): BaseMessage[] {
   const messages: BaseMessage[] = [new HumanMessage({ id: "request", content: "Go." })];
   for (let n = 0; n < turns; n++) {
     const call = { id: `call-${n}`, name: "work", args: { n }, type: "tool_call" as const };
-    const usage_metadata = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
-    messages.push(new AIMessage({ id: `ai-${n}`, content: "", tool_calls: [call], usage_metadata }));
+    messages.push(new AIMessage({ id: `ai-${n}`, content: "", tool_calls: [call] }));
     const content = `result ${n} `.padEnd(1024, `${n} `);
     messages.push(new ToolMessage({ id: `result-${n}`, name: "work", tool_call_id: call.id, content }));
   }
