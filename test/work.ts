@@ -6,21 +6,50 @@ import { Session } from "node:inspector";
  * few runs counts: while V8 compiles a function anew it may miss some.
  */
 export function workOf(run: () => unknown): number {
-  const session = new Session();
-  session.connect();
+  const session = begun();
   try {
-    session.post("Profiler.enable");
-    session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
-    return Math.max(...Array.from({ length: 5 }, () => counted(session, run)));
+    const counts = Array.from({ length: RUNS }, () => {
+      run();
+      return counted(session);
+    });
+    return Math.max(...counts);
   } finally {
-    session.post("Profiler.stopPreciseCoverage");
-    session.disconnect();
+    end(session);
   }
 }
 
-function counted(session: Session, run: () => unknown): number {
+/** The same for what has to be waited for; nothing else may run meanwhile. */
+export async function workOfAsync(run: () => Promise<unknown>): Promise<number> {
+  const session = begun();
+  try {
+    let most = 0;
+    for (let nth = 0; nth < RUNS; nth++) {
+      await run();
+      most = Math.max(most, counted(session));
+    }
+    return most;
+  } finally {
+    end(session);
+  }
+}
+
+const RUNS = 5;
+
+function begun(): Session {
+  const session = new Session();
+  session.connect();
+  session.post("Profiler.enable");
+  session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+  return session;
+}
+
+function end(session: Session): void {
+  session.post("Profiler.stopPreciseCoverage");
+  session.disconnect();
+}
+
+function counted(session: Session): number {
   let total = 0;
-  run();
   session.post("Profiler.takePreciseCoverage", (_error, { result }) => {
     for (const { url, functions } of result) {
       if (!/\/src\/(?!.*\.test\.ts)/.test(url) || url.includes("node_modules")) continue;

@@ -1,19 +1,12 @@
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { toText } from "./table.ts";
+import { readPacked } from "./packed.ts";
+import { Recent, type Blob, type BlobKind } from "./recent.ts";
+import { toText, type Stored } from "./table.ts";
 import { BLOBS } from "./tables.ts";
 
-/**
- * What a blob holds: `json` is text for LangGraph's serializer, `bytes` are bytes, `tree` is text of our own with
- * references in it, `list` and `record` are the numbers of blobs to be joined into one array or object.
- */
-export type BlobKind = "json" | "bytes" | "tree" | "list" | "record";
-
-export interface Blob {
-  kind: BlobKind;
-  body: string | Uint8Array;
-}
+type StoredBlob = Stored<typeof BLOBS>;
 
 const MAX_KNOWN = 50_000;
 
@@ -23,6 +16,7 @@ export class Blobs {
   /** Blobs of `#thread` that are known to be stored, by hash. */
   #known = new Map<string, number>();
   #thread = 0;
+  readonly #recent = new Recent();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -30,7 +24,7 @@ export class Blobs {
 
   /** Stores a blob, unless it is there already, and returns its number. Call inside a transaction. */
   put(thread: number, kind: BlobKind, body: string | Uint8Array): number {
-    if (thread !== this.#thread || this.#known.size > MAX_KNOWN) this.forget(thread);
+    if (thread !== this.#thread || this.#known.size > MAX_KNOWN) this.#forget(thread);
     const hash = hashOf(kind, body);
     const name = hash.toString("latin1");
     const known = this.#known.get(name);
@@ -41,24 +35,48 @@ export class Blobs {
   }
 
   /** Drops what is remembered: after a rollback, blobs that were just written are gone again. */
-  forget(thread = 0): void {
+  rollBack(): void {
+    this.#forget(0);
+    this.#recent.clear();
+  }
+
+  #forget(thread: number): void {
     this.#known = new Map();
     this.#thread = thread;
   }
 
   /** Reads blobs of a thread by number; throws when one is missing or is not what was written. */
   read(thread: number, ids: readonly number[]): Map<number, Blob> {
-    const rows = BLOBS.all(this.#connection, "WHERE id IN (SELECT value FROM json_each(?))", [
-      JSON.stringify(ids),
-    ]);
     const blobs = new Map<number, Blob>();
-    for (const { id, kind, body, ...row } of rows) {
-      if (row.thread !== thread || !hashOf(kind, body).equals(row.hash)) throw this.#damaged(id);
-      blobs.set(id, { kind: kind as BlobKind, body: kind === "bytes" ? body : toText(body) });
+    const unknown: number[] = [];
+    for (const id of ids) {
+      const recent = this.#recent.get(id);
+      if (recent?.thread === thread) blobs.set(id, recent);
+      else unknown.push(id);
     }
-    const missing = ids.find((id) => !blobs.has(id));
-    if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
+    if (unknown.length > 0) this.#fetch(thread, unknown, blobs);
     return blobs;
+  }
+
+  #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
+    const add = ({ id, kind, body, ...row }: StoredBlob, found: Buffer): void => {
+      if (row.thread !== thread || !found.equals(row.hash)) throw this.#damaged(id);
+      const content = kind === "bytes" ? Buffer.from(body) : toText(body);
+      const blob: Blob = { thread, kind: kind as BlobKind, size: body.length, body: content };
+      blobs.set(id, blob);
+      this.#recent.add(id, blob);
+    };
+    for (const { seal, named, ...row } of readPacked(this.#connection, ids)) {
+      if (!BLOBS.seal(row).equals(seal)) throw this.#damaged(row.id);
+      add(row, digestOf(named));
+    }
+    const others = ids.filter((id) => !blobs.has(id));
+    if (others.length === 0) return;
+    const where = "WHERE id IN (SELECT value FROM json_each(?))";
+    const rows = BLOBS.all(this.#connection, where, [JSON.stringify(others)]);
+    for (const row of rows) add(row, hashOf(row.kind, row.body));
+    const missing = others.find((id) => !blobs.has(id));
+    if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
   }
 
   #find(thread: number, hash: Buffer): number | undefined {
@@ -67,10 +85,17 @@ export class Blobs {
     return found?.id;
   }
 
-  #insert(thread: number, hash: Buffer, { kind, body }: Blob): number {
+  #insert(
+    thread: number,
+    hash: Buffer,
+    { kind, body }: { kind: BlobKind; body: string | Uint8Array },
+  ): number {
     const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
     const id = (last ?? 0) + 1;
-    BLOBS.put(this.#connection, { id, thread, hash, kind, body: Buffer.from(body) });
+    const bytes = Buffer.from(body);
+    BLOBS.put(this.#connection, { id, thread, hash, kind, body: bytes });
+    const kept = typeof body === "string" ? body : bytes;
+    this.#recent.add(id, { thread, kind, size: bytes.length, body: kept });
     return id;
   }
 
@@ -81,5 +106,10 @@ export class Blobs {
 
 /** The name of a blob's content. */
 export function hashOf(kind: string, body: string | Uint8Array): Buffer {
-  return createHash("sha256").update(kind).update("\n").update(body).digest().subarray(0, 16);
+  const name = `${kind}\n`;
+  return digestOf(typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]));
+}
+
+function digestOf(named: string | Buffer): Buffer {
+  return digest("sha256", named, "buffer").subarray(0, 16);
 }

@@ -24,6 +24,15 @@ export interface FoundPlace extends Place {
   seq: number;
 }
 
+/** Which checkpoints are meant. Whatever is undefined matches all. */
+export interface Match {
+  thread?: number | undefined;
+  ns?: string | undefined;
+  id?: string | undefined;
+  /** The `seq` that those found come before. */
+  before?: number | undefined;
+}
+
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
 export type Fixed = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
 
@@ -196,35 +205,15 @@ export class Checkpoints {
     return rows.map(({ task, channel, value }) => ({ task, channel, value: JSON.parse(value) as unknown }));
   }
 
-  /** The checkpoints that match, newest first. Whatever is undefined matches all. */
-  places(match: {
-    thread?: number | undefined;
-    ns?: string | undefined;
-    id?: string | undefined;
-    /** The `seq` that those found come before. */
-    before?: number | undefined;
-  }): FoundPlace[] {
-    const conditions: [string, SqlValue | undefined][] = [
-      ["c.thread = ?", match.thread],
-      ["c.ns = ?", match.ns],
-      ["c.id = ?", match.id],
-      ["c.seq < ?", match.before],
-    ];
-    const used = conditions.filter(
-      (condition): condition is [string, SqlValue] => condition[1] !== undefined,
-    );
-    const where = used.map(([sql]) => sql).join(" AND ") || "TRUE";
+  /** The checkpoints that match, newest first, at most `limit` of them. */
+  places(match: Match, limit: number): FoundPlace[] {
     const rows = this.#connection.all(
       `SELECT c.seq AS seq, CAST(c.thread AS INTEGER) AS thread, CAST(c.ns AS BLOB) AS ns, CAST(c.id AS BLOB) AS id,
          CAST(t.id AS BLOB) AS threadId
-       FROM checkpoints c JOIN threads t ON t.key = c.thread WHERE ${where} ORDER BY c.seq DESC`,
-      used.map(([, value]) => value),
+       FROM checkpoints c JOIN threads t ON t.key = c.thread
+       WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq DESC`,
+      [JSON.stringify(this.#seqs(match, limit))],
     );
-    // The index gives the order. One that is damaged gives a checkpoint twice, and another one not at all.
-    const isOrdered = rows.every(
-      ({ seq }, at) => at === 0 || (seq as number) < (rows[at - 1]!["seq"] as number),
-    );
-    if (!isOrdered) throw corrupt(this.#connection.path, "the order of its checkpoints is damaged");
     return rows.map(({ seq, thread, ns, id, threadId }) => ({
       seq: seq as number,
       thread: thread as number,
@@ -232,6 +221,37 @@ export class Checkpoints {
       id: toText(id),
       threadId: toText(threadId),
     }));
+  }
+
+  /** The same as rows, without anything that they lead to. */
+  rows(match: Match, limit: number): Stored<typeof CHECKPOINTS>[] {
+    return CHECKPOINTS.all(
+      this.#connection,
+      "WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY checkpoints.seq DESC",
+      [JSON.stringify(this.#seqs(match, limit))],
+    );
+  }
+
+  #seqs(match: Match, limit: number): number[] {
+    const conditions: [string, SqlValue | undefined][] = [
+      ["thread = ?", match.thread],
+      ["ns = ?", match.ns],
+      ["id = ?", match.id],
+      ["seq < ?", match.before],
+    ];
+    const used = conditions.filter(
+      (condition): condition is [string, SqlValue] => condition[1] !== undefined,
+    );
+    const where = used.map(([sql]) => sql).join(" AND ") || "TRUE";
+    const rows = this.#connection.all(
+      `SELECT seq FROM checkpoints WHERE ${where} ORDER BY seq DESC LIMIT ?`,
+      [...used.map(([, value]) => value), limit],
+    );
+    const seqs = rows.map(({ seq }) => seq as number);
+    // The index gives the order. One that is damaged gives a checkpoint twice, and another one not at all.
+    const isOrdered = seqs.every((seq, at) => at === 0 || seq < seqs[at - 1]!);
+    if (!isOrdered) throw corrupt(this.#connection.path, "the order of its checkpoints is damaged");
+    return seqs;
   }
 
   /** Throws when a thread does not have all its checkpoints. */

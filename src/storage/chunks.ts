@@ -12,13 +12,18 @@ export function toChunks<T extends string>(items: readonly T[]): T[][] {
   let chunk: T[] = [];
   for (const item of items) {
     chunk.push(item);
-    if (chunk.length === MAX_ITEMS || (fingerprint(item) & BOUNDARY_MASK) === 0) {
+    if (isWhole(chunk)) {
       chunks.push(chunk);
       chunk = [];
     }
   }
   if (chunk.length > 0) chunks.push(chunk);
   return chunks;
+}
+
+/** Whether a chunk ends with the last of its items, whatever follows. */
+export function isWhole(chunk: readonly string[]): boolean {
+  return chunk.length === MAX_ITEMS || (fingerprint(chunk.at(-1)!) & BOUNDARY_MASK) === 0;
 }
 
 /** FNV-1a, with its bits mixed once more: the low ones alone follow the last character too closely. */

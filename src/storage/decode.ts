@@ -1,131 +1,310 @@
 import { load } from "@langchain/core/load";
 import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { Blob, Blobs } from "./blobs.ts";
-import { REFERENCE, SNAPSHOT } from "./encode.ts";
+import type { Blobs } from "./blobs.ts";
+import { isWhole } from "./chunks.ts";
+import { MESSAGES, REFERENCE, reference, SNAPSHOT } from "./encode.ts";
 import { UNDEFINED } from "./json.ts";
+import { WATCHED, type Lists, type Prefix } from "./lists.ts";
 import type { Memo } from "./memo.ts";
+import type { Blob } from "./recent.ts";
+import { LATE, reviving, type Make } from "./revive.ts";
+import { chunkOf } from "./spine.ts";
 
-const MESSAGE = '{"lc":1,"type":"constructor"';
-
-interface Node extends Blob {
-  /** The parsed body of a tree, or the parts of a list or record. */
-  content?: unknown;
-  /** The finished value of a `json` blob. */
-  value?: unknown;
-}
+const CONSTRUCTOR = '{"lc":1,"type":"constructor"';
+/** After so many blobs others have their turn. */
+const SLICE = 500;
 
 type Json = Record<string, unknown>;
-
-/**
- * Reads back what `Encoder` wrote: parsed texts in, values out in the same order. A message that stands in several
- * places is one object in all of them, as it was in the run that saved it.
- */
-export async function decodeAll(trees: readonly unknown[], context: DecodeContext): Promise<unknown[]> {
-  const decoder = new Decoder(context);
-  await decoder.load(trees);
-  return trees.map((tree) => decoder.build(tree));
-}
+type Reference = { [REFERENCE]: number };
 
 export interface DecodeContext {
   blobs: Blobs;
   memo: Memo;
+  lists: Lists;
   thread: number;
   serde: SerializerProtocol;
 }
 
-class Decoder {
+/**
+ * Reads back what `Encoder` wrote. A message that stands in several places is one object in all that one decoder
+ * reads, as it was in the run that saved it; no two decoders give out the same object.
+ */
+export class Decoder {
   readonly #context: DecodeContext;
-  readonly #nodes = new Map<number, Node>();
+  /** Whether long lists of messages are read only when somebody looks at them. */
+  readonly #isLazy: boolean;
+  readonly #blobs = new Map<number, Blob>();
+  /** The finished values of `json` blobs. */
+  readonly #values = new Map<number, unknown>();
+  /** The items of chunks that have nothing but messages. */
+  readonly #messages = new Map<number, readonly object[]>();
   /** Objects inside trees that only the serializer can read. */
   readonly #revived = new Map<object, unknown>();
   #pending: Promise<void>[] = [];
 
-  constructor(context: DecodeContext) {
+  constructor(context: DecodeContext, { isLazy = false }: { isLazy?: boolean } = {}) {
     this.#context = context;
+    this.#isLazy = isLazy;
   }
 
-  /** Fetches every blob the trees lead to, level by level, and lets the serializer read what is its own. */
+  get thread(): number {
+    return this.#context.thread;
+  }
+
+  /** Fetches all that the trees lead to. Blobs never change: what is read later is what was there at the beginning. */
   async load(trees: readonly unknown[]): Promise<void> {
-    let wanted = new Set<number>();
-    for (const tree of trees) this.#scan(tree, wanted);
-    while (wanted.size > 0) {
-      const next = new Set<number>();
-      for (const [id, blob] of this.#context.blobs.read(this.#context.thread, [...wanted]))
-        this.#add(id, blob, next);
-      wanted = new Set([...next].filter((id) => !this.#nodes.has(id)));
+    let read = 0;
+    for (const count of this.#fetch(this.#referencesIn(trees))) {
+      read += count;
+      if (read < SLICE) continue;
+      read = 0;
+      await new Promise(setImmediate);
     }
-    await Promise.all(this.#pending);
-    this.#pending = [];
+    await Promise.all(this.#pending.splice(0));
+  }
+
+  /** Puts what a tree stands for into an object. */
+  set(target: object, key: PropertyKey, tree: unknown): void {
+    if (!this.#isLazy || !isReadLater(tree)) return define(target, key, { value: this.build(tree) });
+    Object.defineProperty(target, key, {
+      get: () => {
+        const value = this.build(tree);
+        define(target, key, { value });
+        return value;
+      },
+      set: (value: unknown) => {
+        define(target, key, { value });
+      },
+      enumerable: true,
+      configurable: true,
+    });
   }
 
   build(tree: unknown): unknown {
-    if (typeof tree !== "object" || tree === null) return tree;
-    if (Array.isArray(tree)) return tree.map((item) => this.build(item));
+    if (!isObject(tree)) return tree;
+    if (Array.isArray(tree)) return this.#watch(this.#items(tree));
     if (this.#revived.has(tree)) return this.#revived.get(tree);
-    const record = tree as Json;
-    if (typeof record[REFERENCE] === "number") return this.#node(record[REFERENCE]);
-    if (SNAPSHOT in record) return new DeltaSnapshot(this.build(record[SNAPSHOT]));
-    return Object.fromEntries(
-      Object.entries(record).map(([key, value]) => [
-        key.startsWith(REFERENCE) ? key.slice(1) : key,
-        this.build(value),
-      ]),
-    );
+    const target = tree[REFERENCE];
+    if (typeof target === "number") return this.#node(target);
+    if (SNAPSHOT in tree) return new DeltaSnapshot(this.build(tree[SNAPSHOT]));
+    return this.#fill({}, tree);
+  }
+
+  /** The trees of the last items of a list, without fetching the others. */
+  lastOf(tree: unknown, count: number): unknown[] {
+    if (Array.isArray(tree)) return count > 0 ? tree.slice(-count) : [];
+    if (!isReference(tree)) return [];
+    const id = tree[REFERENCE];
+    const blob = this.#context.blobs.read(this.#context.thread, [id]).get(id)!;
+    this.#parse(id, blob);
+    if (blob.kind === "tree") return this.lastOf(blob.parsed, count);
+    const found: unknown[] = [];
+    for (const part of blob.kind === "list" ? (blob.parsed as number[]).toReversed() : []) {
+      if (found.length >= count) break;
+      found.unshift(...this.lastOf({ [REFERENCE]: part }, count - found.length));
+    }
+    return found;
+  }
+
+  #items(trees: readonly unknown[]): unknown[] {
+    const made: unknown[] = [];
+    for (let at = 0; at < trees.length; at++) this.set(made, at, trees[at]);
+    return made;
+  }
+
+  #fill(made: object, tree: object): object {
+    for (const [key, value] of Object.entries(tree)) {
+      this.set(made, key.startsWith(REFERENCE) ? key.slice(1) : key, value);
+    }
+    return made;
   }
 
   #node(id: number): unknown {
-    const node = this.#nodes.get(id)!;
-    if (node.kind === "json") return node.value;
-    if (node.kind === "bytes") return Uint8Array.from(node.body as Uint8Array);
-    if (node.kind === "tree") return this.build(node.content);
-    const parts = (node.content as number[]).map((part) => this.#node(part));
-    return node.kind === "list"
-      ? parts.flat(1)
-      : Object.fromEntries(parts.flatMap((part) => Object.entries(part as Json)));
+    // What was left out is fetched now, without waiting: it is all messages.
+    if (!this.#blobs.has(id)) for (const _ of this.#fetch(new Set([id])));
+    const blob = this.#blobs.get(id)!;
+    if (blob.kind === "json") return this.#value(id, blob);
+    if (blob.kind === "bytes") return Uint8Array.from(blob.body as Uint8Array);
+    if (blob.kind === "tree") return this.build(blob.parsed);
+    return blob.kind === "list" ? this.#list(id) : this.#record(id);
   }
 
-  #add(id: number, blob: Blob, wanted: Set<number>): void {
-    const node: Node = { ...blob };
-    this.#nodes.set(id, node);
-    if (blob.kind === "bytes") return;
-    if (blob.kind === "json") {
-      this.#pending.push(this.#parse(blob.body as string).then((value) => this.#keep(id, node, value)));
-      return;
-    }
-    node.content = JSON.parse(blob.body as string);
-    if (blob.kind === "tree") this.#scan(node.content, wanted);
-    else for (const part of node.content as number[]) wanted.add(part);
+  #value(id: number, blob: Blob): unknown {
+    const value = this.#make(id, blob);
+    this.#place(value, id);
+    return value;
+  }
+
+  #make(id: number, { parsed }: Blob): unknown {
+    if (this.#values.has(id)) return this.#values.get(id);
+    const value = (parsed as Make)();
+    this.#values.set(id, value);
+    return value;
   }
 
   /** A message that goes back as it came is not stored again: written out, some differ from what they were read from. */
-  #keep(id: number, node: Node, value: unknown): void {
+  #place(value: unknown, id: number): void {
     const { memo, thread } = this.#context;
-    node.value = value;
-    if (BaseMessage.isInstance(value)) memo.remember(value, thread, id);
+    if (!BaseMessage.isInstance(value) || memo.believe(value, thread)) return;
+    memo.place(value, { thread, blob: id, isPlain: this.#blobs.get(id)!.parsed !== LATE });
   }
 
-  #scan(tree: unknown, wanted: Set<number>): void {
-    if (typeof tree !== "object" || tree === null) return;
-    const record = tree as Json;
-    if (Object.hasOwn(record, "lc")) return this.#revive(record);
-    const target = record[REFERENCE];
-    if (typeof target === "number") wanted.add(target);
-    else for (const item of Object.values(record)) this.#scan(item, wanted);
+  #record(id: number): object {
+    const made = {};
+    for (const part of this.#leaves(id)) this.#fill(made, this.#blobs.get(part)!.parsed as object);
+    return made;
+  }
+
+  #list(id: number): unknown[] {
+    const leaves = this.#leaves(id);
+    const items = leaves.flatMap((leaf) => this.#chunk(leaf));
+    this.#remember(leaves);
+    // As many as may be looked at when it is saved again: the messages that are watched, and the chunk before them.
+    let near = 0;
+    for (let at = leaves.length - 1; at >= 0 && near < 2 * WATCHED; at--) {
+      const trees = this.#blobs.get(leaves[at]!)!.parsed as unknown[];
+      const chunk = this.#chunk(leaves[at]!);
+      for (const [nth, tree] of trees.entries()) {
+        if (isReference(tree) && this.#isJson(tree)) this.#place(chunk[nth], tree[REFERENCE]);
+      }
+      near += trees.length;
+    }
+    return this.#watch(items);
+  }
+
+  #chunk(id: number): readonly unknown[] {
+    const known = this.#messages.get(id);
+    if (known) return known;
+    const items: unknown[] = [];
+    let isPlain = true;
+    for (const tree of this.#blobs.get(id)!.parsed as unknown[]) {
+      const blob = isReference(tree) ? this.#blobs.get(tree[REFERENCE])! : undefined;
+      const isMessage = blob?.kind === "json" && blob.parsed !== LATE;
+      const item = isMessage ? this.#make((tree as Reference)[REFERENCE], blob) : this.build(tree);
+      isPlain &&= isMessage && BaseMessage.isInstance(item);
+      items.push(item);
+    }
+    if (isPlain) this.#messages.set(id, items as object[]);
+    return items;
+  }
+
+  /** The blobs at the ends of a list or record, in order. */
+  #leaves(id: number): number[] {
+    const { kind, parsed } = this.#blobs.get(id)!;
+    if (kind === "tree") return [id];
+    return (parsed as number[]).flatMap((part) => this.#leaves(part));
+  }
+
+  /** What is appended to a list of messages is stored beside what is stored of it. */
+  #remember(leaves: readonly number[]): void {
+    const { lists, thread } = this.#context;
+    let prefix: Prefix | undefined;
+    for (const id of leaves) {
+      const items = this.#messages.get(id);
+      const texts = (this.#blobs.get(id)!.parsed as unknown[]).map(textOf);
+      if (!items || !isWhole(texts)) return;
+      const chunk = { ...chunkOf(prefix?.chunk, texts), id };
+      prefix = lists.add({ thread, before: prefix, items, chunk });
+    }
+  }
+
+  /** The newest messages of a list are compared with what they are now, when the list is saved again. */
+  #watch(items: unknown[]): unknown[] {
+    const { memo, thread } = this.#context;
+    for (const item of items.slice(-WATCHED)) if (isObject(item)) memo.watch(item, thread);
+    return items;
+  }
+
+  /** Level by level; says after each query how much was read. */
+  *#fetch(wanted: Set<number>): Generator<number> {
+    for (let ids = this.#unknown(wanted); ids.length > 0;) {
+      const next = new Set<number>();
+      for (let at = 0; at < ids.length; at += SLICE) {
+        const slice = ids.slice(at, at + SLICE);
+        for (const [id, blob] of this.#context.blobs.read(this.#context.thread, slice)) {
+          this.#blobs.set(id, blob);
+          this.#parse(id, blob);
+          for (const part of this.#partsOf(blob)) next.add(part);
+        }
+        yield slice.length;
+      }
+      ids = this.#unknown(next);
+    }
+  }
+
+  #unknown(ids: Set<number>): number[] {
+    return [...ids].filter((id) => !this.#blobs.has(id));
+  }
+
+  #parse(id: number, blob: Blob): void {
+    if (blob.kind === "bytes") return;
+    const { body } = blob;
+    if (typeof body === "string") {
+      blob.parsed = blob.kind === "json" ? reviving(body) : JSON.parse(body);
+      if (blob.parsed !== LATE) blob.body = undefined;
+    }
+    if (blob.parsed === LATE) this.#await(body as string, (value) => this.#values.set(id, value));
+  }
+
+  #isJson(tree: Reference): boolean {
+    return this.#blobs.get(tree[REFERENCE])?.kind === "json";
+  }
+
+  #partsOf({ kind, parsed }: Blob): Iterable<number> {
+    if (kind === "tree") return this.#referencesIn(parsed);
+    return kind === "list" || kind === "record" ? (parsed as number[]) : [];
+  }
+
+  #referencesIn(tree: unknown, found = new Set<number>()): Set<number> {
+    if (!isObject(tree)) return found;
+    if (Object.hasOwn(tree, "lc")) this.#revive(tree);
+    else if (this.#isLazy && isReadLater(tree)) return found;
+    else if (typeof tree[REFERENCE] === "number") found.add(tree[REFERENCE]);
+    else for (const item of Object.values(tree)) this.#referencesIn(item, found);
+    return found;
   }
 
   #revive(record: Json): void {
     const text = JSON.stringify(record);
-    if (text === UNDEFINED) this.#revived.set(record, undefined);
-    else this.#pending.push(this.#parse(text).then((value) => void this.#revived.set(record, value)));
+    const make = text === UNDEFINED ? () => undefined : reviving(text);
+    if (make === LATE) this.#await(text, (value) => this.#revived.set(record, value));
+    else this.#revived.set(record, make());
   }
 
-  #parse(text: string): Promise<unknown> {
-    // The serializer ends in the same `load` for a message, after parsing it twice and awaiting each of its parts.
-    const message = text.startsWith(MESSAGE) && !text.includes('"lc":2');
-    // What was saved is read, however deep; the encoder keeps the depth within bounds.
-    return message
+  #await(text: string, keep: (value: unknown) => void): void {
+    // The serializer reads a message with the same `load`, which refuses what is nested deep; what was saved is read.
+    const isMessage = text.startsWith(CONSTRUCTOR) && !text.includes('"lc":2');
+    const value = isMessage
       ? load(text, { maxDepth: Number.POSITIVE_INFINITY })
       : this.#context.serde.loadsTyped("json", text);
+    const kept = value.then((read) => keep(read));
+    // It is looked at when all is fetched; until then Node would take a failure for one that nobody looks at.
+    kept.catch(() => {});
+    this.#pending.push(kept);
   }
+}
+
+function isReference(tree: unknown): tree is Reference {
+  return isObject(tree) && typeof tree[REFERENCE] === "number";
+}
+
+/** Whether a tree stands for a long list of messages, which can be read at once whenever somebody looks at it. */
+function isReadLater(tree: unknown): boolean {
+  return isReference(tree) && MESSAGES in tree;
+}
+
+function textOf(item: unknown): string {
+  return isReference(item) ? reference(item[REFERENCE]) : JSON.stringify(item);
+}
+
+/** A property like any other, also where its name is that of a prototype. */
+function define(target: object, key: PropertyKey, { value }: { value: unknown }): void {
+  if (key !== "__proto__" && !Object.hasOwn(target, key))
+    (target as Record<PropertyKey, unknown>)[key] = value;
+  else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
 }

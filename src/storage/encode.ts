@@ -1,9 +1,12 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import type { Blobs } from "./blobs.ts";
-import { toChunks } from "./chunks.ts";
+import { isWhole, toChunks } from "./chunks.ts";
 import { isSend, MAX_DEPTH, sendFields, tooDeep, toJson, UNDEFINED } from "./json.ts";
+import { WATCHED, type Lists, type Prefix } from "./lists.ts";
 import type { Memo } from "./memo.ts";
+import { isPlainMessage } from "./revive.ts";
+import { chunkOf, rootOf, type Cut } from "./spine.ts";
 
 /** Longer text gets a blob of its own, and is then stored once however often it recurs. */
 const INLINE_CHARS = 128;
@@ -13,10 +16,13 @@ const WHOLE_CHARS = 512;
 /** A key that begins with `~` is ours; one of the user's that does gets a second one. */
 export const REFERENCE = "~";
 export const SNAPSHOT = "~s";
+/** Stands beside a reference to a long list in which all are messages that can be read without waiting. */
+export const MESSAGES = "~m";
 
 export interface EncodeOptions {
   blobs: Blobs;
   memo: Memo;
+  lists: Lists;
   thread: number;
 }
 
@@ -60,9 +66,71 @@ export class Encoder {
     return this.#opaque(value);
   }
 
+  /** What of a list is known to be stored is not walked again: see `Lists`. */
   #list(items: readonly unknown[]): string {
-    const texts = Array.from(items, (item) => this.encode(item));
-    return this.#join({ texts, kind: "list", open: "[", close: "]" });
+    const known = this.#options.lists.find(this.#options.thread, items);
+    const start = known?.length ?? 0;
+    const texts: string[] = [];
+    // More than the chunk before those that are watched: something was changed, removed or inserted there.
+    if (items.length - start > 2 * WATCHED) this.#recall(items.slice(start));
+    for (let at = start; at < items.length; at++) {
+      texts.push(this.#item(items[at], at < items.length - WATCHED));
+    }
+    // A beginning that is known is longer than that already.
+    const whole = known ? undefined : `[${texts.join(",")}]`;
+    if (whole !== undefined && whole.length <= WHOLE_CHARS) return whole;
+    const { cut, prefix } = this.#cut(items, texts, known);
+    const root = rootOf(cut, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
+    const isPlain = this.#isPlain(items.slice(prefix?.length ?? 0));
+    return isPlain ? `{"${REFERENCE}":${root},"${MESSAGES}":1}` : reference(root);
+  }
+
+  /** What follows a change is still where it was. */
+  #recall(items: readonly unknown[]): void {
+    const { lists, memo, thread } = this.#options;
+    for (const { all, length, chunk } of lists.chunksIn(thread, items)) {
+      for (const [at, text] of chunk.texts.entries()) {
+        const item = all[length - chunk.texts.length + at]!;
+        if (memo.believe(item, thread)) continue;
+        const { [REFERENCE]: blob } = JSON.parse(text) as { [REFERENCE]: number };
+        memo.place(item, { thread, blob, isPlain: true });
+      }
+    }
+  }
+
+  #item(item: unknown, isOld: boolean): string {
+    const { memo, thread } = this.#options;
+    const known = isOld && isObject(item) ? memo.believe(item, thread) : undefined;
+    return known ? reference(known.blob) : this.encode(item);
+  }
+
+  /** Cuts off the chunks that are complete, and remembers them up to the first with something else than messages. */
+  #cut(
+    items: readonly unknown[],
+    texts: readonly string[],
+    known: Prefix | undefined,
+  ): { cut: Cut; prefix: Prefix | undefined } {
+    const { lists, thread } = this.#options;
+    const chunks = toChunks(texts);
+    const open = chunks.length > 0 && !isWhole(chunks.at(-1)!) ? chunks.pop()! : [];
+    let prefix = known;
+    let last = known?.chunk;
+    let length = known?.length ?? 0;
+    for (const chunk of chunks) {
+      const start = length;
+      length += chunk.length;
+      last = chunkOf(last, chunk);
+      const part = items.slice(start, length);
+      if (start !== (prefix?.length ?? 0) || !this.#isPlain(part)) continue;
+      prefix = lists.add({ thread, before: prefix, items: part, chunk: last });
+      last = prefix.chunk;
+    }
+    return { cut: { last, open }, prefix };
+  }
+
+  #isPlain(items: readonly unknown[]): items is object[] {
+    const { memo, thread } = this.#options;
+    return items.every((item) => isObject(item) && memo.believe(item, thread)?.isPlain);
   }
 
   #record(record: object): string {
@@ -72,33 +140,31 @@ export class Encoder {
         const name = key.startsWith(REFERENCE) ? REFERENCE + key : key;
         return `${JSON.stringify(name)}:${this.encode(value)}`;
       });
-    return this.#join({ texts, kind: "record", open: "{", close: "}" });
+    const whole = `{${texts.join(",")}}`;
+    if (whole.length <= WHOLE_CHARS) return whole;
+    let ids = toChunks(texts).map((chunk) => this.#put("tree", `{${chunk.join(",")}}`));
+    while (ids.length > 1) {
+      const groups = toChunks(ids.map(String));
+      // Where every number ends a chunk, one node takes them all.
+      const next = groups.length < ids.length ? groups : [ids];
+      ids = next.map((group) => this.#put("record", `[${group.join(",")}]`));
+    }
+    return reference(ids[0]!);
   }
 
   #opaque(value: object): string {
     const { memo, thread } = this.#options;
     const message = BaseMessage.isInstance(value);
     const known = message ? memo.find(value, thread) : undefined;
-    if (known !== undefined) return reference(known);
+    if (known) return reference(known.blob);
     const text = toJson(value);
     if (text.length <= INLINE_CHARS && !text.includes(`"${REFERENCE}`)) return text;
     const blob = this.#options.blobs.put(thread, "json", text);
-    if (message) memo.remember(value, thread, blob);
-    return reference(blob);
-  }
-
-  #join(parts: { texts: string[]; kind: "list" | "record"; open: string; close: string }): string {
-    const { texts, kind, open, close } = parts;
-    const whole = open + texts.join(",") + close;
-    if (whole.length <= WHOLE_CHARS) return whole;
-    let ids = toChunks(texts).map((chunk) => this.#put("tree", open + chunk.join(",") + close));
-    while (ids.length > 1) {
-      const groups = toChunks(ids.map(String));
-      // Where every number ends a chunk, one node takes them all.
-      const next = groups.length < ids.length ? groups : [ids];
-      ids = next.map((group) => this.#put(kind, `[${group.join(",")}]`));
+    if (message) {
+      memo.place(value, { thread, blob, isPlain: isPlainMessage(text) });
+      memo.watch(value, thread);
     }
-    return reference(ids[0]!);
+    return reference(blob);
   }
 
   #inline(text: string): string {
@@ -114,8 +180,13 @@ export class Encoder {
   }
 }
 
-function reference(blob: number): string {
+/** The text that stands for a blob. */
+export function reference(blob: number): string {
   return `{"${REFERENCE}":${blob}}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function isWalkable(value: object): boolean {

@@ -10,6 +10,7 @@ import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { Blobs } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
 import { Encoder } from "./encode.ts";
+import { Lists } from "./lists.ts";
 import { Memo } from "./memo.ts";
 import { openStore } from "./open.ts";
 import type { SqliteSaver } from "./saver.ts";
@@ -121,7 +122,12 @@ function bytesIn(connection: Connection): number {
 /** What storing the second value adds to a store that has the first. */
 async function bytesOfChange(before: unknown, after: unknown): Promise<number> {
   const connection = await openStore(":memory:");
-  const encoder = new Encoder({ blobs: new Blobs(connection), memo: new Memo(), thread: 1 });
+  const encoder = new Encoder({
+    blobs: new Blobs(connection),
+    memo: new Memo(),
+    lists: new Lists(),
+    thread: 1,
+  });
   encoder.encode(before);
   const first = bytesIn(connection);
   encoder.encode(after);

@@ -6,4 +6,5 @@ export { repairStore, type Repair } from "./repair.ts";
 export type { SqliteSaver } from "./saver.ts";
 export { sqliteSaver } from "./sqlite.ts";
 export { defaultStatePath } from "./state-path.ts";
+export type { CheckpointSummary, ListCheckpointsOptions } from "./summary.ts";
 export type { ThreadState, ThreadSummary } from "./threads.ts";

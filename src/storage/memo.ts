@@ -1,28 +1,48 @@
 /** Above this a memory of the object would cost more than writing it out again. */
 const MAX_PARTS = 1000;
 
+export interface Stored {
+  thread: number;
+  blob: number;
+  /** Whether it is read back without waiting. */
+  isPlain: boolean;
+}
+
 /**
  * Remembers where a message was stored. Messages are in every checkpoint of their thread and hardly ever change; but
  * they can be changed in place, so each part is compared before the memory is believed. That is exact, because a
  * message is written from its own properties, and many times faster than writing it out and hashing it.
  */
 export class Memo {
-  #stored = new WeakMap<object, { parts: unknown[]; thread: number; blob: number }>();
+  /** `parts` is undefined where they cannot be compared, or were not looked at. */
+  #stored = new WeakMap<object, Stored & { parts: unknown[] | undefined }>();
 
-  /** The blob that holds exactly this object, as it is now, in this thread. */
-  find(object: object, thread: number): number | undefined {
+  /** Where exactly this object, as it is now, is stored in this thread. */
+  find(object: object, thread: number): Stored | undefined {
     const stored = this.#stored.get(object);
-    if (stored?.thread !== thread) return undefined;
+    if (stored?.thread !== thread || !stored.parts) return undefined;
     const parts = partsOf(object);
     const { length } = stored.parts;
     if (parts?.length !== length) return undefined;
     for (let at = 0; at < length; at++) if (!Object.is(parts[at], stored.parts[at])) return undefined;
-    return stored.blob;
+    return stored;
   }
 
-  remember(object: object, thread: number, blob: number): void {
-    const parts = partsOf(object);
-    if (parts) this.#stored.set(object, { parts, thread, blob });
+  /** Where this object is stored as it was when it was last looked at. */
+  believe(object: object, thread: number): Stored | undefined {
+    const stored = this.#stored.get(object);
+    return stored?.thread === thread ? stored : undefined;
+  }
+
+  /** Remembers where an object is stored, to be believed only. */
+  place(object: object, stored: Stored): void {
+    this.#stored.set(object, { ...stored, parts: undefined });
+  }
+
+  /** Looks at an object that has a place: if it changes from now on, that is seen. */
+  watch(object: object, thread: number): void {
+    const stored = this.#stored.get(object);
+    if (stored?.thread === thread) stored.parts ??= partsOf(object);
   }
 
   clear(): void {

@@ -13,25 +13,36 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { Blobs } from "./blobs.ts";
-import { Checkpoints, type Place } from "./checkpoints.ts";
+import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { decodeAll } from "./decode.ts";
+import { Decoder } from "./decode.ts";
 import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
+import { Lists } from "./lists.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Memo } from "./memo.ts";
 import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
+import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "./summary.ts";
 import type { StoredThread } from "./tables.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
+import { Turns } from "./turns.ts";
 
 const DEFAULT_LIMIT = 100;
+const DEFAULT_PAGE = 20;
+/** 4 MB. */
+const VACUUMED_PAGES = 1000;
+/** What is read of a list at a time. */
+const LIST_PAGE = 64;
 
 /**
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
- * thread, and a list that grows stores only what is new.
+ * thread, and a list that grows stores only what is new, and takes as long as what is new.
+ *
+ * A message that is changed in place is saved as it is now while it is one of the last 64 of its list. Older ones are
+ * known by being the same objects: to change one of those, put another message in its place.
  *
  * Each call is one transaction, made before the call returns: a write that LangGraph issues first is never missing
  * when a later one is there, whenever the process is killed.
@@ -43,7 +54,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #threads: Threads;
   readonly #leases: Leases;
   readonly #memo = new Memo();
+  readonly #lists = new Lists();
   readonly #seen = new Seen();
+  readonly #turns = new Turns();
 
   /** @internal Made by `sqliteSaver`. */
   constructor(connection: Connection) {
@@ -93,7 +106,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: asked } = readKey(config);
-    return this.#look(threadId, () => {
+    const tuple = await this.#look(threadId, () => {
       const thread = this.#threads.key(threadId);
       const id = asked || (thread !== undefined && this.#checkpoints.latest(thread, ns));
       if (thread === undefined || !id) return Promise.resolve(undefined);
@@ -102,38 +115,66 @@ export class SqliteSaver extends BaseCheckpointSaver {
       else this.#seen.add(place);
       return this.#read(threadId, place);
     });
+    await this.#turns.pass();
+    return tuple;
   }
 
+  /**
+   * Newest first. A long list of messages is read when it is first looked at, so a page costs what its checkpoints
+   * cost, however long the thread is; up to 64 checkpoints have their messages in common. `listCheckpoints` gives the
+   * same without any values.
+   */
   override async *list(
     config: RunnableConfig,
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const places = this.#look(threadId, () => {
-      const thread = this.#match(threadId);
-      if (thread !== undefined) this.#checkpoints.checkCount(thread, ns);
-      const match = { thread, ns, id, before: before && this.#seqOf(before, thread) };
-      return this.#checkpoints.places(match);
+    const thread = this.#look(threadId, () => {
+      const key = this.#match(threadId);
+      if (key !== undefined) this.#checkpoints.checkCount(key, ns);
+      return key;
     });
     let left = limit;
-    for (const { threadId: owner, ...place } of places) {
-      if (left <= 0) return;
+    let seq = before && this.#seqOf(before, thread);
+    while (left > 0) {
+      const page = this.#look(threadId, () =>
+        this.#checkpoints.places({ thread, ns, id, before: seq }, Math.min(left, LIST_PAGE)),
+      );
+      if (page.length === 0) return;
+      seq = page.at(-1)!.seq;
+      for await (const tuple of this.#tuples(page, filter)) {
+        left -= 1;
+        yield tuple;
+      }
+    }
+  }
+
+  /** A page of checkpoints has its messages in common, and its long lists are read when they are looked at. */
+  async *#tuples(
+    page: readonly FoundPlace[],
+    filter: Record<string, unknown>,
+  ): AsyncGenerator<CheckpointTuple> {
+    let decoder: Decoder | undefined;
+    for (const { threadId: owner, ...place } of page) {
       if (!(await this.#look(owner, () => this.#matches(place, filter)))) continue;
       this.#seen.delete(place);
-      const tuple = await this.#look(owner, () => this.#read(owner, place));
-      if (!tuple) {
-        this.#look(owner, () => this.#expectDeleted(owner, place));
-        continue;
-      }
-      left -= 1;
-      yield tuple;
+      if (decoder?.thread !== place.thread) decoder = this.#decoder(place.thread, { isLazy: true });
+      const tuple = await this.#look(owner, () => this.#read(owner, place, decoder));
+      if (tuple) yield tuple;
+      else this.#look(owner, () => this.#expectDeleted(owner, place));
     }
   }
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
     this.#guarded(threadId, () => this.#threads.remove(threadId));
-    this.#connection.all("PRAGMA store.incremental_vacuum");
+    // Page by page, for what a long thread leaves takes a while to give back.
+    for (let left = Infinity, before; left > 0 && left !== before; before = left) {
+      await new Promise(setImmediate);
+      if (!this.#connection.isOpen) return;
+      this.#connection.all(`PRAGMA store.incremental_vacuum(${VACUUMED_PAGES})`);
+      left = this.#connection.get("PRAGMA store.freelist_count")?.["freelist_count"] as number;
+    }
   }
 
   /** The threads, last used first; at most 100 unless `limit` says otherwise. */
@@ -165,17 +206,59 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
+    const newest = this.#newest(threadId);
+    if (!newest) return {};
+    const found = channels.filter((name) => Object.hasOwn(newest.channels, name));
+    const decoder = this.#decoder(newest.thread);
+    await decoder.load(found.map((name) => newest.channels[name]));
+    const values = {};
+    for (const name of found) decoder.set(values, name, newest.channels[name]);
+    return values;
+  }
+
+  /**
+   * The last items of a list in a channel of a thread's newest checkpoint, oldest first, without reading the rest of
+   * it: `getLast(thread, "messages")` is the last message. Empty where there is no such list.
+   */
+  async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
+    const newest = this.#newest(threadId);
+    if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
+    const decoder = this.#decoder(newest.thread);
+    const trees = decoder.lastOf(newest.channels[channel], count);
+    await decoder.load(trees);
+    return trees.map((tree) => decoder.build(tree));
+  }
+
+  #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {
+    return this.#look(threadId, () => {
+      const thread = this.#threads.key(threadId);
+      const id = thread === undefined ? undefined : this.#checkpoints.latest(thread, "");
+      if (thread === undefined || id === undefined) return undefined;
+      const stored = this.#checkpoints.get({ thread, ns: "", id });
+      return stored && { thread, channels: stored.channels };
+    });
+  }
+
+  /**
+   * What a thread has been through, newest first, without any of its values: as cheap in a long thread as in a short
+   * one. `before` is the `seq` of the last one of the page before. At most 20 unless `limit` says otherwise, and those
+   * of the main graph unless `ns` names another.
+   */
+  async listCheckpoints(
+    threadId: string,
+    options: ListCheckpointsOptions = {},
+  ): Promise<CheckpointSummary[]> {
+    const { ns = "", before, limit = DEFAULT_PAGE } = options;
     const thread = this.#threads.key(threadId);
-    if (thread === undefined) return {};
-    const id = this.#checkpoints.latest(thread, "");
-    const stored = id === undefined ? undefined : this.#checkpoints.get({ thread, ns: "", id });
-    if (!stored) return {};
-    const found = channels.filter((name) => Object.hasOwn(stored.channels, name));
-    const values = await this.#decode(
-      thread,
-      found.map((name) => stored.channels[name]),
-    );
-    return Object.fromEntries(found.map((name, at) => [name, values[at]]));
+    if (thread === undefined) return [];
+    const rows = this.#look(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
+    const decoder = this.#decoder(thread);
+    const summaries = rows.map((row) => toSummary(row));
+    await decoder.load(summaries.map(({ metadata }) => metadata));
+    return summaries.map((summary) => ({
+      ...summary,
+      metadata: decoder.build(summary.metadata) as CheckpointMetadata,
+    }));
   }
 
   /**
@@ -218,7 +301,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   #seqOf({ configurable = {} }: RunnableConfig, thread: number | undefined): number | undefined {
     const { thread_id: owner, checkpoint_id: id } = configurable;
     if (id === undefined) return undefined;
-    const [found] = this.#checkpoints.places({ thread: this.#match(owner) ?? thread, id });
+    const [found] = this.#checkpoints.places({ thread: this.#match(owner) ?? thread, id }, 1);
     return found?.seq;
   }
 
@@ -226,12 +309,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
     try {
       this.#guarded(threadId, () => {
         const thread = this.#threads.ensure(threadId);
-        work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, thread: thread.key }));
+        work(
+          thread,
+          new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: thread.key }),
+        );
       });
     } catch (error) {
       // The blobs of the failed transaction are gone; nothing may refer to them.
       this.#memo.clear();
-      this.#blobs.forget();
+      this.#lists.clear();
+      this.#blobs.rollBack();
       throw error;
     }
   }
@@ -265,34 +352,38 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#seen.has(place) && this.#checkpoints.latest(place.thread, place.ns) !== place.id;
   }
 
-  /** Everything is read before the first `await`, as of one moment. */
-  async #read(threadId: string, place: Place): Promise<CheckpointTuple | undefined> {
+  /** The rows are read before the first `await`, as of one moment. */
+  async #read(
+    threadId: string,
+    place: Place,
+    decoder = this.#decoder(place.thread),
+  ): Promise<CheckpointTuple | undefined> {
     const stored = this.#checkpoints.get(place);
     if (!stored) return undefined;
-    const { fixed, channels, parent } = stored;
-    const names = Object.keys(channels);
+    const { fixed, channels, metadata, parent } = stored;
     const writes = this.#checkpoints.writes(place, stored);
     const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
-    const values = await this.#decode(place.thread, [
-      stored.metadata,
-      ...names.map((name) => channels[name]),
-      ...writes.map(({ value }) => value),
-      ...(sends ?? []),
-    ]);
-    const [metadata, ...rest] = values;
-    const channelValues = Object.fromEntries(names.map((name, at) => [name, rest[at]]));
-    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: channelValues };
-    if (sends) this.#migrateSends(checkpoint, rest.slice(names.length + writes.length));
+    const values = writes.map(({ value }) => value);
+    try {
+      await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
+    } catch (error) {
+      // A long thread is read in steps, and may be deleted between two of them.
+      if (this.#threads.key(threadId) !== place.thread) return undefined;
+      throw error;
+    }
+    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: {} };
+    for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
+    if (sends) this.#migrateSends(checkpoint, decoder.build(sends) as unknown[]);
     const { ns } = place;
     return {
       config: toConfig({ threadId, ns, id: place.id }),
       checkpoint,
-      metadata: metadata as CheckpointMetadata,
-      pendingWrites: writes.map(({ task, channel }, at): CheckpointPendingWrite => [
-        task,
-        channel,
-        rest[names.length + at],
-      ]),
+      metadata: decoder.build(metadata) as CheckpointMetadata,
+      pendingWrites: writes.map(({ task, channel, value }) => {
+        const write: CheckpointPendingWrite = [task, channel, undefined];
+        decoder.set(write, 2, value);
+        return write;
+      }),
       ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
     };
   }
@@ -317,12 +408,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (entries.length === 0) return true;
     const stored = this.#checkpoints.get(place);
     if (!stored) return true;
-    const [metadata] = (await this.#decode(place.thread, [stored.metadata])) as [Record<string, unknown>];
+    const decoder = this.#decoder(place.thread);
+    await decoder.load([stored.metadata]);
+    const metadata = decoder.build(stored.metadata) as Record<string, unknown>;
     return entries.every(([key, value]) => metadata[key] === value);
   }
 
-  #decode(thread: number, trees: readonly unknown[]): Promise<unknown[]> {
-    return decodeAll(trees, { blobs: this.#blobs, memo: this.#memo, thread, serde: this.serde });
+  #decoder(thread: number, options?: { isLazy: boolean }): Decoder {
+    const [blobs, memo, lists] = [this.#blobs, this.#memo, this.#lists];
+    return new Decoder({ blobs, memo, lists, thread, serde: this.serde }, options);
   }
 }
 

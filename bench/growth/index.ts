@@ -1,0 +1,126 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { figureLine, number } from "../lines.ts";
+import { table } from "../markdown.ts";
+import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
+import { loadProduct, type Product } from "../time/product.ts";
+import { agentOn, CONFIG, cpuOf, LongThread } from "./long-thread.ts";
+
+/** Everything that is measured, for each length of the thread; milliseconds of processor time, in order. */
+const FIGURES = ["turn", "turn without a store", "chat", "chat again", "list", "history", "page"] as const;
+type Figure = (typeof FIGURES)[number];
+type Samples = Record<Figure, number[]>;
+
+interface Sizes {
+  turns: readonly number[];
+  rounds: number;
+  /** Which length is compared with which. */
+  turn: readonly [short: number, long: number];
+  chat: readonly [short: number, long: number];
+  list: readonly [short: number, long: number];
+}
+
+const FULL: Sizes = {
+  turns: [10, 20, 100, 1000, 2000, 3000, 5000],
+  rounds: 4,
+  turn: [100, 3000],
+  chat: [10, 3000],
+  list: [20, 2000],
+};
+const QUICK: Sizes = { turns: [20, 200], rounds: 1, turn: [20, 200], chat: [20, 200], list: [20, 200] };
+const PAGE = 20;
+
+/** What a thread that grows costs on our store: all lengths by turns, so that what slows the machine meets all. */
+export async function growthSection({ quick, progress }: SectionOptions): Promise<Section> {
+  const product = await loadProduct();
+  const sizes = quick ? QUICK : FULL;
+  const threads = sizes.turns.map((turns) => new LongThread(product, turns));
+  const samples = new Map<number, Samples>(sizes.turns.map((turns) => [turns, noSamples()]));
+  try {
+    progress("long threads");
+    for (const thread of threads) await thread.build();
+    for (let round = 0; round < sizes.rounds; round++) {
+      progress(`round ${round + 1} of ${sizes.rounds}`);
+      for (const thread of round % 2 === 0 ? threads : threads.toReversed()) {
+        await sample(product, thread, samples.get(thread.turns)!);
+      }
+    }
+  } finally {
+    for (const thread of threads) thread.remove();
+  }
+  const least = (turns: number, figure: Figure): number => Math.min(...samples.get(turns)![figure]);
+  return {
+    name: "growth",
+    lines: sizes.turns.flatMap((turns) =>
+      FIGURES.map((figure) =>
+        figureLine(["growth", figure, turns], least(turns, figure), least(sizes.turns[0]!, figure)),
+      ),
+    ),
+    goals: goalsOf(sizes, least),
+    markdown: reportOf(sizes, least),
+    data: Object.fromEntries(samples),
+    plots: [],
+  };
+}
+
+async function sample(product: Product, thread: LongThread, into: Samples): Promise<void> {
+  into.turn.push(await thread.turn());
+  into["turn without a store"].push(await thread.turnWithoutStore());
+  await thread.on(async (saver) => {
+    const chat = (): Promise<unknown> =>
+      agentOn(product, saver, ["Well."]).invoke({ messages: [new HumanMessage("How far are you?")] }, CONFIG);
+    into.chat.push(await cpuOf(chat));
+    into["chat again"].push(await cpuOf(chat));
+  });
+  await thread.on(async (saver) => {
+    const all = async (items: AsyncIterable<unknown>): Promise<void> => {
+      for await (const _ of items);
+    };
+    const { graph } = agentOn(product, saver, []);
+    into.page.push(await cpuOf(() => saver.listCheckpoints("t", { limit: PAGE })));
+    into.list.push(await cpuOf(() => all(saver.list(CONFIG, { limit: PAGE }))));
+    into.history.push(await cpuOf(() => all(graph.getStateHistory(CONFIG, { limit: PAGE }))));
+  });
+}
+
+function goalsOf(sizes: Sizes, least: (turns: number, figure: Figure) => number): SectionGoal[] {
+  const store = (turns: number): number => least(turns, "turn") - least(turns, "turn without a store");
+  const times = (figure: Figure, [short, long]: readonly [number, number]): number =>
+    least(long, figure) / least(short, figure);
+  const [short, long] = sizes.turn;
+  return [
+    goalOf({
+      name: `what the store adds to a turn, at ${long} turns vs at ${short}`,
+      value: store(long) / store(short),
+      limit: 1.5,
+    }),
+    ...(["chat", "chat again"] as const).map((figure) =>
+      goalOf({
+        name: `${figure === "chat" ? "a message after opening" : "the next message"}, at ${sizes.chat[1]} turns vs at ${sizes.chat[0]}`,
+        value: times(figure, sizes.chat),
+        limit: 5,
+      }),
+    ),
+    goalOf({
+      name: `listing ${PAGE} checkpoints, at ${sizes.list[1]} turns vs at ${sizes.list[0]}`,
+      value: times("list", sizes.list),
+      limit: 2,
+    }),
+  ];
+}
+
+function reportOf(sizes: Sizes, least: (turns: number, figure: Figure) => number): string {
+  const rows = FIGURES.map((figure) => [figure, ...sizes.turns.map((turns) => number(least(turns, figure)))]);
+  return [
+    "## A thread that grows\n",
+    `- Milliseconds of processor time, the least of ${sizes.rounds} rounds (what else the machine does only adds to it), on \`sqliteSaver\` with an agent with a plan. A thread has so many turns of one call with a result of 1 kB, and some more that the rounds add.`,
+    "- *turn*: one of 12 turns of a run, from one question to the model to the next; beside it the same without a store. What is left of it there is LangChain's and LangGraph's, and grows with the messages.",
+    "- *chat*: one message of a person and its answer, with a saver that was just opened; *chat again*: the next one.",
+    `- *list*, *history*, *page*: ${PAGE} checkpoints by \`saver.list\`, \`graph.getStateHistory\` and \`saver.listCheckpoints\`. The first reads long lists when they are looked at, the second looks at all of them, the third has none.\n`,
+    table(["", ...sizes.turns.map(String)], rows),
+    "",
+  ].join("\n");
+}
+
+function noSamples(): Samples {
+  return Object.fromEntries(FIGURES.map((figure) => [figure, []])) as unknown as Samples;
+}

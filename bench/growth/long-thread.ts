@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { createAgent } from "langchain";
+import { callTool, type Step } from "../../src/testing/scripted-model.ts";
+import type { Product } from "../time/product.ts";
+import { kilobyteTool } from "../time/script.ts";
+
+export const CONFIG = { configurable: { thread_id: "t" }, recursionLimit: 10_000 };
+/** Turns that are really run on top of a history, after one that is not counted. */
+const RUN = 12;
+
+type Saver = Awaited<ReturnType<Product["storage"]["sqliteSaver"]>>;
+
+/** An agent with a plan, its model played, on a store or on none. */
+export function agentOn({ main, testing }: Product, saver: Saver | undefined, steps: readonly Step[]) {
+  return createAgent({
+    model: new testing.ScriptedModel(steps),
+    tools: [kilobyteTool],
+    middleware: [main.planMiddleware()],
+    ...(saver && { checkpointer: saver }),
+  });
+}
+
+/** Turns of one call with a result of 1 kB each. */
+export function historyOf(turns: number): BaseMessage[] {
+  const messages: BaseMessage[] = [new HumanMessage({ id: "request", content: "Go." })];
+  for (let n = 0; n < turns; n++) {
+    const call = { id: `call-${n}`, name: "work", args: { n }, type: "tool_call" as const };
+    messages.push(new AIMessage({ id: `ai-${n}`, content: "", tool_calls: [call] }));
+    const content = `result ${n} `.padEnd(1024, `${n} `);
+    messages.push(new ToolMessage({ id: `result-${n}`, name: "work", tool_call_id: call.id, content }));
+  }
+  return messages;
+}
+
+/** A thread with a history, in a file of its own. */
+export class LongThread {
+  readonly turns: number;
+  readonly #product: Product;
+  readonly #folder = mkdtempSync(join(tmpdir(), "holdfast-growth-"));
+
+  constructor(product: Product, turns: number) {
+    this.#product = product;
+    this.turns = turns;
+  }
+
+  /** A saver that has just been opened, for as long as the work takes. */
+  async on<T>(work: (saver: Saver) => Promise<T>): Promise<T> {
+    const saver = await this.#product.storage.sqliteSaver(join(this.#folder, "threads.db"));
+    try {
+      return await work(saver);
+    } finally {
+      saver.close();
+    }
+  }
+
+  async build(): Promise<void> {
+    await this.on(async (saver) => {
+      const { graph } = agentOn(this.#product, saver, []);
+      await graph.updateState(CONFIG, { messages: historyOf(this.turns) }, "tools");
+      await this.#run(saver);
+    });
+  }
+
+  /** Processor time per turn of a run on top of the history. */
+  async turn(): Promise<number> {
+    return this.on((saver) => this.#run(saver));
+  }
+
+  async turnWithoutStore(): Promise<number> {
+    const { steps, perTurn } = turnsOf();
+    const agent = agentOn(this.#product, undefined, steps);
+    const messages = [...historyOf(this.turns), new HumanMessage("And on.")];
+    await agent.invoke({ messages }, CONFIG);
+    return perTurn();
+  }
+
+  async #run(saver: Saver): Promise<number> {
+    const { steps, perTurn } = turnsOf();
+    const agent = agentOn(this.#product, saver, steps);
+    await agent.invoke({ messages: [new HumanMessage("And on.")] }, CONFIG);
+    return perTurn();
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds of processor time that something takes. */
+export async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  // Garbage of what was before must not be collected in this.
+  globalThis.gc?.();
+  const start = process.cpuUsage();
+  await work();
+  return millisecondsSince(start);
+}
+
+function millisecondsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** A script that looks at the clock of the processor when the model is asked: what is before and after does not count. */
+function turnsOf(): { steps: Step[]; perTurn: () => number } {
+  let start: NodeJS.CpuUsage | undefined;
+  let total = 0;
+  const begin: Step = () => {
+    globalThis.gc?.();
+    start = process.cpuUsage();
+    return callTool("work", { n: 0 });
+  };
+  const end: Step = () => {
+    total = millisecondsSince(start!);
+    return "Finished.";
+  };
+  const work = Array.from({ length: RUN - 1 }, (_, n): Step => callTool("work", { n }));
+  return { steps: [callTool("work", { n: 0 }), begin, ...work, end], perTurn: () => total / RUN };
+}

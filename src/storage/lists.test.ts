@@ -1,0 +1,165 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { Send } from "@langchain/langgraph";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { workOf } from "../../test/work.ts";
+import { Blobs } from "./blobs.ts";
+import type { Connection } from "./connection.ts";
+import { Decoder } from "./decode.ts";
+import { Encoder, REFERENCE } from "./encode.ts";
+import { Lists, WATCHED } from "./lists.ts";
+import { Memo } from "./memo.ts";
+import { openStore } from "./open.ts";
+
+/** What can be done to a list of messages between two checkpoints; `at` counts from its end. */
+type Edit =
+  | { kind: "append"; count: number }
+  | { kind: "insert" | "replace" | "remove" | "cut"; at: number }
+  | { kind: "change"; at: number }
+  | { kind: "load" };
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  fc.record({ kind: fc.constant("append" as const), count: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({
+    kind: fc.constantFrom("insert" as const, "replace" as const, "remove" as const, "cut" as const),
+    at: fc.nat(400),
+  }),
+  fc.record({ kind: fc.constant("change" as const), at: fc.nat(WATCHED - 1) }),
+  fc.constant({ kind: "load" as const }),
+);
+
+let connection: Connection;
+beforeEach(async () => void (connection = await openStore(":memory:")));
+afterEach(() => connection.close());
+
+describe("a list of messages", () => {
+  it("is stored as if all of it were written anew, whatever is done to it", async () => {
+    const check = async (start: number, edits: Edit[]): Promise<void> => {
+      const store = storeOf(1);
+      let list = messagesOf(start);
+      for (const each of edits) {
+        list = each.kind === "load" ? await store.read(store.encoder.encode(list)) : applied(list, each);
+        // An encoder that remembers nothing; in the same store, so that the same content has the same number.
+        const anew = storeOf(1).encoder.encode(list);
+        expect(plain(store.encoder.encode(list))).toBe(plain(anew));
+        expect(await storeOf(1).read(anew)).toEqual(await storeOf(1).read(store.encoder.encode(list)));
+        expect((await storeOf(1).read(anew)).map(textOf)).toEqual(list.map(textOf));
+      }
+    };
+    const property = fc.asyncProperty(fc.nat(400), fc.array(edit, { minLength: 1, maxLength: 8 }), check);
+    await fc.assert(property, { numRuns: 60, interruptAfterTimeLimit: 5_000 });
+  });
+
+  it("that had a message changed in place is stored as it is, if that is one of the newest", () => {
+    const { encoder } = storeOf(1);
+    const list = messagesOf(300);
+    const before = encoder.encode(list);
+    list.at(-WATCHED)!.additional_kwargs["seen"] = true;
+    expect(encoder.encode(list)).not.toBe(before);
+    const older = encoder.encode(list);
+    list.at(-WATCHED - 100)!.additional_kwargs["seen"] = true;
+    expect(encoder.encode(list)).toBe(older);
+  });
+
+  it("is known by its messages and not by its array, in a state that is sent along as well", () => {
+    const { encoder, written } = storeOf(1);
+    const list = messagesOf(300);
+    encoder.encode(list);
+    const before = written();
+    encoder.encode({ sent: new Send("tools", { messages: [...list], left: 3 }) });
+    expect(written() - before).toBeLessThanOrEqual(1);
+  });
+
+  it("of one thread is not taken for one of another", () => {
+    const [one, other] = [storeOf(1), storeOf(2)];
+    const list = messagesOf(300);
+    one.encoder.encode(list);
+    const both = new Encoder({ ...other.options, lists: one.options.lists, memo: one.options.memo });
+    expect(plain(both.encode(list))).toBe(plain(storeOf(2).encoder.encode(list)));
+  });
+
+  it("is forgotten when nobody has its messages any more", async () => {
+    const store = storeOf(1);
+    const encoded = (): WeakRef<BaseMessage> => {
+      const list = messagesOf(300);
+      store.encoder.encode(list);
+      return new WeakRef(list[100]!);
+    };
+    const one = encoded();
+    await new Promise(setImmediate);
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+    expect(one.deref()).toBeUndefined();
+  });
+
+  it("that is appended to takes as much work at 4,000 messages as at 200, also when it was read from the file", async () => {
+    const work = async (length: number, isRead: boolean): Promise<number> => {
+      const store = storeOf(length);
+      let list = messagesOf(length);
+      const text = store.encoder.encode(list);
+      if (isRead) list = await storeOf(length, store.options).read(text);
+      for (let n = 0; n < 8; n++) store.encoder.encode((list = [...list, message(`before ${n}`)]));
+      return workOf(() => store.encoder.encode((list = [...list, message(crypto.randomUUID())])));
+    };
+    for (const isRead of [false, true]) {
+      const [short, long] = [await work(200, isRead), await work(4000, isRead)];
+      // To see that a message is the same object as before is one comparison, and all that is done with it.
+      expect((long - 4000) / short).toBeLessThanOrEqual(1.5);
+    }
+  });
+});
+
+function storeOf(
+  thread: number,
+  memory: { lists: Lists; memo: Memo } = { lists: new Lists(), memo: new Memo() },
+) {
+  const blobs = new Blobs(connection);
+  const options = { blobs, ...memory, thread };
+  const written = (): number => connection.get("SELECT count(*) AS count FROM blobs")!["count"] as number;
+  const read = async (text: string): Promise<BaseMessage[]> => {
+    const decoder = new Decoder({ ...options, serde: { dumpsTyped: unused, loadsTyped: unused } });
+    const tree: unknown = JSON.parse(text);
+    await decoder.load([tree]);
+    return decoder.build(tree) as BaseMessage[];
+  };
+  return { options, encoder: new Encoder(options), written, read };
+}
+
+function unused(): never {
+  throw new Error("The serializer is not needed for messages.");
+}
+
+function applied(list: readonly BaseMessage[], each: Exclude<Edit, { kind: "load" }>): BaseMessage[] {
+  if (each.kind === "append") return [...list, ...messagesOf(each.count)];
+  const at = Math.max(0, list.length - 1 - each.at);
+  if (each.kind === "insert") return list.toSpliced(at, 0, message("inserted"));
+  if (each.kind === "replace") return list.toSpliced(at, 1, message("replaced"));
+  if (each.kind === "remove") return list.toSpliced(at, 1);
+  if (each.kind === "cut") return list.slice(0, at);
+  const changed = list[at];
+  if (changed) changed.content = `changed ${crypto.randomUUID()}`;
+  return [...list];
+}
+
+function messagesOf(count: number): BaseMessage[] {
+  return Array.from({ length: count }, (_, n) => message(`message ${n} `.repeat(n % 20)));
+}
+
+function message(content: string): BaseMessage {
+  const id = crypto.randomUUID();
+  if (id < "4") return new HumanMessage({ id, content });
+  if (id < "a") return new ToolMessage({ id, content, tool_call_id: id, status: "success" });
+  return new AIMessage({ id, content, tool_calls: [{ id, name: "work", args: { content } }] });
+}
+
+function textOf({ id, content }: BaseMessage): unknown {
+  return [id, content];
+}
+
+/** What a text leads to, without what is said about it. */
+function plain(text: string): string {
+  const tree = JSON.parse(text) as { [REFERENCE]?: number };
+  return tree[REFERENCE] === undefined ? text : `blob ${tree[REFERENCE]}`;
+}
