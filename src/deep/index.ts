@@ -10,6 +10,7 @@ import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
+import { lightLoop } from "../middleware/loop/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
@@ -87,7 +88,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     middleware: arranged(defaults, options),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
-  return agent.withConfig({ recursionLimit: STEP_LIMIT });
+  return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
 /**

@@ -13,6 +13,7 @@ import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
+import { lightLoop } from "../middleware/loop/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
@@ -66,7 +67,7 @@ export function makeLeadAgent(
     ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
     ...(options.store && { store: options.store }),
   });
-  return agent.withConfig({ recursionLimit: STEP_LIMIT });
+  return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
 /** The graph of a lead agent, as a server runs it. */
