@@ -14,8 +14,9 @@ interface LoopingAgent {
  * with its own saved result. Other agents in the process get their turn between two steps.
  */
 export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
-  for (const branches of Object.values(agent.graph.builder.branches)) {
-    for (const branch of Object.values(branches)) branch.path = new LightRouter(branch.path);
+  const { tools: _, ...others } = agent.graph.builder.branches;
+  for (const branch of Object.values(others).flatMap((branches) => Object.values(branches))) {
+    branch.path = new LightRouter(branch.path);
   }
   return agent;
 }
@@ -53,7 +54,9 @@ function isSingleCall(messages: readonly BaseMessage[]): boolean {
   if (!AIMessage.isInstance(turn) || turn.tool_calls?.length !== 1) return false;
   const { id } = turn.tool_calls[0]!;
   // Some models use their call ids again: the tools would take the call for answered.
-  return !messages.some(({ type }, at) => type === "tool" && (messages[at] as ToolMessage).tool_call_id === id);
+  return !messages.some(
+    ({ type }, at) => type === "tool" && (messages[at] as ToolMessage).tool_call_id === id,
+  );
 }
 
 function isToolCall(route: unknown): route is Send {

@@ -17,12 +17,13 @@ export function addMessages(left: Messages, right: Messages): BaseMessage[] {
 export function messagesField() {
   // LangGraph Studio knows a chat by these. LangChain makes an agent's input and output of the bare schemas.
   const described = { langgraph_type: "messages", description: "A list of chat messages" };
-  const messages = z
-    .custom<BaseMessage[]>()
+  const messages: z.ZodType<BaseMessage[], BaseMessage[] | undefined> = z
+    .any()
     .default(() => [])
     .meta(described);
+  const update: z.ZodType<Messages, Messages> = z.any().meta(described);
   return new ReducedValue(messages, {
-    inputSchema: z.custom<Messages>().meta(described),
+    inputSchema: update,
     reducer: addMessages,
     jsonSchemaExtra: described,
   });
