@@ -13,8 +13,9 @@ import { consentMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
-import { lightLoop } from "../middleware/loop/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { inParts } from "../middleware/loop/in-parts.ts";
+import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
@@ -135,7 +136,9 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
       ? [...questions, consentMiddleware({ interruptOn }), ...middleware]
       : [...middleware, ...questions]),
     budgetMiddleware(budget),
-  ] as AnyAgentMiddleware[];
+  ].flatMap((one) =>
+    middleware.includes(one as AnyAgentMiddleware) ? one : inParts(one as AnyAgentMiddleware),
+  );
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */

@@ -11,7 +11,8 @@ interface LoopingAgent {
 /**
  * The same agent, with a lighter loop: a turn with a single tool call goes to the tools by a plain edge. LangChain sends
  * a copy of the whole state with every call, which is saved twice. Several calls of a turn stay tasks of their own, each
- * with its own saved result. Other agents in the process get their turn between two steps.
+ * with its own saved result. Other agents in the process get their turn between two steps. Changes the agent's graph;
+ * what `withConfig` makes of the agent is built anew, without it. `createDeepAgent` and `makeLeadAgent` have it.
  */
 export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   const { tools: _, ...others } = agent.graph.builder.branches;
