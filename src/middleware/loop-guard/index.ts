@@ -56,22 +56,35 @@ function repeated(messages: readonly BaseMessage[]): Circle {
     const next = turns.at(period)?.calls;
     const patience = period === 1 ? 1 : 2;
     return [
-      { next, count: timesRound(turns, period, ({ calls, results }) => calls + results), patience },
-      { next, count: timesRound(turns, period, ({ calls }) => calls), patience: patience * 4 },
+      { next, count: timesRound(turns, period, hasSameResults), patience },
+      { next, count: timesRound(turns, period, hasSameCalls), patience: patience * 4 },
     ];
   });
   return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** How many times in a row the last `period` turns were made. */
-function timesRound(turns: LatestTurns, period: number, key: (turn: Turn) => string): number {
+function timesRound(
+  turns: LatestTurns,
+  period: number,
+  isSame: (earlier: Turn, later: Turn) => boolean,
+): number {
   if (!turns.at(period)) return 0;
   let same = period;
   for (;;) {
     const earlier = turns.at(same + 1);
-    if (!earlier || key(earlier) !== key(turns.at(same + 1 - period)!)) return Math.floor(same / period);
+    if (!earlier || !isSame(earlier, turns.at(same + 1 - period)!)) return Math.floor(same / period);
     same += 1;
   }
+}
+
+function hasSameCalls(one: Turn, other: Turn): boolean {
+  return one.calls === other.calls;
+}
+
+/** Calls first: results are long, and most turns are not the same. */
+function hasSameResults(one: Turn, other: Turn): boolean {
+  return hasSameCalls(one, other) && one.results === other.results;
 }
 
 /** A turn with tool calls. What they were and what came of them are read only where it is asked for. */
