@@ -12,7 +12,10 @@ import { longScript } from "./script.ts";
 import { ratioOf, spreadOf } from "./statistics.ts";
 import { DEEP, PEER_DEEP_PLAN, type TimedSystem } from "./systems.ts";
 
-/** Many threads of one agent at once in one process, each waiting for its model most of the time. */
+/**
+ * Many threads of one agent at once in one process, each waiting for its model most of the time. They work without a
+ * plan: what is measured is the loop.
+ */
 export interface Crowd {
   system: string;
   saver: string;
@@ -30,16 +33,14 @@ const LATENCY = 50;
 /** How often the event loop is looked at, in milliseconds. */
 const RESOLUTION = 5;
 
-// A plan has 20 items: a thread with fewer turns has none.
 const FULL = [
-  { threads: 100, turns: 20, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 3 },
+  { threads: 100, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 3 },
   { threads: 1000, turns: 5, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
 ];
 const QUICK = [
-  { threads: 10, turns: 20, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 1 },
+  { threads: 10, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 1 },
   { threads: 1000, turns: 1, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
 ];
-const ITEMS = 20;
 
 export async function measureCrowds({
   product,
@@ -85,7 +86,7 @@ async function sample({
   crowd: Crowd;
 }): Promise<void> {
   const { threads, turns } = crowd;
-  const script = longScript(turns, turns < ITEMS ? undefined : system.plan);
+  const script = longScript(turns);
   const model = new product.testing.ScriptedModel(
     [
       async ({ messages }) => {
