@@ -30,6 +30,8 @@ export const FLOOR = "createAgent";
 export const TYPICAL = "todoListMiddleware own-turn";
 export const BEST = "todoListMiddleware beside";
 export const LEAN = "holdfast lean";
+/** The same in an agent with the light loop. */
+export const LEAN_LIGHT = "holdfast lean, light loop";
 /** The same with a model that makes one call at a time. */
 export const LEAN_OWN_TURN = "holdfast lean own-turn";
 /** The same with its reports in its work calls. */

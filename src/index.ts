@@ -22,6 +22,7 @@ export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
 export { stateBackend } from "./middleware/files/workspace.ts";
+export { lightLoop } from "./middleware/loop/index.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
 export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";

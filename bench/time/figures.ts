@@ -1,8 +1,10 @@
+import type { Crowd } from "./crowd.ts";
 import type { Cell } from "./race.ts";
 import type { StartUp } from "./start-up.ts";
 
 export interface TimeFigures {
   cells: readonly Cell[];
+  crowds: readonly Crowd[];
   supersteps: readonly { system: string; perTurn: number }[];
   startUp: readonly StartUp[];
   notes: readonly string[];

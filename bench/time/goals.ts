@@ -1,5 +1,5 @@
 import { goalOf, type SectionGoal } from "../section.ts";
-import { BEST, FLOOR, LEAN, LEAN_INLINE } from "../systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_LIGHT } from "../systems.ts";
 import { bytesAt, loadAt, timeRatio } from "./cells.ts";
 import type { Cell } from "./race.ts";
 import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES } from "./savers.ts";
@@ -21,11 +21,18 @@ export function timeGoals(cells: readonly Cell[]): SectionGoal[] {
         ),
       ),
     ),
+    ...[NO_SAVER, MEMORY, OURS].flatMap((saver) =>
+      goal(
+        `time per turn of ${LEAN_LIGHT} vs createAgent at 200 turns, ${saver}`,
+        timeRatio(cells, { system: LEAN_LIGHT, saver, turns }, FLOOR),
+        saver === NO_SAVER ? 1.15 : 1,
+      ),
+    ),
     ...[NO_SAVER, MEMORY, OURS, OFFICIAL, POSTGRES].flatMap((saver) =>
       goal(
         `time per turn of createDeepAgent vs deepagents with todoListMiddleware at 200 turns, ${saver}`,
         timeRatio(cells, { system: DEEP, saver, turns }, PEER_DEEP_PLAN),
-        1 / 2,
+        0.65,
       ),
     ),
     ...goal(

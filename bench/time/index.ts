@@ -2,6 +2,7 @@ import { superstepsOf, superstepsPerTurn } from "../graph.ts";
 import { loadPeers } from "../peers.ts";
 import type { Section, SectionOptions } from "../section.ts";
 import { SYSTEMS } from "../systems.ts";
+import { crowdGoals, measureCrowds } from "./crowd.ts";
 import type { TimeFigures } from "./figures.ts";
 import { timeGoals } from "./goals.ts";
 import { timeLines } from "./lines.ts";
@@ -24,11 +25,12 @@ export async function timeSection({ quick, progress }: SectionOptions): Promise<
   progress("supersteps");
   const supersteps = await countSupersteps(systems, quick);
   const cells = await runHeats({ product, systems, savers, quick, progress });
-  const figures: TimeFigures = { cells, supersteps, startUp, notes };
+  const crowds = await measureCrowds({ product, systems, savers, quick, progress });
+  const figures: TimeFigures = { cells, crowds, supersteps, startUp, notes };
   return {
     name: "time",
     lines: timeLines(figures),
-    goals: timeGoals(cells),
+    goals: [...timeGoals(cells), ...crowdGoals(crowds)],
     markdown: timeReport(figures),
     data: figures,
     plots: timePlots(cells),

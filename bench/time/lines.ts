@@ -1,6 +1,7 @@
 import { figureLine } from "../lines.ts";
 import { BEST, TYPICAL } from "../systems.ts";
 import { bytesAt, cellAt, loadAt } from "./cells.ts";
+import { crowdLines } from "./crowd.ts";
 import type { TimeFigures } from "./figures.ts";
 import type { Cell } from "./race.ts";
 import { OFFICIAL, OURS } from "./savers.ts";
@@ -12,11 +13,12 @@ import { DEEP, PEER_DEEP, PEER_DEEP_PLAN } from "./systems.ts";
  * One line per figure. The peer of time is `todoListMiddleware` beside the work, or `deepagents` with it, with the
  * same saver; that of bytes and loading has the official SQLite saver where ours is measured.
  */
-export function timeLines({ cells, supersteps, startUp, notes }: TimeFigures): string[] {
+export function timeLines({ cells, crowds, supersteps, startUp, notes }: TimeFigures): string[] {
   const typical = supersteps.find(({ system }) => system === TYPICAL)?.perTurn;
   const importPeer = startUp.find(({ entry }) => entry === PEER_ENTRY);
   return [
     ...cells.flatMap((cell) => cellLines(cells, cell)),
+    ...crowdLines(crowds),
     ...supersteps.map(({ system, perTurn }) => figureLine(["supersteps-per-turn", system], perTurn, typical)),
     ...startUp.flatMap(({ entry, ...figures }) =>
       (["ms", "rss", "heap"] as const).map((key) =>

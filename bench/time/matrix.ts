@@ -1,4 +1,4 @@
-import { BEST, FLOOR, LEAN, LEAN_INLINE } from "../systems.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_LIGHT } from "../systems.ts";
 import type { SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
 import { race, type Cell } from "./race.ts";
@@ -20,9 +20,14 @@ const PLANNED = [LEAN, BEST, DEEP, PEER_DEEP_PLAN];
 // The official savers take minutes and hundreds of megabytes for 400 turns: there only what the goals compare.
 const FULL: readonly Heat[] = [
   { saver: NO_SAVER, turns: [25, 100, 200, 400], seconds: 20 },
-  { saver: MEMORY, turns: [25, 100, 200], systems: [FLOOR, LEAN_INLINE, ...PLANNED], seconds: 15 },
+  {
+    saver: MEMORY,
+    turns: [25, 100, 200],
+    systems: [FLOOR, LEAN_LIGHT, LEAN_INLINE, ...PLANNED],
+    seconds: 15,
+  },
   { saver: MEMORY, turns: [400], systems: [FLOOR, LEAN, LEAN_INLINE], seconds: 0 },
-  { saver: OURS, turns: [25, 100, 200], systems: [FLOOR, ...PLANNED, PEER_DEEP], seconds: 12 },
+  { saver: OURS, turns: [25, 100, 200], systems: [FLOOR, LEAN_LIGHT, ...PLANNED, PEER_DEEP], seconds: 12 },
   { saver: OURS, turns: [400], systems: PLANNED, seconds: 0 },
   { saver: OFFICIAL, turns: [25, 100, 200], systems: PLANNED, seconds: 8 },
   { saver: OFFICIAL, turns: [400], systems: [LEAN, BEST], seconds: 0 },

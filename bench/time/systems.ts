@@ -3,7 +3,7 @@ import { createAgent, createMiddleware, todoListMiddleware, type AgentMiddleware
 import { z } from "zod";
 import type { ScriptedModel } from "../../src/testing/index.ts";
 import { loadDeepagents } from "../deepagents.ts";
-import { BEST, CLASSIC, FLOOR, LEAN, LEAN_DIALECT, LEAN_INLINE, TYPICAL } from "../systems.ts";
+import { BEST, CLASSIC, FLOOR, LEAN, LEAN_DIALECT, LEAN_INLINE, LEAN_LIGHT, TYPICAL } from "../systems.ts";
 import type { Planning } from "../task.ts";
 import type { Product } from "./product.ts";
 import { kilobyteTool } from "./script.ts";
@@ -34,7 +34,7 @@ const INLINE = { dialect: LEAN_DIALECT, pace: "inline", answerCompletes: true } 
 
 /** Everything that is timed. `deepagents` is left out where it is not installed. */
 export async function timedSystems({ main }: Product): Promise<TimedSystem[]> {
-  const { planMiddleware, createDeepAgent } = main;
+  const { planMiddleware, createDeepAgent, lightLoop } = main;
   const tools = [kilobyteTool];
   const lean = (): unknown => planMiddleware();
   return [
@@ -42,6 +42,11 @@ export async function timedSystems({ main }: Product): Promise<TimedSystem[]> {
     { name: FLOOR, create: agentWith() },
     { name: EMPTY, create: agentWith(emptyMiddleware) },
     { name: LEAN, plan: BESIDE_LEAN, create: agentWith(lean) },
+    {
+      name: LEAN_LIGHT,
+      plan: BESIDE_LEAN,
+      create: (model, checkpointer) => lightLoop(agentWith(lean)(model, checkpointer) as never),
+    },
     { name: LEAN_INLINE, plan: INLINE, create: agentWith(() => planMiddleware({ reports: "inline" })) },
     { name: TYPICAL, plan: { dialect: CLASSIC, pace: "own-turn" }, create: agentWith(todoListMiddleware) },
     { name: BEST, plan: BESIDE_CLASSIC, create: agentWith(todoListMiddleware) },

@@ -11,6 +11,8 @@ import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { inParts } from "../middleware/loop/in-parts.ts";
+import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
@@ -95,10 +97,10 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
       .filter(Boolean)
       .join("\n\n"),
-    middleware: arranged(defaults, options),
+    middleware: arranged(defaults, options).flatMap((one) => (defaults.includes(one) ? inParts(one) : one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
-  return agent.withConfig({ recursionLimit: STEP_LIMIT });
+  return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
 /** What becomes of calls that were under way when a run was stopped. */

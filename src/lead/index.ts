@@ -14,6 +14,8 @@ import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
+import { inParts } from "../middleware/loop/in-parts.ts";
+import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
@@ -67,7 +69,7 @@ export function makeLeadAgent(
     ...(options.checkpointer !== undefined && { checkpointer: options.checkpointer }),
     ...(options.store && { store: options.store }),
   });
-  return agent.withConfig({ recursionLimit: STEP_LIMIT });
+  return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
 }
 
 /** The graph of a lead agent, as a server runs it. */
@@ -136,7 +138,9 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
     budgetMiddleware(budget),
     secretsMiddleware(),
-  ] as AnyAgentMiddleware[];
+  ].flatMap((one) =>
+    middleware.includes(one as AnyAgentMiddleware) ? one : inParts(one as AnyAgentMiddleware),
+  );
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */

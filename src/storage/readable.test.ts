@@ -224,6 +224,7 @@ async function toSecondFormat(change = ""): Promise<void> {
   const connection = await Connection.open(file);
   connection.exec(`
     DROP TABLE heads;
+    DROP TABLE edits;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE checkpoints DROP COLUMN writes;

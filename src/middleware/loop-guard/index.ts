@@ -51,39 +51,51 @@ interface Circle {
 
 /** The circle that the latest tool calls since the user's last message make: the one nearest to its end. */
 function repeated(messages: readonly BaseMessage[]): Circle {
-  const turns = turnsOf(messages);
+  const turns = new LatestTurns(messages);
   const circles = PERIODS.flatMap((period): Circle[] => {
-    const next = turns.at(-period)?.calls;
+    const next = turns.at(period)?.calls;
     const patience = period === 1 ? 1 : 2;
     return [
-      { next, count: timesRound(turns, period, ({ calls, results }) => calls + results), patience },
-      { next, count: timesRound(turns, period, ({ calls }) => calls), patience: patience * 4 },
+      { next, count: timesRound(turns, period, hasSameResults), patience },
+      { next, count: timesRound(turns, period, hasSameCalls), patience: patience * 4 },
     ];
   });
   return circles.reduce((most, one) => (one.count / one.patience > most.count / most.patience ? one : most));
 }
 
 /** How many times in a row the last `period` turns were made. */
-function timesRound(turns: readonly Turn[], period: number, key: (turn: Turn) => string): number {
-  const isOther = (turn: Turn, at: number): boolean => {
-    const later = turns[at + period];
-    return later !== undefined && key(turn) !== key(later);
-  };
-  return Math.floor((turns.length - 1 - turns.findLastIndex(isOther)) / period);
+function timesRound(
+  turns: LatestTurns,
+  period: number,
+  isSame: (earlier: Turn, later: Turn) => boolean,
+): number {
+  if (!turns.at(period)) return 0;
+  let same = period;
+  for (;;) {
+    const earlier = turns.at(same + 1);
+    if (!earlier || !isSame(earlier, turns.at(same + 1 - period)!)) return Math.floor(same / period);
+    same += 1;
+  }
+}
+
+function hasSameCalls(one: Turn, other: Turn): boolean {
+  return one.calls === other.calls;
+}
+
+/** Calls first: results are long, and most turns are not the same. */
+function hasSameResults(one: Turn, other: Turn): boolean {
+  return hasSameCalls(one, other) && one.results === other.results;
 }
 
 /** A turn with tool calls. What they were and what came of them are read only where it is asked for. */
 class Turn {
   readonly #message: AIMessage;
-  readonly #replies: BaseMessage[] = [];
+  readonly #replies: readonly BaseMessage[];
   #results: string | undefined;
 
-  constructor(message: AIMessage) {
+  constructor(message: AIMessage, replies: readonly BaseMessage[]) {
     this.#message = message;
-  }
-
-  add(reply: BaseMessage): void {
-    this.#replies.push(reply);
+    this.#replies = replies;
   }
 
   get calls(): string {
@@ -95,15 +107,32 @@ class Turn {
   }
 }
 
-function turnsOf(messages: readonly BaseMessage[]): Turn[] {
-  const start = messages.findLastIndex((message) => isFromUser(message));
-  const turns: Turn[] = [];
-  for (const message of messages.slice(start + 1)) {
-    if (message.type === "tool") turns.at(-1)?.add(message);
-    else if (message.type === "ai" && (message as AIMessage).tool_calls?.length)
-      turns.push(new Turn(message as AIMessage));
+/** The turns since the user's last message, from the last one on: of a long run few are ever looked at. */
+class LatestTurns {
+  readonly #messages: readonly BaseMessage[];
+  readonly #turns: Turn[] = [];
+  #next: number;
+  #replies: BaseMessage[] = [];
+
+  constructor(messages: readonly BaseMessage[]) {
+    this.#messages = messages;
+    this.#next = messages.length - 1;
   }
-  return turns;
+
+  /** The last turn is the first. */
+  at(place: number): Turn | undefined {
+    while (this.#turns.length < place) {
+      const message = this.#messages[this.#next];
+      if (!message || isFromUser(message)) return undefined;
+      this.#next -= 1;
+      if (message.type === "tool") this.#replies.push(message);
+      else if (message.type === "ai" && (message as AIMessage).tool_calls?.length) {
+        this.#turns.push(new Turn(message as AIMessage, this.#replies));
+        this.#replies = [];
+      }
+    }
+    return this.#turns[place - 1];
+  }
 }
 
 /** Worked out once: a long thread passes here in every model call. */

@@ -19,6 +19,7 @@ import {
 } from "../../plan/index.ts";
 import { nextNumber } from "../../plan/todo.ts";
 import { anyUpdate } from "../any-update.ts";
+import { messagesField } from "../loop/messages.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
 const CHANGES = Symbol("changes");
@@ -190,6 +191,7 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
   >;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
   return new StateSchema({
+    messages: messagesField(),
     todos: new ReducedValue(todos, {
       // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
       inputSchema: anyUpdate<undefined>(),

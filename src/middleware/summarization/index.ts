@@ -9,6 +9,7 @@ import {
 import { settled } from "../../models/deferred.ts";
 import { failureOf } from "../../models/failure.ts";
 import { withoutThoughts } from "../../models/thoughts.ts";
+import { Beginnings } from "../beginnings.ts";
 import type { Workspace } from "../files/workspace.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import { ownerOf } from "../plan/events.ts";
@@ -106,15 +107,21 @@ function isTooLong(error: unknown): boolean {
   return failureOf(error).kind === "too-long";
 }
 
-/** LangChain's approximation, which would read the whole conversation anew in every turn, for each message once. */
+/** LangChain's approximation, which would read the whole conversation anew in every turn, for what is new in it. */
 function countOnce(): (messages: readonly BaseMessage[]) => number {
   const counts = new WeakMap<BaseMessage, number>();
-  return (messages) =>
-    messages.reduce((total, message) => {
-      const count = counts.get(message) ?? countTokensApproximately([message]);
-      counts.set(message, count);
-      return total + count;
-    }, 0);
+  const totals = new Beginnings<number>();
+  const countOf = (message: BaseMessage): number => {
+    const count = counts.get(message) ?? countTokensApproximately([message]);
+    counts.set(message, count);
+    return count;
+  };
+  return (messages) => {
+    const { length, found } = totals.of(messages) ?? { length: 0, found: 0 };
+    const total = messages.slice(length).reduce((sum, message) => sum + countOf(message), found);
+    totals.keep(messages, messages.length, total);
+    return total;
+  };
 }
 
 interface Inner {

@@ -1,6 +1,7 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import { LEAN_REPORTS } from "../../../plan/lean.prompt.ts";
+import { breathe } from "../../loop/breathe.ts";
 import { withSection } from "../../system-prompt.ts";
 import { repeated, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
@@ -35,6 +36,7 @@ export async function callModel<Request extends ModelRequest>(
   );
   for (;;) {
     const answer: Answer = await handler({ ...request, model, systemMessage, messages: [...messages] });
+    await breathe();
     step.count(answer);
     const unread = step.askAgain(answer);
     if (unread) {

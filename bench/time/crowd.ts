@@ -1,0 +1,190 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { HumanMessage } from "@langchain/core/messages";
+import { figureLine } from "../lines.ts";
+import { table } from "../markdown.ts";
+import { goalOf, type SectionGoal } from "../section.ts";
+import { REQUEST } from "../task.ts";
+import type { SaverKind } from "./place.ts";
+import type { Product } from "./product.ts";
+import { NO_SAVER, OURS } from "./savers.ts";
+import { longScript } from "./script.ts";
+import { ratioOf, spreadOf } from "./statistics.ts";
+import { DEEP, PEER_DEEP_PLAN, type TimedSystem } from "./systems.ts";
+
+/**
+ * Many threads of one agent at once in one process, each waiting for its model most of the time. They work without a
+ * plan: what is measured is the loop.
+ */
+export interface Crowd {
+  system: string;
+  saver: string;
+  threads: number;
+  turns: number;
+  /** Turns per second of processor time, a figure per round. */
+  perSecond: number[];
+  /** How long everything else in the process had to wait, in milliseconds. */
+  p99: number;
+  longest: number;
+}
+
+/** How long the models of a crowd take to answer. */
+const LATENCY = 50;
+/** How often the event loop is looked at, in milliseconds. */
+const RESOLUTION = 5;
+
+const FULL = [
+  { threads: 100, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 3 },
+  { threads: 1000, turns: 5, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
+];
+const QUICK = [
+  { threads: 10, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 1 },
+  { threads: 1000, turns: 1, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
+];
+
+export async function measureCrowds({
+  product,
+  systems,
+  savers,
+  quick,
+  progress,
+}: {
+  product: Product;
+  systems: readonly TimedSystem[];
+  savers: readonly SaverKind[];
+  quick: boolean;
+  progress: (text: string) => void;
+}): Promise<Crowd[]> {
+  const crowds: Crowd[] = [];
+  for (const { threads, turns, rounds, ...heat } of quick ? QUICK : FULL) {
+    const saver = savers.find(({ name }) => name === heat.saver);
+    if (!saver) continue;
+    const racers = systems.filter(({ name }) => heat.systems.includes(name));
+    const found = racers.map(({ name: system }): Crowd => {
+      return { system, saver: saver.name, threads, turns, perSecond: [], p99: 0, longest: 0 };
+    });
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [at, system] of racers.entries()) {
+        progress(`${threads} threads, ${system.name}, ${saver.name}`);
+        await sample({ product, system, saver, crowd: found[at]! });
+      }
+    }
+    crowds.push(...found);
+  }
+  return crowds;
+}
+
+async function sample({
+  product,
+  system,
+  saver,
+  crowd,
+}: {
+  product: Product;
+  system: TimedSystem;
+  saver: SaverKind;
+  crowd: Crowd;
+}): Promise<void> {
+  const { threads, turns } = crowd;
+  const script = longScript(turns);
+  const model = new product.testing.ScriptedModel(
+    [
+      async ({ messages }) => {
+        await sleep(LATENCY);
+        return script[messages.filter(({ type }) => type === "ai").length]!;
+      },
+    ],
+    { loop: true },
+  );
+  const place = await saver.create();
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+  try {
+    const agent = system.create(model, await place.open());
+    globalThis.gc?.();
+    const start = process.cpuUsage();
+    delay.enable();
+    const runs: Promise<unknown>[] = [];
+    for (let thread = 0; thread < threads; thread += 1) {
+      const config = { configurable: { thread_id: `t${thread}` }, recursionLimit: 10_000 };
+      runs.push(agent.invoke({ messages: [new HumanMessage(REQUEST)] }, config));
+      // Requests come one by one.
+      await nextTurn();
+    }
+    await Promise.all(runs);
+    delay.disable();
+    const { user, system: kernel } = process.cpuUsage(start);
+    crowd.perSecond.push((threads * turns * 1e6) / (user + kernel));
+    crowd.p99 = Math.max(crowd.p99, waited(delay.percentile(99)));
+    crowd.longest = Math.max(crowd.longest, waited(delay.max));
+  } finally {
+    await place.remove();
+  }
+}
+
+/** The histogram has nanoseconds between two looks. */
+function waited(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e6 - RESOLUTION);
+}
+
+export function crowdLines(crowds: readonly Crowd[]): string[] {
+  return crowds.flatMap((crowd) => {
+    const at = [crowd.threads, crowd.saver, crowd.system];
+    const peer = peerOf(crowd, crowds);
+    return [
+      figureLine(
+        ["turns-per-cpu-second", ...at],
+        spreadOf(crowd.perSecond).median,
+        peer && spreadOf(peer.perSecond).median,
+      ),
+      figureLine(["event-loop-delay-p99-ms", ...at], crowd.p99, peer?.p99),
+      figureLine(["event-loop-delay-max-ms", ...at], crowd.longest, peer?.longest),
+    ];
+  });
+}
+
+/** Small crowds say nothing. */
+export function crowdGoals(crowds: readonly Crowd[]): SectionGoal[] {
+  const own = crowds.filter(({ system }) => system === DEEP);
+  return [
+    ...own.flatMap((crowd): SectionGoal[] => {
+      const peer = peerOf(crowd, crowds);
+      if (!peer || crowd.threads < 100) return [];
+      const name = `turns per second of createDeepAgent vs deepagents with todoListMiddleware, ${sizeOf(crowd)}`;
+      const value = ratioOf(crowd.perSecond, peer.perSecond);
+      return [goalOf({ name, value, limit: 1.6, bound: "at least" })];
+    }),
+    ...own.flatMap((crowd): SectionGoal[] => {
+      if (crowd.threads < 1000) return [];
+      const name = `event-loop delay p99 of createDeepAgent in ms, ${sizeOf(crowd)}`;
+      return [goalOf({ name, value: crowd.p99, limit: 100 })];
+    }),
+  ];
+}
+
+function sizeOf({ threads, saver }: Crowd): string {
+  return `${threads} threads, ${saver}`;
+}
+
+export function crowdTable(crowds: readonly Crowd[]): string {
+  return table(
+    ["threads", "saver", "system", "turns per second", "event-loop delay p99, ms", "longest, ms"],
+    crowds.map(({ threads, saver, system, perSecond, p99, longest }) => [
+      String(threads),
+      saver,
+      system,
+      spreadOf(perSecond).median.toFixed(0),
+      p99.toFixed(0),
+      longest.toFixed(0),
+    ]),
+  );
+}
+
+function peerOf({ system, saver, threads }: Crowd, crowds: readonly Crowd[]): Crowd | undefined {
+  return crowds.find(
+    (other) =>
+      other.system === PEER_DEEP_PLAN &&
+      other.saver === saver &&
+      other.threads === threads &&
+      system === DEEP,
+  );
+}

@@ -1,0 +1,32 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { breathe } from "./breathe.ts";
+
+it("agents that are all ready go on one by one, each in a turn of the event loop of its own", async () => {
+  const order: string[] = [];
+  const agent = async (name: string): Promise<void> => {
+    // Long enough for the process to need a breath.
+    const end = performance.now() + 12;
+    while (performance.now() < end);
+    await breathe();
+    order.push(name);
+  };
+  const others = (async () => {
+    for (let turn = 1; turn <= 3; turn += 1) {
+      await nextTurn();
+      order.push(`turn ${turn}`);
+    }
+  })();
+  await Promise.all([others, agent("a"), agent("b"), agent("c")]);
+  expect(order.filter((one) => one.startsWith("turn"))).toHaveLength(3);
+  expect(order.indexOf("turn 2")).toBeLessThan(order.indexOf("c"));
+});
+
+it("an agent that has just let others go first does not wait again", async () => {
+  await nextTurn();
+  await breathe();
+  let isLater = false;
+  setImmediate(() => (isLater = true));
+  await breathe();
+  expect(isLater).toBe(false);
+});

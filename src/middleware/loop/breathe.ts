@@ -1,0 +1,23 @@
+/** How long agents may go on before everything else in the process gets its turn, in milliseconds. */
+const SPAN = 10;
+
+const waiting: (() => void)[] = [];
+let since = 0;
+
+/**
+ * Lets timers and I/O of the process run, where agents have kept it busy for a while. A step of a graph hardly ever
+ * waits for anything but its model: a thousand of them that are ready at once would be run in one go, for seconds.
+ * From then on one agent goes on per turn of the event loop.
+ */
+export async function breathe(): Promise<void> {
+  if (waiting.length === 0 && performance.now() - since < SPAN) return;
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(release);
+  });
+}
+
+function release(): void {
+  since = performance.now();
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(release);
+}

@@ -1,0 +1,65 @@
+import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
+import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { Send } from "@langchain/langgraph";
+import { breathe } from "./breathe.ts";
+
+/** What is used of an agent here. */
+interface LoopingAgent {
+  graph: { builder: { branches: Record<string, Record<string, { path: Runnable }>> } };
+}
+
+/**
+ * The same agent, with a lighter loop: a turn with a single tool call goes to the tools by a plain edge. LangChain sends
+ * a copy of the whole state with every call, which is saved twice. Several calls of a turn stay tasks of their own, each
+ * with its own saved result. Other agents in the process get their turn between two steps. Changes the agent's graph;
+ * what `withConfig` makes of the agent is built anew, without it. `createDeepAgent` and `makeLeadAgent` have it.
+ */
+export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
+  const { tools: _, ...others } = agent.graph.builder.branches;
+  for (const branch of Object.values(others).flatMap((branches) => Object.values(branches))) {
+    branch.path = new LightRouter(branch.path);
+  }
+  return agent;
+}
+
+interface RoutedState {
+  messages: BaseMessage[];
+  jumpTo?: unknown;
+}
+
+/** Asks LangChain's router, with as little state as it needs for its answer. */
+class LightRouter extends Runnable<RoutedState> {
+  override lc_namespace = ["holdfast", "loop"];
+  readonly #router: Runnable;
+
+  constructor(router: Runnable) {
+    super();
+    this.#router = router;
+  }
+
+  override async invoke(state: RoutedState, config?: RunnableConfig): Promise<unknown> {
+    await breathe();
+    const { messages, jumpTo } = state;
+    if (isSingleCall(messages)) {
+      const route: unknown = await this.#router.invoke({ messages: messages.slice(-1), jumpTo }, config);
+      if (typeof route === "string") return route;
+      if (Array.isArray(route) && route.length === 1 && isToolCall(route[0])) return route[0].node;
+    }
+    return this.#router.invoke(state, config);
+  }
+}
+
+/** Whether the tools would find just the call of the last message to run. */
+function isSingleCall(messages: readonly BaseMessage[]): boolean {
+  const turn = messages.at(-1);
+  if (!AIMessage.isInstance(turn) || turn.tool_calls?.length !== 1) return false;
+  const { id } = turn.tool_calls[0]!;
+  // Some models use their call ids again: the tools would take the call for answered.
+  return !messages.some(
+    ({ type }, at) => type === "tool" && (messages[at] as ToolMessage).tool_call_id === id,
+  );
+}
+
+function isToolCall(route: unknown): route is Send {
+  return route instanceof Send && "lg_tool_call" in (route.args as object);
+}
