@@ -122,7 +122,7 @@ function optionsOf({ id, record }: HostedRun, { checkpoint }: Beginning): Partia
   const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } =
     record.request as RunRequest;
   return {
-    // Makes LangGraph announce each checkpoint before its values.
+    // What LangChain streams by itself.
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },

@@ -240,6 +240,7 @@ export class RunHost {
     if (desk.active) return;
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
+      const known = this.ledger.thread(thread);
       this.#tellThread(thread);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
@@ -251,6 +252,8 @@ export class RunHost {
         },
       });
       desk.active = undefined;
+      // A thread that was rolled back to nothing is still there to be run.
+      if (known && run.isRolledBack) this.ledger.putThread(known);
       this.#end(run, status);
       if (run.request.isTemporary) await this.#discard(thread);
     }
