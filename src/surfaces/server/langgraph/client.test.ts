@@ -156,7 +156,7 @@ it("a run that was left is joined where it was left, by number", async () => {
   const all = await collected(
     client.runs.stream(thread, "agent", { input: ask("Do it"), streamMode: ["values", "updates"] }),
   );
-  const [{ run_id: run }] = (await client.runs.list(thread)) as [{ run_id: string }];
+  const { run_id: run } = (await client.runs.list(thread))[0]!;
   const again = await collected(
     client.runs.joinStream(thread, run, { lastEventId: "-1", streamMode: ["values", "updates"] }),
   );
@@ -172,10 +172,13 @@ it("a run without a thread leaves none behind, unless it is to be kept", async (
   const { client } = await serveScript(["One.", "Two.", "Three.", "Four."]);
   const values = (await client.runs.wait(null, "agent", { input: ask("First") })) as { messages: unknown[] };
   expect(values.messages).toHaveLength(2);
-  const events = await collected(client.runs.stream(null, "agent", { input: ask("Second") }));
+  const events = await collected(
+    client.runs.stream(null, "agent", { input: ask("Second"), streamMode: "values" }),
+  );
   expect(events.at(-1)?.event).toBe("values");
   expect(await client.threads.count({})).toBe(0);
-  await client.runs.wait(null, "agent", { input: ask("Third"), onCompletion: "keep" });
+  const kept = { assistant_id: "agent", input: ask("Third"), on_completion: "keep" };
+  expect(await served.send("POST", "/runs/wait", kept)).toMatchObject({ status: 200 });
   expect(await client.threads.count({})).toBe(1);
   expect(await client.runs.createBatch([{ assistantId: "agent", input: ask("Fourth") }])).toHaveLength(1);
 });

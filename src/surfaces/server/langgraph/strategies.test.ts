@@ -155,7 +155,7 @@ it("a run goes on when its reader goes, and stops with it only where that was as
     await until(() => answer.has(onDisconnect));
     gone.abort();
     if (onDisconnect === "continue") answer.get(onDisconnect)!();
-    const [{ run_id: run }] = (await client.runs.list(thread)) as [{ run_id: string }];
+    const { run_id: run } = (await client.runs.list(thread))[0]!;
     await client.runs.join(thread, run);
     const { status } = await client.runs.get(thread, run);
     expect(status).toBe(onDisconnect === "continue" ? "success" : "interrupted");
