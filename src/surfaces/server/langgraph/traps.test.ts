@@ -34,7 +34,7 @@ async function serveGraph(graph: GraphSource): Promise<string> {
 /** An agent that asks before each letter. */
 const asking = (steps: Step[]) =>
   createDeepAgent({ model: new ScriptedModel(steps), tools: [send], interruptOn: { send: true } });
-const review: unknown = humanInTheLoopMiddleware({ interruptOn: { send: true } });
+const review = humanInTheLoopMiddleware({ interruptOn: { send: true } } as never) as unknown;
 /** The same with LangChain's own middleware, which asks once for all calls of a turn. */
 const askingOnce = (steps: Step[]) =>
   createAgent({
