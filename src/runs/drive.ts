@@ -1,10 +1,11 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, GraphRecursionError, isGraphDrained } from "@langchain/langgraph";
+import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
-import type { RunAgent } from "./agent.ts";
+import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";
 import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
@@ -18,7 +19,7 @@ import { MAIN } from "./view.ts";
 export interface DriveOptions {
   agent: RunAgent;
   thread: string;
-  model: ChosenModel;
+  model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   emit: (event: RunEventBody) => void;
   signal: AbortSignal;
   /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
@@ -27,6 +28,17 @@ export interface DriveOptions {
   isHeld?: boolean;
   /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
   edits?: PlanEdits;
+  /** Who else reads the stream. */
+  tap?: StreamTap;
+}
+
+/** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
+export interface StreamTap {
+  modes: StreamMode[];
+  /** How the run differs from one of the command line. Called again where it is stopped for an edit and goes on. */
+  options: () => Partial<RunStreamOptions>;
+  callbacks: BaseCallbackHandler[];
+  onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
 }
 
 /**
@@ -123,25 +135,29 @@ interface Parts {
 /** Runs, and says whether it was stopped between two steps. */
 async function isDrained(
   input: object | null,
-  { agent, thread, emit, signal, edits }: Run,
+  { agent, thread, emit, signal, edits, tap }: Run,
   { recorder, news }: Parts,
 ): Promise<boolean> {
+  const { modes = ["custom"], callbacks = [] } = tap ?? {};
+  const options = tap?.options();
   const control = new StepControl();
   await edits.enter(control);
   try {
-    const config = {
-      configurable: { thread_id: thread },
-      streamMode: "custom" as const,
+    const chunks = await agent.stream(input as never, {
+      ...options,
+      configurable: { ...options?.configurable, thread_id: thread },
+      streamMode: modes,
+      subgraphs: true,
       // Saved before the next step begins: a kill repeats at most the step in flight.
-      durability: "sync" as const,
-      callbacks: [recorder],
+      durability: "sync",
+      callbacks: [recorder, ...callbacks],
       signal,
-      // LangChain's types do not know of it, and pass it on.
       control,
-    };
-    const chunks = await agent.stream(input as never, config);
-    for await (const chunk of chunks as AsyncIterable<unknown>) {
-      if (!news.isKnown(chunk)) show(chunk, emit);
+    });
+    for await (const entry of chunks) {
+      const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+      tap?.onChunk(namespace, mode, chunk);
+      if (mode === "custom" && !news.isKnown(chunk)) show(chunk, emit);
     }
     return false;
   } catch (error) {
@@ -200,7 +216,7 @@ async function answers(
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 
-function explain(error: unknown, model: ChosenModel): string {
+function explain(error: unknown, model: DriveOptions["model"]): string {
   if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
   return explainModelError(error, model);
 }

@@ -85,7 +85,7 @@ it("a damaged letter is never read, found by a check, and left out by a repair",
 
 it("a file of the format before gets a mailbox", async () => {
   saver.close();
-  await change("DROP TABLE edits; PRAGMA store.user_version = 3;");
+  await change("DROP TABLE edits; DROP TABLE hosted; DROP TABLE runs; PRAGMA store.user_version = 3;");
   saver = await sqliteSaver(file);
   expect(saver.mailbox("t")!.post({})).toBe(1);
   expect(await checkStore(file)).toEqual([]);

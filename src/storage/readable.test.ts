@@ -225,6 +225,8 @@ async function toSecondFormat(change = ""): Promise<void> {
   connection.exec(`
     DROP TABLE heads;
     DROP TABLE edits;
+    DROP TABLE hosted;
+    DROP TABLE runs;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE checkpoints DROP COLUMN writes;

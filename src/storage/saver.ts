@@ -20,6 +20,7 @@ import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
+import { Ledger } from "./ledger.ts";
 import { Lists } from "./lists.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Memo } from "./memo.ts";
@@ -48,6 +49,8 @@ const LIST_PAGE = 64;
  * when a later one is there, whenever the process is killed.
  */
 export class SqliteSaver extends BaseCheckpointSaver {
+  /** @internal What a server knows of threads and runs. */
+  readonly ledger: Ledger;
   readonly #connection: Connection;
   readonly #blobs: Blobs;
   readonly #checkpoints: Checkpoints;
@@ -62,6 +65,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   constructor(connection: Connection) {
     super();
     this.#connection = connection;
+    this.ledger = new Ledger(connection);
     this.#blobs = new Blobs(connection);
     const heads = new Heads(connection);
     this.#checkpoints = new Checkpoints(connection, heads);
@@ -167,7 +171,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    this.#guarded(threadId, () => this.#threads.remove(threadId));
+    this.#guarded(threadId, () => {
+      this.#threads.remove(threadId);
+      this.ledger.forget(threadId);
+    });
     // Page by page, for what a long thread leaves takes a while to give back.
     for (let left = Infinity, before; left > 0 && left !== before; before = left) {
       await new Promise(setImmediate);

@@ -48,6 +48,36 @@ CREATE TABLE store.heads (
 `;
 
 /**
+ * What a server knows of threads beside their checkpoints, and the runs that it was asked for. A thread is named by its
+ * id here: it may have no checkpoint yet.
+ */
+const LEDGER = `
+CREATE TABLE store.hosted (
+  thread TEXT PRIMARY KEY,
+  graph TEXT NOT NULL,
+  owner TEXT,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  metadata TEXT NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
+CREATE TABLE store.runs (
+  id TEXT PRIMARY KEY,
+  thread TEXT NOT NULL,
+  status TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  base TEXT,
+  request TEXT NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
+CREATE INDEX store.runs_thread ON runs (thread);
+CREATE INDEX store.runs_status ON runs (status);
+`;
+
+/**
  * What other processes ask the holder of a thread to change in its plan, and what came of it. The number of one that
  * was withdrawn is not given out again, so that whoever is about to answer it answers nobody else.
  */
@@ -109,6 +139,7 @@ CREATE TABLE store.leases (
   beat INTEGER NOT NULL
 ) WITHOUT ROWID;
 ${SEALS.trim()}
+${LEDGER.trim()}
 ${EDITS.trim()}
 `;
 
@@ -124,5 +155,5 @@ DROP INDEX store.threads_updated;
 `,
   // The rows get their checksums afterwards, in the same transaction.
   SEALS,
-  EDITS,
+  `${LEDGER}${EDITS}`,
 ];

@@ -1,6 +1,7 @@
 import { hashOf } from "./blobs.ts";
 import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
+import { LEDGER_TABLES } from "./ledger.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { toText, type Stored } from "./table.ts";
 import { BLOBS, CHECKPOINTS, EDITS, HEADS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
@@ -16,6 +17,8 @@ export interface Sink {
   blob?: (row: StoredBlob) => void;
   checkpoint?: (row: StoredCheckpointRow) => void;
   write?: (row: StoredWriteRow) => void;
+  /** A row of a server's ledger: puts it into another file. */
+  ledger?: (copy: (to: Connection) => void) => void;
   edit?: (row: StoredEdit) => void;
 }
 
@@ -48,6 +51,7 @@ export class Survey {
     this.#readThreads();
     this.#readBlobs();
     this.#readCheckpoints();
+    this.#readLedger();
     this.#readEdits();
     return this.problems;
   }
@@ -141,6 +145,19 @@ export class Survey {
     }
     if (whole !== expected)
       this.#note(thread, `of ${expected} writes to checkpoint ${id} ${whole} are whole`);
+  }
+
+  #readLedger(): void {
+    for (const table of LEDGER_TABLES) {
+      const rows = this.#attempt(() =>
+        this.#connection.all(`SELECT ${table.columns} FROM ${table.name} NOT INDEXED`),
+      );
+      if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
+      for (const row of rows ?? []) {
+        if (table.isWhole(row)) this.#sink.ledger?.((to) => table.copy(row, to));
+        else this.problems.push({ thread: toText(row["thread"]), what: "an entry of its server is damaged" });
+      }
+    }
   }
 
   #readEdits(): void {
