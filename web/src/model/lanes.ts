@@ -1,0 +1,76 @@
+import { MAIN } from "../../../src/runs/view.ts";
+import { timeScale, type TimeScale } from "./scale.ts";
+import type { Span } from "./spans.ts";
+
+/** A span at its place, from 0 to 1. */
+export interface Bar {
+  span: Span;
+  start: number;
+  width: number;
+}
+
+/** The bars of an agent: rows of bars that do not overlap. */
+export interface Lane {
+  owner: string;
+  name: string;
+  rows: { kind: "items" | "calls"; bars: Bar[] }[];
+}
+
+export interface Timeline {
+  lanes: Lane[];
+  scale: TimeScale;
+}
+
+/** A shorter bar could not be seen or pointed at. */
+const NARROWEST = 0.006;
+/** More rows of one kind would make the timeline higher than it is worth: the rest is drawn on the last one. */
+const MOST_ROWS = 4;
+
+/** The bars of a thread over time, the main agent's first; what goes on ends `now`. */
+export function timelineOf(all: readonly Span[], now: number): Timeline {
+  const spans = all.filter((span) => !isHelpersCall(span, all));
+  const scale = timeScale(spans.map(({ from, to = now }) => ({ from, to })));
+  const barOf = (span: Span): Bar => {
+    const start = scale.place(span.from);
+    const width = Math.max(NARROWEST, scale.place(span.to ?? now) - start);
+    return { span, start: Math.min(start, 1 - NARROWEST), width };
+  };
+  const owners = [...new Set([MAIN, ...spans.map(({ owner }) => owner)])];
+  const names = new Map(spans.filter(({ kind }) => kind === "helper").map(({ id, label }) => [id, label]));
+  const lanes = owners.map((owner): Lane => {
+    const bars = spans.filter((span) => span.owner === owner).map(barOf);
+    const items = bars.filter(({ span }) => span.kind === "item");
+    const others = bars.filter(({ span }) => span.kind !== "item");
+    return {
+      owner,
+      name: names.get(owner) ?? (owner === MAIN ? "Agent" : owner),
+      rows: [
+        ...packed(items).map((row) => ({ kind: "items" as const, bars: row })),
+        ...packed(others).map((row) => ({ kind: "calls" as const, bars: row })),
+      ],
+    };
+  });
+  return { lanes: lanes.filter(({ rows }) => rows.length > 0), scale };
+}
+
+/** The call that started a helper is the helper's bar. */
+function isHelpersCall({ kind, owner, id }: Span, spans: readonly Span[]): boolean {
+  return (
+    kind === "call" &&
+    spans.some((span) => span.kind === "helper" && span.owner === owner && span.id.endsWith(`:${id}`))
+  );
+}
+
+function packed(bars: readonly Bar[]): Bar[][] {
+  const rows: Bar[][] = [];
+  for (const bar of bars) {
+    const isFree = (row: Bar[]): boolean => {
+      const last = row.at(-1);
+      return !last || last.start + last.width <= bar.start + 1e-9;
+    };
+    const row = rows.find(isFree) ?? (rows.length >= MOST_ROWS ? rows.at(-1) : undefined);
+    if (row) row.push(bar);
+    else rows.push([bar]);
+  }
+  return rows;
+}
