@@ -15,10 +15,11 @@ export interface Hunk {
 
 const CONTEXT = 3;
 /** Past this many differences comparing gets slow, and nobody reads it line by line. */
-const MOST_DIFFERENCES = 4000;
+const MOST_DIFFERENCES = 1000;
 
 /** What changed between two texts; undefined where they differ too much to be compared. */
 export function lineDiff(before: string, after: string): Hunk[] | undefined {
+  if (before === "" || after === "") return wholeDiff(before, after);
   const patch = structuredPatch("", "", before, after, "", "", {
     context: CONTEXT,
     maxEditLength: MOST_DIFFERENCES,
@@ -36,6 +37,22 @@ export function lineDiff(before: string, after: string): Hunk[] | undefined {
         }),
     };
   });
+}
+
+/** A file that was written or removed as a whole. */
+function wholeDiff(before: string, after: string): Hunk[] {
+  const text = before + after;
+  if (text === "") return [];
+  const lines = text.replace(/\n$/, "").split("\n");
+  return [
+    {
+      lines: lines.map((line, index) =>
+        before === ""
+          ? { kind: "added", text: line, after: index + 1 }
+          : { kind: "removed", text: line, before: index + 1 },
+      ),
+    },
+  ];
 }
 
 export function countLines(hunks: readonly Hunk[]): { added: number; removed: number } {

@@ -5,7 +5,7 @@ import type { ThreadStatus } from "../client/contract.ts";
 /** An item's status in a word. */
 export const STATUS_NAMES: Readonly<Record<Status, string>> = {
   pending: "To do",
-  in_progress: "Working",
+  in_progress: "In progress",
   completed: "Done",
   blocked: "Blocked",
   cancelled: "Cancelled",

@@ -4,8 +4,9 @@ import { shownThread, statusOf } from "../store/state.ts";
 import { Conversation } from "./conversation.tsx";
 import { Files } from "./files.tsx";
 import { Plan } from "./plan.tsx";
+import { Region } from "./region.tsx";
 import { StatusLine } from "./status-line.tsx";
-import { Tabs, type Region } from "./tabs.tsx";
+import { Tabs, type RegionName } from "./tabs.tsx";
 import { Threads } from "./threads.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Unreachable } from "./unreachable.tsx";
@@ -15,7 +16,7 @@ import { useNarrow, usePage } from "./use-store.ts";
 export function App() {
   const page = usePage();
   const isNarrow = useNarrow();
-  const [region, setRegion] = useState<Region>("talk");
+  const [region, setRegion] = useState<RegionName>("talk");
   const [isEditing, setEditing] = useState(false);
   const [hasTimeline, setTimeline] = useState(() => localStorage.getItem("holdfast-timeline") !== "closed");
   const { open } = page;
@@ -47,28 +48,34 @@ export function App() {
   }, [open, page]);
 
   if (!page.hasToken || page.connection === "refused") return <Unreachable isKnown={page.hasToken} />;
-  const isShown = (name: Region): boolean => !isNarrow || region === name;
+  const isShown = (name: RegionName): boolean => !isNarrow || region === name;
   const hasThread = open !== undefined && page.loading !== "missing";
   return (
     <div className={`page ${hasThread ? "" : "page-blank"}`}>
-      <a className="skip" href="#task" onClick={toTask}>
-        Go to the task
-      </a>
-      {isShown("threads") && <Threads />}
+      {!isNarrow && (
+        <a className="skip" href="#task" onClick={toTask}>
+          Go to the task
+        </a>
+      )}
+      {isShown("threads") && (
+        <Region isMain={isNarrow} className="threads-region" name="Threads">
+          <Threads />
+        </Region>
+      )}
       {isShown("talk") && <Conversation />}
       {hasThread && (isShown("plan") || isShown("files")) && (
-        <div className="side">
+        <Region isMain={isNarrow} className="side" name={region === "plan" ? "The plan" : "The files"}>
           {isShown("plan") && <Plan isEditing={isEditing} onEdit={setEditing} />}
           {isShown("files") && <Files />}
-        </div>
+        </Region>
       )}
       {hasThread && (hasTimeline || isNarrow) && isShown("plan") && (
         <Timeline onClose={() => setTimeline(false)} />
       )}
       {!hasThread && isNarrow && (region === "plan" || region === "files") && (
-        <p className="side empty">
-          Open a thread, and its {region === "plan" ? "plan is" : "files are"} here.
-        </p>
+        <Region isMain className="side" name={region === "plan" ? "The plan" : "The files"}>
+          <p className="empty">Open a thread, and its {region === "plan" ? "plan is" : "files are"} here.</p>
+        </Region>
       )}
       <StatusLine hasTimeline={hasTimeline} onTimeline={() => setTimeline(!hasTimeline)} />
       {isNarrow && (

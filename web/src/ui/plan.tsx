@@ -14,7 +14,7 @@ export function Plan({ isEditing, onEdit }: { isEditing: boolean; onEdit: (isEdi
   const closed = todos.filter(({ status }) => status === "cancelled").length;
   const canEdit = !page.past && page.open !== undefined;
   return (
-    <section className="plan" aria-labelledby="plan-head">
+    <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
       <header className="panel-head">
         <h2 id="plan-head">Plan</h2>
         {todos.length > 0 && (

@@ -1,6 +1,6 @@
-export type Region = "threads" | "talk" | "plan" | "files";
+export type RegionName = "threads" | "talk" | "plan" | "files";
 
-const NAMES: Readonly<Record<Region, string>> = {
+const NAMES: Readonly<Record<RegionName, string>> = {
   threads: "Threads",
   talk: "Talk",
   plan: "Plan",
@@ -13,14 +13,14 @@ export function Tabs({
   onRegion,
   asks,
 }: {
-  region: Region;
-  onRegion: (region: Region) => void;
+  region: RegionName;
+  onRegion: (region: RegionName) => void;
   /** A question waits in the conversation, which is not shown. */
   asks: boolean;
 }) {
   return (
     <nav className="tabs" aria-label="Parts of the page">
-      {(Object.keys(NAMES) as Region[]).map((name) => (
+      {(Object.keys(NAMES) as RegionName[]).map((name) => (
         <button
           key={name}
           type="button"

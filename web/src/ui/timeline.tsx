@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo } from "react";
 import type { Checkpoint } from "../client/contract.ts";
 import { timelineOf, type Bar, type Lane } from "../model/lanes.ts";
 import type { TimeScale } from "../model/scale.ts";
@@ -13,7 +13,6 @@ export function Timeline({ onClose }: { onClose: () => void }) {
   const { spans, isRunning } = thread;
   const now = useNow(isRunning);
   const { lanes, scale } = useMemo(() => timelineOf(spans, now), [spans, now]);
-  const body = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     if (open !== undefined && !checkpoints) void store.loadHistory();
@@ -30,7 +29,7 @@ export function Timeline({ onClose }: { onClose: () => void }) {
   return (
     <section className="timeline" aria-label="Timeline">
       <Head length={duration(scale.length)} onClose={onClose} />
-      <div className="lanes" ref={body} tabIndex={0} role="group" aria-label="Bars over time">
+      <div className="lanes" tabIndex={0} role="group" aria-label="Bars over time">
         {lanes.map((lane) => (
           <LaneRows key={lane.owner} lane={lane} now={now} />
         ))}
@@ -112,18 +111,20 @@ function BarNode({ bar: { span, start, width }, now }: { bar: Bar; now: number }
   );
 }
 
-/** One place for each checkpoint, and one more for now. */
+/** A handle on the time line: it rests on checkpoints, and at its end on now. */
 function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; scale: TimeScale }) {
   const store = useStore();
   const { past } = usePage();
-  const index = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
-  const value = index < 0 ? checkpoints.length : index;
-  const current = checkpoints[value];
+  const found = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
+  const index = found < 0 ? checkpoints.length : found;
+  const current = checkpoints[index];
+  const places = [...checkpoints.map(({ at }) => scale.place(at)), 1];
+  const move = (to: number): void => void lookAt(store, checkpoints[Math.max(0, to)]);
   return (
     <div className="scrubber">
       <div className="ticks" aria-hidden="true">
-        {checkpoints.map(({ id, at }) => (
-          <i key={id} style={{ left: percent(scale.place(at)) }} />
+        {checkpoints.map(({ id }, each) => (
+          <i key={id} style={{ left: percent(places[each]!) }} />
         ))}
       </div>
       <input
@@ -131,16 +132,36 @@ function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; 
         aria-label="Moment of the run"
         aria-valuetext={
           current
-            ? `Step ${value + 1} of ${checkpoints.length}, ${clock(current.at)}, ${current.todos.done} of ${current.todos.total} done`
+            ? `Step ${index + 1} of ${checkpoints.length}, ${clock(current.at)}, ${current.todos.done} of ${current.todos.total} done`
             : "Now"
         }
         min={0}
-        max={checkpoints.length}
-        value={value}
-        onInput={(event) => void lookAt(store, checkpoints[Number(event.currentTarget.value)])}
+        max={1}
+        step="any"
+        value={places[index]}
+        onInput={(event) => move(nearest(places, Number(event.currentTarget.value)))}
+        onKeyDown={(event) => {
+          const steps: Partial<Record<string, number>> = {
+            ArrowLeft: -1,
+            ArrowDown: -1,
+            ArrowRight: 1,
+            ArrowUp: 1,
+          };
+          const ends: Partial<Record<string, number>> = { Home: 0, End: checkpoints.length };
+          const step = steps[event.key];
+          const to = step === undefined ? ends[event.key] : Math.min(checkpoints.length, index + step);
+          if (to === undefined) return;
+          event.preventDefault();
+          move(to);
+        }}
       />
     </div>
   );
+}
+
+function nearest(places: readonly number[], place: number): number {
+  const distances = places.map((each) => Math.abs(each - place));
+  return distances.indexOf(Math.min(...distances));
 }
 
 function percent(share: number): string {
