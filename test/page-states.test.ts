@@ -1,46 +1,21 @@
-import type { Browser } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { expectSound, expectText, hasBrowser, openBrowser, openPage, openTab } from "./page/browser.ts";
-import { StandIn, TOKEN } from "./page/stand-in.ts";
-import { busyThread, planChange, START, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { describe, expect, it } from "vitest";
+import { expectSound, expectText, hasBrowser, openPage, openTab } from "./page/browser.ts";
+import { TOKEN } from "./page/stand-in.ts";
+import { busyThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { pageSuite } from "./page/suite.ts";
 
 /** States that a real server is not in at will: lost connections, edits at the same moment, many tabs, hostile text. */
 describe.runIf(hasBrowser)("the page", () => {
-  let browser: Browser;
-  let server: StandIn;
-  let url: string;
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    server = new StandIn();
-    url = await server.start();
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await server.stop();
-  });
-
-  const open = (options: Parameters<typeof openPage>[2] = {}) =>
-    openPage(browser, `${url}#token=${TOKEN}`, options);
-  const openThread = async (options: Parameters<typeof openPage>[2] = {}) => {
-    const page = await open(options);
-    await page.getByRole("link", { name: /Move the settings page/ }).click();
-    await page.getByRole("heading", { name: /Move the settings page/ }).waitFor();
-    return page;
-  };
-  const now = (seconds: number) => ({ version: 1 as const, thread: THREAD, at: START + seconds * 1000 });
+  const suite = pageSuite();
 
   describe.each([1280, 800, 360])("%i px wide", (width) => {
     it.each(["light", "dark"] as const)("is sound in every region, %s", async (colorScheme) => {
-      server.add(busyThread());
-      const page = await open({ viewport: { width, height: 800 }, colorScheme });
+      suite.server.add(busyThread());
+      const page = await suite.open({ viewport: { width, height: 800 }, colorScheme });
       if (width > 800) {
         await page.getByRole("link", { name: /Move the settings page/ }).click();
         await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-        await expectText(page, "Two of them are checked on the server.");
+        await expectText(page, "Two of them are checked on the suite.server.");
         return expectSound(page);
       }
       await page.getByRole("button", { name: "Threads" }).click();
@@ -55,87 +30,87 @@ describe.runIf(hasBrowser)("the page", () => {
       await expectSound(page);
       await page.getByRole("button", { name: "Files" }).click();
       await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-      await expectText(page, "Two of them are checked on the server.");
+      await expectText(page, "Two of them are checked on the suite.server.");
       await expectSound(page);
     });
   });
 
   it("says what it needs where its key is missing or not valid any more", async () => {
-    const page = await openPage(browser, url);
+    const page = await openPage(suite.browser, suite.url);
     await page.getByRole("heading", { name: "This page needs its key" }).waitFor();
     await expectSound(page);
-    const other = await openPage(browser, `${url}#token=old`);
+    const other = await openPage(suite.browser, `${suite.url}#token=old`);
     await other.getByRole("heading", { name: "The key is not valid any more" }).waitFor();
     await expectSound(other);
   });
 
   it("takes its key out of the address, keeps it over a reload and gives it to another tab", async () => {
-    const page = await open();
+    const page = await suite.open();
     await expectText(page, "No threads yet.");
     expect(page.url()).not.toContain(TOKEN);
     await page.reload();
     await expectText(page, "No threads yet.");
-    const tab = await openTab(await page.context().newPage(), url);
+    const tab = await openTab(await page.context().newPage(), suite.url);
     await expectText(tab, "No threads yet.");
     expect(await page.context().cookies()).toEqual([]);
   });
 
   it("has a sentence for everything that is empty or gone", async () => {
-    server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
-    const page = await openThread();
+    suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
+    const page = await suite.openThread();
     await expectText(page, "Nothing was said yet.", "No plan yet.", "No files changed yet.");
     await expectText(page, "Nothing has happened yet.");
     await expectText(page.getByRole("status"), "Idle");
     await page.getByRole("searchbox").fill("x");
-    server.send("removed", { id: THREAD });
+    suite.server.send("removed", { id: THREAD });
     await expectText(page, "No thread has these words.");
     await expectText(page, "This thread is not here any more.");
     await expectSound(page);
   });
 
   it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
-    server.add(busyThread());
-    const page = await openThread();
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
     await expectText(page, "I will first read");
-    server.tell({ ...now(50), type: "text", owner: "main", text: "Before " });
+    suite.server.tell({ ...suite.at(50), type: "text", owner: "main", text: "Before " });
     await expectText(page, "Before");
-    server.drop();
+    suite.server.drop();
     await expectText(page.getByRole("status"), "Connection lost.");
     await expectText(page, "I will first read");
     await expectText(page, "Rewrite the page");
-    server.tell({ ...now(51), type: "text", owner: "main", text: "and after" });
-    server.back();
+    suite.server.tell({ ...suite.at(51), type: "text", owner: "main", text: "and after" });
+    suite.server.back();
     await expectText(page, "Before and after");
     await expectText(page.getByRole("status"), "Working");
   });
 
   it("loads everything again when the server has forgotten what it missed", async () => {
     const told = busyThread();
-    server.add(told);
-    const page = await openThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
     await expectText(page, "I will first read");
-    told.events.push({ ...now(52), type: "notice", text: "Said while nobody listened." });
-    server.send("gap", {});
+    told.events.push({ ...suite.at(52), type: "notice", text: "Said while nobody listened." });
+    suite.server.send("gap", {});
     await expectText(page, "Said while nobody listened.");
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
   it("works in eight tabs at once over one stream, and goes on when the one that reads is closed", async () => {
-    server.add(busyThread());
-    const first = await openThread();
+    suite.server.add(busyThread());
+    const first = await suite.openThread();
     const context = first.context();
     const others = await Promise.all(
       Array.from({ length: 7 }, async () => openTab(await context.newPage(), first.url())),
     );
     const tabs = [first, ...others];
     await Promise.all(tabs.map((tab) => tab.getByText("I will first read").waitFor()));
-    server.tell({ ...now(50), type: "notice", text: "Heard by all." });
+    suite.server.tell({ ...suite.at(50), type: "notice", text: "Heard by all." });
     await Promise.all(tabs.map((tab) => tab.getByText("Heard by all.").waitFor()));
-    expect(server.streams).toBe(1);
+    expect(suite.server.streams).toBe(1);
     await first.close();
-    server.tell({ ...now(51), type: "notice", text: "Heard by the others." });
+    suite.server.tell({ ...suite.at(51), type: "notice", text: "Heard by the others." });
     await Promise.all(others.map((tab) => tab.getByText("Heard by the others.").waitFor()));
-    await expect.poll(() => server.streams).toBe(1);
+    await expect.poll(() => suite.server.streams).toBe(1);
   });
 
   it("shows nothing of what a model, a tool or a file says as anything but text", async () => {
@@ -166,7 +141,7 @@ describe.runIf(hasBrowser)("the page", () => {
     at(4, { type: "subagent-start", owner: "main/a:1", name: evil, description: evil, todoId: "1" });
     at(5, { type: "tool-start", owner: "main/a:1", call: "d", name: evil, about: evil });
     at(6, { type: "notice", text: evil });
-    server.add({
+    suite.server.add({
       thread: threadOf({ title: evil, dir: evil, status: "waiting" }),
       events,
       questions: [
@@ -190,7 +165,7 @@ describe.runIf(hasBrowser)("the page", () => {
       ],
       files: [{ path: `/${evil}`, before: `${evil}\n`, after: `<b>${evil}\n`, isKnown: true }],
     });
-    const page = await open();
+    const page = await suite.open();
     await page.getByRole("link", { name: /onerror/ }).click();
     for (const summary of await page.locator("main details > summary").all()) await summary.click();
     await page.locator(".file").click();
@@ -203,7 +178,7 @@ describe.runIf(hasBrowser)("the page", () => {
   });
 
   it("shows what nobody sees in a name that somebody decides about", async () => {
-    server.add({
+    suite.server.add({
       ...busyThread(),
       questions: [
         {
@@ -215,10 +190,7 @@ describe.runIf(hasBrowser)("the page", () => {
         },
       ],
     });
-    const page = await openThread();
-    await page
-      .getByText(String.raw`cat \u{202e}fdp.sh`)
-      .first()
-      .waitFor();
+    const page = await suite.openThread();
+    await expectText(page, String.raw`cat \u{202e}fdp.sh`);
   });
 });

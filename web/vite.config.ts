@@ -5,7 +5,11 @@ export default defineConfig({
   // The page also works where it is served below a path.
   base: "./",
   resolve: {
-    alias: { react: "preact/compat", "react-dom/client": "preact/compat/client" },
+    alias: {
+      react: "preact/compat",
+      "react-dom/client": "preact/compat/client",
+      "react-dom": "preact/compat",
+    },
   },
   build: {
     outDir: "../dist/page",

@@ -59,27 +59,31 @@ export function threadOf(more: Partial<Thread> = {}): Thread {
 
 const HELPER = "main/researcher:call_9";
 
+const ACTUALS = { startedAt: START, modelCalls: 3, toolCalls: 4 };
+
+const FIRST: Todo[] = [
+  todo("1", "Read how the settings page builds its forms", "in_progress"),
+  todo("2", "List every field with its validation"),
+  todo("3", "Find out how the library does async checks", "pending", { priority: "high" }),
+  todo("4", "Rewrite the page", "pending", { dependsOn: ["2", "3"], estimate: 20 }),
+  todo("5", "Run the tests", "pending", { dependsOn: ["4"] }),
+];
+
+/** The plan of the busy thread, as it is now. */
+export const BUSY_PLAN: Todo[] = [
+  todo("1", FIRST[0]!.content, "completed", {
+    actuals: { ...ACTUALS, elapsedMs: 21_000, inputTokens: 8200, outputTokens: 640 },
+  }),
+  todo("2", FIRST[1]!.content, "completed", {
+    actuals: { ...ACTUALS, elapsedMs: 14_000, inputTokens: 5100, outputTokens: 410 },
+  }),
+  todo("3", FIRST[2]!.content, "in_progress", { priority: "high" }),
+  ...FIRST.slice(3),
+];
+
 /** A run in the middle of its work: two items done, one with a helper, a file changed. */
 export function busyThread(): ToldThread {
   const { at, events } = story();
-  const started = { startedAt: START, modelCalls: 3, toolCalls: 4 };
-  const first = [
-    todo("1", "Read how the settings page builds its forms", "in_progress"),
-    todo("2", "List every field with its validation"),
-    todo("3", "Find out how the library does async checks", "pending", { priority: "high" }),
-    todo("4", "Rewrite the page", "pending", { dependsOn: ["2", "3"], estimate: 20 }),
-    todo("5", "Run the tests", "pending", { dependsOn: ["4"] }),
-  ];
-  const later = [
-    todo("1", first[0]!.content, "completed", {
-      actuals: { ...started, elapsedMs: 21_000, inputTokens: 8200, outputTokens: 640 },
-    }),
-    todo("2", first[1]!.content, "completed", {
-      actuals: { ...started, elapsedMs: 14_000, inputTokens: 5100, outputTokens: 410 },
-    }),
-    todo("3", first[2]!.content, "in_progress", { priority: "high" }),
-    ...first.slice(3),
-  ];
   const usage = { inputTokens: 5200, outputTokens: 340, cachedTokens: 3000 };
   at(0, {
     type: "run-start",
@@ -88,10 +92,10 @@ export function busyThread(): ToldThread {
     dir: "/work/project",
     task: "Move the settings page to the new form library. Keep every validation rule.",
   });
-  at(2, { type: "model-end", owner: "main", text: "I will first read how the page works today.", usage });
+  at(2, { type: "model-end", owner: "main", text: "I will FIRST read how the page works today.", usage });
   at(
     3,
-    planChange(first, { changes: first.map((item, index) => ({ type: "todo-add", todo: item, index })) }),
+    planChange(FIRST, { changes: FIRST.map((item, index) => ({ type: "todo-add", todo: item, index })) }),
   );
   at(4, { type: "tool-start", owner: "main", call: "c1", name: "glob", about: "src/settings/**" });
   at(5, {
@@ -117,7 +121,7 @@ export function busyThread(): ToldThread {
   });
   at(
     21,
-    planChange([{ ...later[0]! }, { ...first[1]!, status: "in_progress" }, ...first.slice(2)], {
+    planChange([{ ...BUSY_PLAN[0]! }, { ...FIRST[1]!, status: "in_progress" }, ...FIRST.slice(2)], {
       changes: [
         { type: "todo-status", id: "1", from: "in_progress", to: "completed" },
         { type: "todo-status", id: "2", from: "pending", to: "in_progress" },
@@ -170,7 +174,7 @@ export function busyThread(): ToldThread {
   });
   at(
     36,
-    planChange(later, {
+    planChange(BUSY_PLAN, {
       changes: [
         { type: "todo-status", id: "2", from: "in_progress", to: "completed" },
         { type: "todo-status", id: "3", from: "pending", to: "in_progress" },

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { planOf } from "../model/thread.ts";
 import { shownThread, statusOf } from "../store/state.ts";
 import { Conversation } from "./conversation.tsx";
@@ -33,9 +34,9 @@ export function App() {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.key === "/") {
         event.preventDefault();
-        setRegion("talk");
         // The part may have to appear first.
-        setTimeout(() => document.querySelector<HTMLElement>("#task")?.focus());
+        flushSync(() => setRegion("talk"));
+        document.querySelector<HTMLElement>("#task")?.focus();
       }
       if (event.key === "e" && open !== undefined && planOf(shownThread(page)).length > 0 && !page.past) {
         event.preventDefault();

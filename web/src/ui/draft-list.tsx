@@ -1,4 +1,5 @@
 import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { STATUSES, type Status, type Todo } from "../../../src/plan/todo.ts";
 import {
   addItem,
@@ -22,14 +23,12 @@ export interface DraftListProps {
 /** A plan that can be typed into: rename, status, order, remove, add. */
 export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftListProps) {
   const list = useRef<HTMLOListElement>(null);
-  const focus = (index: number): void => {
-    // The field appears with the next drawing.
-    setTimeout(() => list.current?.querySelectorAll<HTMLElement>(".draft-text")[index]?.focus());
+  /** The next key that is pressed belongs to the item that gets the focus, so it is drawn at once. */
+  const change = (next: PlanDraft, focused: number): void => {
+    flushSync(() => onDraft(next));
+    list.current?.querySelectorAll<HTMLElement>(".draft-text")[focused]?.focus();
   };
-  const add = (): void => {
-    onDraft(addItem(draft, ""));
-    focus(draft.mine.length);
-  };
+  const add = (): void => change(addItem(draft, ""), draft.mine.length);
   const removed = conflicts.filter(({ id }) => !draft.mine.some((todo) => todo.id === id));
   return (
     <>
@@ -45,10 +44,7 @@ export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftLis
                 onRename={(text) => onDraft(renameItem(draft, todo.id, text))}
                 onStatus={(status) => onDraft(setStatus(draft, todo.id, status))}
                 onMove={(by) => onDraft(moveItem(draft, todo.id, by))}
-                onRemove={() => {
-                  onDraft(removeItem(draft, todo.id));
-                  focus(Math.max(0, index - 1));
-                }}
+                onRemove={() => change(removeItem(draft, todo.id), Math.max(0, index - 1))}
                 onEnter={add}
               />
               {conflict && onSettle && <Conflict conflict={conflict} onSettle={onSettle} />}
