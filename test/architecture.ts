@@ -20,9 +20,10 @@ const LAYERS: Record<string, string[]> = {
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  runs: [...harnesses, ...langchain],
-  "surfaces/cli": [...surface, ...terminal],
-  "surfaces/server": surface,
+  runs: [...harnesses, ...langchain, "diff"],
+  // The command line starts the others.
+  "surfaces/cli": [...surface, ...terminal, "surfaces/server"],
+  "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server"],
   "surfaces/acp": surface,
   "surfaces/mcp": surface,
   testing: [...engine, "files", "middleware", "models", ...langchain],

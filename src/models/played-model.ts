@@ -40,8 +40,13 @@ export abstract class PlayedModel extends BaseChatModel {
     if (typeof content === "string" && tool_calls.length === 0 && text !== "") {
       for (const piece of text.match(/\S+\s*/g) ?? []) {
         await this.pause(options.signal);
-        yield new ChatGenerationChunk({ text: piece, message: new AIMessageChunk({ id, content: piece }) });
-        await run?.handleLLMNewToken(piece);
+        const chunk = new ChatGenerationChunk({
+          text: piece,
+          message: new AIMessageChunk({ id, content: piece }),
+        });
+        yield chunk;
+        // With the chunk a listener knows the message: without, it would take the words for those of another.
+        await run?.handleLLMNewToken(piece, undefined, undefined, undefined, undefined, { chunk });
       }
     }
     const calls = [

@@ -1,5 +1,12 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { StateSchema, type BaseCheckpointSaver } from "@langchain/langgraph";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  StateSchema,
+  type BaseCheckpointSaver,
+  type StateSnapshot,
+  type StreamMode,
+} from "@langchain/langgraph";
+import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { InterruptOnConfig } from "langchain";
 import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
@@ -21,8 +28,34 @@ const OWN_FOLDER = "/.holdfast";
 /** The tools of a run that consent can be asked for. */
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
 
-/** The agent of a thread. */
-export type RunAgent = ReturnType<typeof createRunAgent>;
+/** The agent of a thread: a graph with a checkpointer, and how it is run. */
+export interface RunAgent {
+  graph: RunGraph;
+  stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
+}
+
+/** What is asked of the graph of an agent, whoever built it. */
+export interface RunGraph {
+  checkpointer?: BaseCheckpointSaver | boolean | undefined;
+  channels: Record<string, object>;
+  getState(config: RunnableConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
+  getStateHistory(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncIterableIterator<StateSnapshot>;
+  updateState(config: RunnableConfig, values: unknown, asNode?: string): Promise<RunnableConfig>;
+  getGraphAsync(config?: RunnableConfig & { xray?: boolean | number }): Promise<{ toJSON(): object }>;
+}
+
+export interface RunStreamOptions extends RunnableConfig {
+  streamMode: StreamMode[];
+  subgraphs: boolean;
+  durability: "sync";
+  version?: "v2";
+  interruptBefore?: string[] | "*";
+  interruptAfter?: string[] | "*";
+  context?: Record<string, unknown>;
+}
 
 /**
  * Builds the agent that the settings of a thread describe, for one run: its model calls are counted from here, however

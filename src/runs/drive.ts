@@ -1,9 +1,10 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, GraphRecursionError } from "@langchain/langgraph";
+import { Command, GraphRecursionError, type StreamMode } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
-import type { RunAgent } from "./agent.ts";
+import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import type { Question } from "./questions.ts";
@@ -14,13 +15,24 @@ import { MAIN } from "./view.ts";
 export interface DriveOptions {
   agent: RunAgent;
   thread: string;
-  model: ChosenModel;
+  model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   emit: (event: RunEventBody) => void;
   signal: AbortSignal;
   /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
   answer: (question: Question) => Promise<unknown>;
   /** Whether the caller holds the thread already. Otherwise it is held from here, and a run of another is an error. */
   isHeld?: boolean;
+  /** Who else reads the stream. */
+  tap?: StreamTap;
+}
+
+/** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
+export interface StreamTap {
+  modes: StreamMode[];
+  /** How the run differs from one of the command line. */
+  options: Partial<RunStreamOptions>;
+  callbacks: BaseCallbackHandler[];
+  onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
 }
 
 /**
@@ -89,18 +101,24 @@ async function questionsFirst(
 
 async function stream(
   input: object | null,
-  { agent, thread, emit, signal }: DriveOptions,
+  { agent, thread, emit, signal, tap }: DriveOptions,
   recorder: Recorder,
 ): Promise<void> {
+  const { options, modes = ["custom"], callbacks = [] } = tap ?? {};
   const chunks = await agent.stream(input as never, {
-    configurable: { thread_id: thread },
-    streamMode: "custom",
+    ...options,
+    configurable: { ...options?.configurable, thread_id: thread },
+    streamMode: modes,
+    subgraphs: true,
     // Saved before the next step begins: a kill repeats at most the step in flight.
     durability: "sync",
-    callbacks: [recorder],
+    callbacks: [recorder, ...callbacks],
     signal,
   });
-  for await (const chunk of chunks as AsyncIterable<unknown>) {
+  for await (const entry of chunks) {
+    const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+    tap?.onChunk(namespace, mode, chunk);
+    if (mode !== "custom") continue;
     if (isPlanChangeEvent(chunk)) {
       const { owner, by, changes, counts, todos } = chunk;
       const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
@@ -148,7 +166,7 @@ async function answers(
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
 }
 
-function explain(error: unknown, model: ChosenModel): string {
+function explain(error: unknown, model: DriveOptions["model"]): string {
   if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
   return explainModelError(error, model);
 }

@@ -18,7 +18,7 @@ interface ThreadValues {
 }
 
 /** The ending of a run that nobody stopped: a model that declines the task has not done it. */
-export function finished(state: StateSnapshot, { name }: ChosenModel): Ending {
+export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
   if (isUnfinished(state)) {
     const isOutOfTurns = finishReason(state) === BUDGET_REASON || budgetStopText(state) !== undefined;
     return { ...ending(state, "open"), ...(isOutOfTurns && { reason: "turn-limit" }) };

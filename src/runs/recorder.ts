@@ -203,23 +203,23 @@ function started(tags: string[] | undefined, metadata: Metadata): Started {
   return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
 }
 
-function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
+export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {
   return { name, call, about: aboutCall(input), args: boundedArgs(input) };
 }
 
-function ended({ ok, result, exitCode }: ToolResult) {
+export function ended({ ok, result, exitCode }: ToolResult) {
   const output = boundedText(result);
   return { ok, result: firstLine(result), output, ...(exitCode !== undefined && { exitCode }) };
 }
 
 /** The result in a message. A command that failed is no error to the model: it did what the model asked for. */
-function resultOf(message: ToolMessage): ToolResult {
+export function resultOf(message: ToolMessage): ToolResult {
   const failure = failedCommand(message);
   if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
   return { ok: message.status !== "error", result: message.text };
 }
 
-function usageOf(message: AIMessage): Usage {
+export function usageOf(message: AIMessage): Usage {
   const usage = message.usage_metadata as UsageMetadata | undefined;
   return {
     inputTokens: usage?.input_tokens ?? 0,

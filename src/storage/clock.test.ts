@@ -143,6 +143,8 @@ async function toFirstFormat(): Promise<void> {
     ALTER TABLE earlier RENAME TO checkpoints;
     CREATE INDEX IF NOT EXISTS store.threads_updated ON threads (updated);
     DROP TABLE heads;
+    DROP TABLE hosted;
+    DROP TABLE runs;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE threads DROP COLUMN seal;

@@ -1,5 +1,6 @@
 export { backupStore } from "./backup.ts";
 export { checkStore, type CheckOptions } from "./check.ts";
+export type { HostedThread, Ledger, RunRecord, RunStatus } from "./ledger.ts";
 export type { AcquireOptions } from "./leases.ts";
 export type { Problem, Progress } from "./problem.ts";
 export { repairStore, type Repair } from "./repair.ts";

@@ -65,6 +65,7 @@ async function copy(
       blob: (row) => BLOBS.put(fresh, row),
       checkpoint: (row) => CHECKPOINTS.put(fresh, row),
       write: (row) => WRITES.put(fresh, row),
+      ledger: (copyTo) => copyTo(fresh),
     },
     onProgress,
   );

@@ -20,6 +20,7 @@ import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
+import { Ledger } from "./ledger.ts";
 import { Memo } from "./memo.ts";
 import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
@@ -36,6 +37,8 @@ const DEFAULT_LIMIT = 100;
  * when a later one is there, whenever the process is killed.
  */
 export class SqliteSaver extends BaseCheckpointSaver {
+  /** @internal What a server knows of threads and runs. */
+  readonly ledger: Ledger;
   readonly #connection: Connection;
   readonly #blobs: Blobs;
   readonly #checkpoints: Checkpoints;
@@ -48,6 +51,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   constructor(connection: Connection) {
     super();
     this.#connection = connection;
+    this.ledger = new Ledger(connection);
     this.#blobs = new Blobs(connection);
     const heads = new Heads(connection);
     this.#checkpoints = new Checkpoints(connection, heads);
@@ -131,7 +135,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    this.#guarded(threadId, () => this.#threads.remove(threadId));
+    this.#guarded(threadId, () => {
+      this.#threads.remove(threadId);
+      this.ledger.forget(threadId);
+    });
     this.#connection.all("PRAGMA store.incremental_vacuum");
   }
 

@@ -1,6 +1,6 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /**
  * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
@@ -48,6 +48,36 @@ CREATE TABLE store.heads (
 `;
 
 /**
+ * What a server knows of threads beside their checkpoints, and the runs that it was asked for. A thread is named by its
+ * id here: it may have no checkpoint yet.
+ */
+const LEDGER = `
+CREATE TABLE store.hosted (
+  thread TEXT PRIMARY KEY,
+  graph TEXT NOT NULL,
+  owner TEXT,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  metadata TEXT NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
+CREATE TABLE store.runs (
+  id TEXT PRIMARY KEY,
+  thread TEXT NOT NULL,
+  status TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  base TEXT,
+  request TEXT NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
+CREATE INDEX store.runs_thread ON runs (thread);
+CREATE INDEX store.runs_status ON runs (status);
+`;
+
+/**
  * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
  * with everything that is its own, without counting references. `AUTOINCREMENT` keeps the number of a deleted
  * thread from being given out again: whoever still holds it would otherwise write into another thread.
@@ -92,6 +122,7 @@ CREATE TABLE store.leases (
   beat INTEGER NOT NULL
 ) WITHOUT ROWID;
 ${SEALS.trim()}
+${LEDGER.trim()}
 `;
 
 /** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
@@ -106,4 +137,5 @@ DROP INDEX store.threads_updated;
 `,
   // The rows get their checksums afterwards, in the same transaction.
   SEALS,
+  LEDGER,
 ];

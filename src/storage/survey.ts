@@ -2,6 +2,7 @@ import { HarnessError } from "../errors.ts";
 import { hashOf } from "./blobs.ts";
 import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
+import { LEDGER_TABLES } from "./ledger.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { toText, type Stored } from "./table.ts";
@@ -19,6 +20,8 @@ export interface Sink {
   blob?: (row: StoredBlob) => void;
   checkpoint?: (row: StoredCheckpointRow) => void;
   write?: (row: StoredWriteRow) => void;
+  /** A row of a server's ledger: puts it into another file. */
+  ledger?: (copy: (to: Connection) => void) => void;
 }
 
 const BATCH = 200;
@@ -57,6 +60,7 @@ export class Survey {
     this.#readThreads();
     this.#readBlobs();
     this.#readCheckpoints();
+    this.#readLedger();
     return this.problems;
   }
 
@@ -149,6 +153,19 @@ export class Survey {
     }
     if (whole !== expected)
       this.#note(thread, `of ${expected} writes to checkpoint ${id} ${whole} are whole`);
+  }
+
+  #readLedger(): void {
+    for (const table of LEDGER_TABLES) {
+      const rows = this.#attempt(() =>
+        this.#connection.all(`SELECT ${table.columns} FROM ${table.name} NOT INDEXED`),
+      );
+      if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
+      for (const row of rows ?? []) {
+        if (table.isWhole(row)) this.#sink.ledger?.((to) => table.copy(row, to));
+        else this.problems.push({ thread: toText(row["thread"]), what: "an entry of its server is damaged" });
+      }
+    }
   }
 
   /** Whether everything that a text refers to is whole. */

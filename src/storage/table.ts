@@ -60,6 +60,11 @@ export class Table<S extends Shape> {
     connection.run(`INSERT OR REPLACE ${this.#insert}`, [...values, this.seal(row)]);
   }
 
+  /** Adds a selected row of another file. */
+  copy(row: Row, to: Connection): void {
+    this.put(to, this.decode(row));
+  }
+
   /** The checksum of a row. */
   seal(row: RowOf<S>): Uint8Array {
     // With its length in front of each part, no two rows read the same.

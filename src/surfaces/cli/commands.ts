@@ -24,52 +24,10 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "run [task]",
       "Plan and work on a task",
       (args) =>
-        outputOptions(modelOptions(stateOption(args)))
+        outputOptions(agentOptions(modelOptions(stateOption(args))))
           .positional("task", {
             type: "string",
             describe: "What to do, with what is piped to it; - or nothing: the task is piped",
-          })
-          .option("dir", {
-            type: "string",
-            requiresArg: true,
-            alias: "d",
-            describe:
-              "Work on the files of this directory; without it they live in the thread (offline: this one)",
-          })
-          .option("shell", {
-            type: "boolean",
-            describe: "Let the agent run commands in --dir",
-          })
-          .option("network", {
-            type: "boolean",
-            describe: "Let commands reach the network, where they are isolated",
-          })
-          .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
-          .option("plan", {
-            type: "boolean",
-            describe: "Plan, which is the default; --no-plan leaves it out",
-          })
-          .option("approve", {
-            choices: APPROVALS,
-            describe: "Ask before the first plan, or before every change of scope (default never)",
-          })
-          .option("ask", {
-            type: "string",
-            requiresArg: true,
-            describe: "Tools that need your consent, separated by commas (with --shell also: execute)",
-            coerce: (names: string | string[] | undefined) =>
-              names === undefined
-                ? undefined
-                : [names]
-                    .flat()
-                    .flatMap((list) => list.split(","))
-                    .map((name) => name.trim())
-                    .filter(Boolean),
-          })
-          .option("yes", {
-            type: "boolean",
-            alias: "y",
-            describe: "Give consent to every tool",
           })
           .option("thread", {
             type: "string",
@@ -105,6 +63,45 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
               "What it waits for: approve, reject: reason, your words, @file or @-. Once per question",
           }),
       on(async () => (await import("./commands/resume.ts")).resume),
+    )
+    .command(
+      "serve",
+      "Serve a page to work in, and LangGraph's protocol for programs",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .option("port", {
+            type: "number",
+            requiresArg: true,
+            default: 2024,
+            describe: "The port; 0 takes any that is free",
+            coerce: portNumber,
+          })
+          .option("host", {
+            type: "string",
+            requiresArg: true,
+            default: "127.0.0.1",
+            describe: "The address to listen on; another than this machine's own needs a token",
+          })
+          .option("open", { type: "boolean", describe: "Open the page in a browser" })
+          .option("token", {
+            type: "string",
+            requiresArg: true,
+            describe: "What clients must send ($HOLDFAST_TOKEN, or a new one at each start)",
+          })
+          .option("allow-origin", {
+            type: "string",
+            requiresArg: true,
+            array: true,
+            describe: "A site whose pages may use the server, such as https://chat.example.com",
+          })
+          .option("allow-host", {
+            type: "string",
+            requiresArg: true,
+            array: true,
+            describe: "A name that the server is reached by, such as the one of a proxy",
+          })
+          .example("$0 serve --dir . --open", ""),
+      on(async () => (await import("./commands/serve.ts")).serve),
     )
     .command(
       "threads",
@@ -240,12 +237,63 @@ function modelOptions<T>(args: Argv<T>) {
     });
 }
 
+/** How the agent of a thread is built. */
+function agentOptions<T>(args: Argv<T>) {
+  return args
+    .option("dir", {
+      type: "string",
+      requiresArg: true,
+      alias: "d",
+      describe: "Work on the files of this directory; without it they live in the thread (offline: this one)",
+    })
+    .option("shell", {
+      type: "boolean",
+      describe: "Let the agent run commands in --dir",
+    })
+    .option("network", {
+      type: "boolean",
+      describe: "Let commands reach the network, where they are isolated",
+    })
+    .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
+    .option("plan", {
+      type: "boolean",
+      describe: "Plan, which is the default; --no-plan leaves it out",
+    })
+    .option("approve", {
+      choices: APPROVALS,
+      describe: "Ask before the first plan, or before every change of scope (default never)",
+    })
+    .option("ask", {
+      type: "string",
+      requiresArg: true,
+      describe: "Tools that need your consent, separated by commas (with --shell also: execute)",
+      coerce: (names: string | string[] | undefined) =>
+        names === undefined
+          ? undefined
+          : [names]
+              .flat()
+              .flatMap((list) => list.split(","))
+              .map((name) => name.trim())
+              .filter(Boolean),
+    })
+    .option("yes", {
+      type: "boolean",
+      alias: "y",
+      describe: "Give consent to every tool",
+    });
+}
+
 function outputOptions<T>(args: Argv<T>) {
   return args
     .epilogue(EXIT_CODES)
     .option("json", { type: "boolean", describe: "Print events as lines of JSON" })
     .option("quiet", { type: "boolean", alias: "q", describe: "Print only the answer" })
     .conflicts("json", "quiet");
+}
+
+function portNumber(port: number): number {
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new Error("--port is a number from 0 to 65535.");
 }
 
 function wholeNumber(name: string) {

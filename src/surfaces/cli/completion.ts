@@ -116,7 +116,8 @@ async function models(): Promise<string[]> {
 async function threadIds({ before, terminal }: Line): Promise<string[]> {
   const at = before.indexOf("--state");
   try {
-    const { isThreadId, statePath, withSaver } = await import("./threads.ts");
+    const { isThreadId } = await import("../../runs/thread-ids.ts");
+    const { statePath, withSaver } = await import("./threads.ts");
     const path = statePath(at < 0 ? undefined : before[at + 1], terminal);
     // To open a file that is not there would be to make it.
     if (!existsSync(path)) return [];

@@ -1,12 +1,10 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
-import { drive, snapshotOf } from "../../runs/drive.ts";
+import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
-import type { RunEvent, RunEventBody } from "../../runs/events.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
-import { costOf, readPrices } from "../../runs/prices.ts";
+import { readPrices } from "../../runs/prices.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
-import { EMPTY_VIEW, reduce } from "../../runs/view.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -44,15 +42,9 @@ export async function perform(options: PerformOptions): Promise<number> {
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
-  let view = EMPTY_VIEW;
-  const emit = (body: RunEventBody): void => {
-    const { type, ...rest } = body;
-    const event = { type, version: 1, at: Date.now(), thread, ...rest } as RunEvent;
-    view = reduce(view, event);
-    output.show(event, view);
-  };
+  const events = new RunEvents(thread, (event, view) => output.show(event, view));
   interruption.signal.addEventListener("abort", () =>
-    emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
+    events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
   );
 
   try {
@@ -65,42 +57,33 @@ export async function perform(options: PerformOptions): Promise<number> {
       terminal: canAsk(terminal, flags) ? terminal : undefined,
       output,
       interruption,
-      emit,
+      emit: (body) => events.emit(body),
     });
-    emit({
-      type: "run-start",
-      model: model.name,
+    const { outcome } = await conduct(input, {
+      agent,
+      thread,
+      model,
+      events,
+      signal: interruption.signal,
+      answer,
+      task,
       resumed,
-      ...(task !== undefined && { task }),
-      ...(settings.dir !== undefined && { dir: settings.dir }),
+      dir: settings.dir,
+      notice: model.isFallback ? asTyped(FALLBACK, env) : undefined,
+      prices,
+      onEnd: async (end) => {
+        const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
+        const hint = answerHint(questions);
+        if (hint !== undefined) events.emit({ type: "notice", text: hint });
+        const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
+        if (interruption.outputError !== undefined) {
+          const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
+          terminal.stderr.write(shown`holdfast: ${why}\n`);
+        }
+        return end.outcome !== "done" && (await isLeft(agent, thread)) ? { resume } : {};
+      },
     });
-    if (model.isFallback) emit({ type: "notice", text: asTyped(FALLBACK, env) });
-    const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
-    if (snapshot) emit(snapshot);
-
-    const { signal } = interruption;
-    const end = await drive(input, { agent, thread, model, emit, signal, answer, isHeld: true });
-    const exitCode = EXIT[end.outcome];
-    const { completed, cancelled, total } = end.counts;
-    // A thread that was taken over by another process has its progress from there.
-    await saver.noteProgress(thread, { done: completed + cancelled, total }).catch(() => {});
-    const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
-    const hint = answerHint(questions);
-    if (hint !== undefined) emit({ type: "notice", text: hint });
-    const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
-    if (interruption.outputError !== undefined) {
-      const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
-      terminal.stderr.write(shown`holdfast: ${why}\n`);
-    }
-    emit({
-      type: "run-end",
-      ...end,
-      exitCode,
-      usage: view.usage,
-      ...(prices && { cost: costOf(view.usage, prices) }),
-      ...(exitCode !== EXIT.done && (await isLeft(agent, thread)) && { resume }),
-    });
-    return exitCode;
+    return EXIT[outcome];
   } finally {
     interruption.dispose();
     output.close();

@@ -1,6 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
-import { RUN_SETTINGS, type RunSettings } from "../../runs/settings.ts";
+import type { RunSettings } from "../../runs/settings.ts";
+import { knownSettings } from "../../runs/thread-settings.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { quoted } from "./wording.ts";
 
@@ -12,13 +13,6 @@ export async function settingsOf(saver: SqliteSaver, thread: string): Promise<Ru
     "invalid-options",
     `Thread ${quoted(thread)} was not started by holdfast run: only its program can go on with it.`,
   );
-}
-
-/** What a thread was started with; undefined for one of another program. */
-export async function knownSettings(saver: SqliteSaver, thread: string): Promise<RunSettings | undefined> {
-  const { __start__: start, run } = await saver.getValues(thread, ["__start__", "run"]);
-  // A thread that was killed before its first step has its input, and nothing else.
-  return RUN_SETTINGS.safeParse((start as { run?: unknown } | undefined)?.run ?? run).data;
 }
 
 /** The agent of a thread, to read and change what it has; its model is never called. */

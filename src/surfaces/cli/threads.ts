@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
+import { isThreadId } from "../../runs/thread-ids.ts";
 import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
@@ -67,47 +68,9 @@ export function shortList(all: readonly string[]): string {
   return all.slice(0, SHORT).join(", ") + more;
 }
 
-/** What a new thread may be called: a word to every shell, and a name to every file system. */
-const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
-
-export function isThreadId(text: string): boolean {
-  return THREAD_ID.test(text);
-}
-
 /** Throws `invalid-options` unless a thread may be called so. One that is there keeps the name that it has. */
 export function checkThreadId(id: string): void {
   if (isThreadId(id)) return;
   const rule = "letters, digits, dots, _ and -, up to 100 of them, with a letter, a digit or _ in front";
   throw new HarnessError("invalid-options", `--thread ${quoted(shortened(id))}: use ${rule}.`);
 }
-
-/** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
-export async function newThreadId(saver: SqliteSaver, task: string): Promise<string> {
-  for (;;) {
-    const id = threadName(task, Math.random());
-    if (!(await saver.getThread(id))) return id;
-  }
-}
-
-/** A name made of the first words of a task and a number from 0 to 1. */
-export function threadName(task: string, chance: number): string {
-  const words = task
-    .normalize("NFKD")
-    .replaceAll(/\p{M}/gu, "")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "");
-  const slug =
-    words.length > SLUG
-      ? words
-          .slice(0, SLUG + 1)
-          .replace(/-[^-]*$/, "")
-          .slice(0, SLUG)
-      : words;
-  const tail = Math.floor(chance * 36 ** 4)
-    .toString(36)
-    .padStart(4, "0");
-  return `${slug || "thread"}-${tail}`;
-}
-
-const SLUG = 24;

@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
-import { isUnfinished } from "../../../runs/ending.ts";
+import { goOnInput } from "../../../runs/go-on.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
-import { knownSettings, settingsOf } from "../thread-agent.ts";
+import { settingsOf } from "../thread-agent.ts";
 import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
@@ -22,8 +23,6 @@ export interface ResumeFlags extends OutputFlags {
   maxTurns?: number | undefined;
   state?: string | undefined;
 }
-
-const GO_ON = "Go on with the open items of your plan.";
 
 /** `holdfast resume`: goes on with a thread where it stopped. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
@@ -63,12 +62,14 @@ async function inFull(words: string, terminal: Terminal): Promise<string> {
   });
 }
 
-/** A thread that stopped in the middle goes on by itself; one that ended with something left has to be asked. */
-async function inputFor({ graph }: RunAgent, thread: string): Promise<object | null> {
-  const state = await graph.getState({ configurable: { thread_id: thread } });
-  if (state.tasks.length > 0) return null;
-  if (isUnfinished(state)) return taskInput(GO_ON, {});
-  throw new HarnessError(
+async function inputFor(agent: RunAgent, thread: string): Promise<object | null> {
+  const input = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
+  if (input === undefined) throw finished(thread);
+  return input === null ? null : taskInput(input, {});
+}
+
+function finished(thread: string): HarnessError {
+  return new HarnessError(
     "invalid-options",
     `Thread ${quoted(thread)} is finished. Give it another task with holdfast run --thread ${quoted(thread)} "task".`,
   );

@@ -6,13 +6,14 @@ import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
+import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { checkThreadId, MANY, newThreadId, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, MANY, statePath, withSaver } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
 export interface RunFlags extends OutputFlags {
@@ -99,8 +100,8 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  * What the flags say; for the rest what the thread was run with before, or the defaults. Tools that wait for consent
  * are only ever added to, commands always among them: `--yes` alone takes them away.
  */
-async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: RunFlags,
+export async function settingsFrom(
+  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {

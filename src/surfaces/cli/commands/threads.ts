@@ -1,5 +1,6 @@
 import stringWidth from "string-width";
 import type { RunSettings } from "../../../runs/settings.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -7,7 +8,6 @@ import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
 import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { isLive, paintOf, type Terminal } from "../terminal.ts";
-import { knownSettings } from "../thread-agent.ts";
 import { MANY, statePath, withSaver } from "../threads.ts";
 import { asTyped } from "../wording.ts";
 

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { bubblewrapWorks } from "../../../files/index.ts";
+import { version } from "../../../runs/version.ts";
 import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
-import { version } from "../version.ts";
 import type { Finding } from "./finding.ts";
 
 const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];

@@ -1,0 +1,120 @@
+import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
+import type { RunRecord } from "../../storage/index.ts";
+import { answersById, waitingOf } from "./answers.ts";
+import { writable, type HostedGraph, type ReadyAgent } from "./graphs.ts";
+import type { CheckpointPlace, RunRequest } from "./request.ts";
+
+/** How a run begins. */
+export interface Beginning {
+  input: object | null;
+  checkpoint?: CheckpointPlace;
+  /** What a person asked for. */
+  task?: string;
+  /** Answers to questions, by id. */
+  answers: Record<string, unknown>;
+}
+
+/** Reads what a run is to start with from its request and from what the thread has come to. */
+export async function beginning(
+  record: RunRecord,
+  { graph, ready, state }: { graph: HostedGraph; ready: ReadyAgent; state: StateSnapshot },
+): Promise<Beginning> {
+  const request = record.request as RunRequest;
+  const checkpoint = placeOf(request, state);
+  const where = checkpoint ? { checkpoint } : {};
+  if (record.attempt > 1 && hasBegun(record, state)) return { input: null, answers: {} };
+  if (request.command) return { ...commandOf(request, graph, state), ...where };
+  const input = writable(request.input ?? {}, graph);
+  if (Object.keys(input).length === 0) return { input: null, answers: {}, ...where };
+  const task = taskOf(input);
+  const [question, ...others] = waitingOf(state);
+  if (
+    question &&
+    others.length === 0 &&
+    !checkpoint &&
+    task !== undefined &&
+    isClarification(question.value)
+  ) {
+    // Words that are typed while the agent waits for an answer are the answer.
+    return { input: new Command({ resume: { [question.id!]: task } }), answers: { [question.id!]: task } };
+  }
+  const complete = await graph.complete?.(input, { state, ready, task });
+  return { input: complete ?? input, answers: {}, ...where, ...(task !== undefined && { task }) };
+}
+
+/**
+ * The messages of an input with ids of their own: with them they are the same ones when a killed run is begun again.
+ * Throws for what is no message.
+ */
+export function withMessageIds(input: Record<string, unknown>): Record<string, unknown> {
+  const { messages: given } = input;
+  if (given === undefined || given === null) return input;
+  const messages = [given].flat().map((message: unknown) => {
+    if (typeof message === "string") return { type: "human", content: message, id: crypto.randomUUID() };
+    const { id } = (message ?? {}) as { id?: unknown };
+    return typeof id === "string" && id !== ""
+      ? message
+      : { ...(message as object), id: crypto.randomUUID() };
+  });
+  return { ...input, messages };
+}
+
+/**
+ * With a checkpoint named, LangGraph runs the finished calls of a waiting step again, and user interfaces name the
+ * newest one whenever they resume.
+ */
+function placeOf({ checkpoint }: RunRequest, { config }: StateSnapshot): CheckpointPlace | undefined {
+  const head: unknown = config.configurable?.["checkpoint_id"];
+  return checkpoint?.checkpoint_id === undefined || checkpoint.checkpoint_id === head
+    ? undefined
+    : checkpoint;
+}
+
+/** Whether a run that was killed had got as far as its first checkpoint. */
+function hasBegun({ base, request }: RunRecord, { values, next, config }: StateSnapshot): boolean {
+  if (base === undefined) return false;
+  const given = messagesOf((request as RunRequest).input ?? {});
+  const head: unknown = config.configurable?.["checkpoint_id"] ?? "";
+  if (given.length === 0) return head !== base;
+  const { messages = [] } = (values ?? {}) as { messages?: BaseMessage[] };
+  const known = new Set(messages.map(({ id }) => id));
+  return given.some(({ id }) => known.has(id)) || (head !== base && next.includes("__start__"));
+}
+
+function commandOf({ command = {} }: RunRequest, graph: HostedGraph, state: StateSnapshot): Beginning {
+  const { resume: given, update, goto } = command;
+  const resume = given === undefined ? undefined : answersById(given, waitingOf(state));
+  const isKeyed = typeof resume === "object" && resume !== null && !Array.isArray(resume);
+  const nodes = goto === undefined || goto === null ? undefined : [goto].flat().map(toNode);
+  return {
+    input: new Command({
+      ...(resume !== undefined && { resume }),
+      ...(update !== undefined &&
+        update !== null && { update: writable(update as Record<string, unknown>, graph) }),
+      ...(nodes && { goto: nodes }),
+    }),
+    answers: isKeyed && waitingOf(state).length > 0 ? (resume as Record<string, unknown>) : {},
+  };
+}
+
+function toNode(given: unknown): string | Send {
+  if (typeof given === "string") return given;
+  const { node, input } = given as { node: string; input: unknown };
+  return new Send(node, input);
+}
+
+function taskOf(input: Record<string, unknown>): string | undefined {
+  return messagesOf(input)
+    .findLast((message) => message.getType() === "human")
+    ?.text.trim();
+}
+
+function messagesOf({ messages }: Record<string, unknown>): BaseMessage[] {
+  if (messages === undefined || messages === null) return [];
+  return [messages].flat().map((message) => coerceMessageLikeToMessage(message as never));
+}
+
+function isClarification(value: unknown): boolean {
+  return (value as { type?: unknown } | null)?.type === "clarification";
+}

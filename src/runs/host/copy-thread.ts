@@ -1,0 +1,75 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph";
+import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../../errors.ts";
+
+/**
+ * Copies a thread under another name, with its history up to a checkpoint where one is named. What finished after that
+ * checkpoint is left out; a step that had begun there begins anew. Throws `invalid-request` when it is not there.
+ */
+export async function copyThread(
+  saver: BaseCheckpointSaver,
+  { from, to, checkpoint }: { from: string; to: string; checkpoint?: string | undefined },
+): Promise<void> {
+  const all = await checkpointsOf(saver, from);
+  const last = checkpoint === undefined ? all.length : all.findIndex(({ id }) => id === checkpoint) + 1;
+  if (last === 0) {
+    throw new HarnessError(
+      "invalid-request",
+      `There is no checkpoint ${JSON.stringify(checkpoint)} in ${from}.`,
+    );
+  }
+  const line = lineOf(all.slice(0, last));
+  for (const { ns, id, parent, tuple } of all.slice(0, last)) {
+    if (ns === "" && !line.has(id)) continue;
+    const place = { thread_id: to, checkpoint_ns: ns };
+    const at = { configurable: { ...place, ...(parent !== undefined && { checkpoint_id: parent }) } };
+    await saver.put(at, tuple.checkpoint, tuple.metadata!, tuple.checkpoint.channel_versions);
+    // The writes of the checkpoint that is forked from led to what is left out.
+    if (id === checkpoint && all.some((other) => other.parent === id)) continue;
+    for (const [task, writes] of byTask(tuple.pendingWrites ?? [])) {
+      await saver.putWrites({ configurable: { ...place, checkpoint_id: id } }, writes, task);
+    }
+  }
+}
+
+interface Copied {
+  ns: string;
+  id: string;
+  parent: string | undefined;
+  tuple: CheckpointTuple;
+}
+
+/** Everything that is stored of a thread, oldest first. */
+async function checkpointsOf(saver: BaseCheckpointSaver, thread: string): Promise<Copied[]> {
+  const found: Copied[] = [];
+  for await (const tuple of saver.list({ configurable: { thread_id: thread } })) {
+    const { checkpoint_ns: ns = "", checkpoint_id: id } = tuple.config.configurable ?? {};
+    const parent = tuple.parentConfig?.configurable?.["checkpoint_id"] as string | undefined;
+    found.push({ ns: String(ns), id: String(id), parent, tuple });
+  }
+  return found.toReversed();
+}
+
+/** The checkpoints of the main graph that led to the newest: a thread that was forked has others. */
+function lineOf(all: readonly Copied[]): Set<string> {
+  const main = new Map(all.flatMap((one) => (one.ns === "" ? [[one.id, one] as const] : [])));
+  const line = new Set<string>();
+  for (
+    let at = [...main.values()].at(-1);
+    at;
+    at = at.parent === undefined ? undefined : main.get(at.parent)
+  ) {
+    line.add(at.id);
+  }
+  return line;
+}
+
+function byTask(writes: readonly CheckpointPendingWrite[]): Map<string, [string, unknown][]> {
+  const tasks = new Map<string, [string, unknown][]>();
+  for (const [task, channel, value] of writes) {
+    const known = tasks.get(task) ?? [];
+    known.push([channel, value]);
+    tasks.set(task, known);
+  }
+  return tasks;
+}

@@ -1,0 +1,139 @@
+import type { StateSnapshot, StreamMode } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import type { RunAgent, RunStreamOptions } from "../agent.ts";
+import { conduct, RunEvents } from "../conduct.ts";
+import { ending } from "../ending.ts";
+import type { RunEvent } from "../events.ts";
+import { OUTCOME_CODES } from "../exit-codes.ts";
+import { hold } from "../thread.ts";
+import { waitingOf } from "./answers.ts";
+import { beginning, type Beginning } from "./begin.ts";
+import type { EventLog } from "./event-log.ts";
+import type { HostedGraph } from "./graphs.ts";
+import type { HostedRun } from "./hosted-run.ts";
+import type { RunRequest } from "./request.ts";
+import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
+
+/** All that clients can ask for; LangGraph makes what is asked for, and each chunk is made once. */
+const MODES: StreamMode[] = ["values", "updates", "messages", "custom", "tasks", "tools", "checkpoints"];
+
+/** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
+const LOWEST_LIMIT = 10_000;
+
+export interface Execution {
+  graph: HostedGraph;
+  protocol: EventLog<ThreadEvent>;
+  emit: (event: RunEvent) => void;
+  /** Writes down how far the run is. */
+  save: (change: Partial<RunRecord>) => void;
+}
+
+/** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
+export async function execute(
+  run: HostedRun,
+  { graph, protocol: log, emit, save }: Execution,
+): Promise<RunStatus> {
+  const { thread, request, chunks, signal } = run;
+  const events = new RunEvents(thread, emit);
+  const protocol = new ThreadProtocol(log, request.graph);
+  const config = { configurable: { thread_id: thread } };
+  let release = async (): Promise<void> => {};
+  let agent: RunAgent | undefined;
+  let status: RunStatus = "success";
+  try {
+    save({ status: "running" });
+    chunks.push({
+      event: "metadata",
+      data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
+    });
+    protocol.root("running");
+    const ready = await graph.prepare(thread, request);
+    ({ agent } = ready);
+    release = await hold(agent, thread);
+    const state = await agent.graph.getState(config);
+    run.head = headOf(state);
+    if (run.record.base === undefined) save({ base: run.head ?? "" });
+    const begun = await beginning(run.record, { graph, ready, state });
+    for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
+    const end = await conduct(begun.input, {
+      agent,
+      thread,
+      model: ready.model,
+      events,
+      signal,
+      // Questions end the run: whoever answers begins another.
+      answer: async () => undefined,
+      task: begun.task,
+      resumed: run.head !== undefined,
+      dir: ready.dir,
+      notice: ready.notice,
+      tap: {
+        modes: MODES,
+        options: optionsOf(run, begun),
+        callbacks: [protocol.callback],
+        onChunk: (namespace, mode, payload) => {
+          chunks.push({ namespace, mode, payload });
+          protocol.chunk(namespace, mode, payload);
+        },
+      },
+    });
+    const after = await agent.graph.getState(config);
+    const interrupts = waitingOf(after);
+    const { values } = after as { values: Record<string, unknown> };
+    const isStopped = end.outcome === "interrupted";
+    status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
+    run.result = {
+      values,
+      interrupts,
+      ...(end.outcome === "failed" && {
+        error: { name: "RunError", message: end.error ?? "The run failed." },
+      }),
+    };
+    protocol.ask([], interrupts);
+  } catch (error) {
+    // It did not get as far as its first step: another process has the thread, or no agent can be built for it.
+    const { name, message } = HarnessError.from(error) ?? (error as Error);
+    const isStopped = signal.aborted;
+    status = isStopped ? "interrupted" : "error";
+    run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
+    const outcome = isStopped ? "interrupted" : "failed";
+    const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
+    events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
+  }
+  const error = run.result?.error;
+  if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
+  const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
+  protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
+  if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
+  // A lease that cannot be given back, as on a full disk, ends with this process.
+  await release().catch(() => {});
+  return status;
+}
+
+/** Puts a thread back to where it was before a run. */
+async function rollBack({ graph }: RunAgent, { thread, head }: HostedRun): Promise<void> {
+  const config = { configurable: { thread_id: thread, ...(head !== undefined && { checkpoint_id: head }) } };
+  if (head !== undefined) await graph.updateState(config, null, "__copy__");
+  else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
+}
+
+function optionsOf({ id, record }: HostedRun, { checkpoint }: Beginning): Partial<RunStreamOptions> {
+  const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } =
+    record.request as RunRequest;
+  return {
+    // Makes LangGraph announce each checkpoint before its values.
+    version: "v2",
+    configurable: { ...configurable, ...checkpoint },
+    metadata: { ...metadata, run_id: id },
+    ...(context && { context }),
+    ...(recursionLimit !== undefined && recursionLimit > LOWEST_LIMIT && { recursionLimit }),
+    ...(interruptBefore && { interruptBefore }),
+    ...(interruptAfter && { interruptAfter }),
+  };
+}
+
+function headOf({ config, values }: StateSnapshot): string | undefined {
+  const id: unknown = values === undefined ? undefined : config.configurable?.["checkpoint_id"];
+  return typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,37 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import type { RunAgent } from "../agent.ts";
+import type { DriveOptions } from "../drive.ts";
+import type { RunSettings } from "../settings.ts";
+import type { RunRequest } from "./request.ts";
+
+/** An agent that is ready for one run. */
+export interface ReadyAgent {
+  agent: RunAgent;
+  model: DriveOptions["model"];
+  /** The working directory, where there is one. */
+  dir?: string;
+  /** What a person should know before it begins. */
+  notice?: string;
+  /** How the thread is run, where that is kept in it. */
+  settings?: RunSettings;
+}
+
+/** A graph that a host runs threads on. */
+export interface HostedGraph {
+  /** The agent for one run. */
+  prepare: (thread: string, request: RunRequest) => Promise<ReadyAgent>;
+  /** An agent to read threads with; nothing is run on it. */
+  reader: (thread?: string) => Promise<RunAgent>;
+  /** Which channels of its state a client may write. */
+  isWritable: (channel: string) => boolean;
+  /** Adds to the input of a run what only the harness may say. */
+  complete?: (
+    input: Record<string, unknown>,
+    about: { state: StateSnapshot; ready: ReadyAgent; task: string | undefined },
+  ) => Promise<Record<string, unknown>>;
+}
+
+/** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */
+export function writable(values: Record<string, unknown>, graph: HostedGraph): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([channel]) => graph.isWritable(channel)));
+}

@@ -1,0 +1,300 @@
+import { v7 as uuid } from "@langchain/core/utils/uuid";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { HostedThread, Ledger, RunRecord } from "../../storage/index.ts";
+import type { RunEvent } from "../events.ts";
+import { withMessageIds } from "./begin.ts";
+import { EventLog } from "./event-log.ts";
+import { execute } from "./execute.ts";
+import type { HostedGraph } from "./graphs.ts";
+import { HostedRun } from "./hosted-run.ts";
+import type { StampedEvent } from "./live-events.ts";
+import type { RunRequest, Strategy } from "./request.ts";
+import type { ThreadEvent } from "./thread-protocol.ts";
+
+/** What happens on a host, to whoever watches all of it. */
+export type HostEvent =
+  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
+  | { kind: "thread"; thread: string; owner: string | undefined }
+  | { kind: "removed"; thread: string; owner: string | undefined };
+
+export interface RunHostOptions {
+  graphs: ReadonlyMap<string, HostedGraph>;
+  checkpointer: BaseCheckpointSaver;
+  ledger: Ledger;
+}
+
+/** A thread that is at work, or was a moment ago. */
+interface Desk {
+  active: HostedRun | undefined;
+  queue: HostedRun[];
+  /** LangGraph's newer protocol, of all runs. */
+  protocol: EventLog<ThreadEvent>;
+}
+
+/** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
+const KEPT_MS = 10 * 60_000;
+const KEPT_RUNS = 100;
+
+/** The last of the host's events to keep. */
+const MOST_EVENTS = 20_000;
+
+/**
+ * Runs threads in this process, one run per thread at a time. A run belongs to the host and not to who asked for it:
+ * connections only watch.
+ */
+export class RunHost {
+  readonly graphs: RunHostOptions["graphs"];
+  readonly checkpointer: BaseCheckpointSaver;
+  readonly ledger: Ledger;
+  /** Everything that happens. Numbers go on rising after a restart. */
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly #desks = new Map<string, Desk>();
+  readonly #runs = new Map<string, HostedRun>();
+  readonly #over: HostedRun[] = [];
+  #isStopping = false;
+
+  constructor({ graphs, checkpointer, ledger }: RunHostOptions) {
+    this.graphs = graphs;
+    this.checkpointer = checkpointer;
+    this.ledger = ledger;
+  }
+
+  graph(name: string): HostedGraph {
+    const graph = this.graphs.get(name);
+    if (graph) return graph;
+    const known = [...this.graphs.keys()].join(", ");
+    throw new HarnessError(
+      "invalid-request",
+      `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
+    );
+  }
+
+  /** The name of the graph that runs a thread. */
+  graphOf(thread: string): string {
+    const name = this.ledger.thread(thread)?.graph;
+    return name !== undefined && this.graphs.has(name) ? name : [...this.graphs.keys()][0]!;
+  }
+
+  /** A run that is at work, or was a moment ago. */
+  run(id: string): HostedRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  /** The run that a thread is at, if it is at any. */
+  active(thread: string): HostedRun | undefined {
+    return this.#desks.get(thread)?.active;
+  }
+
+  isBusy(thread: string): boolean {
+    const desk = this.#desks.get(thread);
+    return desk !== undefined && (desk.active !== undefined || desk.queue.length > 0);
+  }
+
+  /** What runs of a thread say in LangGraph's newer protocol. */
+  protocol(thread: string): EventLog<ThreadEvent> {
+    return this.#desk(thread).protocol;
+  }
+
+  /** Makes a thread known, or adds to what is known of it. */
+  noteThread(id: string, more: Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>): HostedThread {
+    const now = Date.now();
+    const before = this.ledger.thread(id);
+    const thread = {
+      graph: this.graphOf(id),
+      hasFailed: false,
+      createdAt: now,
+      ...before,
+      ...more,
+      metadata: { ...before?.metadata, ...more.metadata },
+      id,
+      updatedAt: now,
+    };
+    this.ledger.putThread(thread);
+    this.#tellThread(id);
+    return thread;
+  }
+
+  /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */
+  async start(thread: string, request: RunRequest): Promise<HostedRun> {
+    this.graph(request.graph);
+    const input = request.input && withMessageIds(request.input);
+    const now = Date.now();
+    const record: RunRecord = {
+      id: uuid(),
+      thread,
+      status: "pending",
+      createdAt: now,
+      updatedAt: now,
+      attempt: 1,
+      request: { ...request, ...(input && { input }) },
+    };
+    await this.#makeWay(thread, request.strategy ?? "reject");
+    this.noteThread(thread, { graph: request.graph });
+    this.ledger.putRun(record);
+    return this.#enqueue(record);
+  }
+
+  /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
+  async cancel(id: string, { isRolledBack = false }: { isRolledBack?: boolean } = {}): Promise<boolean> {
+    const run = this.#runs.get(id);
+    if (!run || run.isOver) return false;
+    const desk = this.#desk(run.thread);
+    run.isRolledBack = isRolledBack;
+    if (desk.active === run) {
+      run.abort();
+      await run.done;
+    } else {
+      desk.queue = desk.queue.filter((other) => other !== run);
+      this.#end(run, "interrupted");
+    }
+    if (isRolledBack) this.removeRun(id);
+    return true;
+  }
+
+  /** Stops everything of a thread. */
+  async cancelAll(thread: string, options: { isRolledBack?: boolean } = {}): Promise<boolean> {
+    const { active, queue } = this.#desk(thread);
+    // Those that wait first: else each would begin when the one before it ends.
+    const all = [...queue.toReversed(), ...(active ? [active] : [])];
+    const stopped = await Promise.all(all.map((run) => this.cancel(run.id, options)));
+    return stopped.includes(true);
+  }
+
+  removeRun(id: string): void {
+    this.#runs.delete(id);
+    this.ledger.removeRun(id);
+  }
+
+  /** Deletes a thread. Throws `thread-busy` while it is at work. */
+  async remove(thread: string): Promise<void> {
+    if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+    const owner = this.ledger.thread(thread)?.owner;
+    await this.checkpointer.deleteThread(thread);
+    this.ledger.forget(thread);
+    this.#desks.get(thread)?.protocol.close();
+    this.#desks.delete(thread);
+    this.events.push({ kind: "removed", thread, owner });
+  }
+
+  /** Goes on with what a killed process left unfinished. */
+  recover(): HostedRun[] {
+    return this.ledger.unfinished().flatMap((record) => {
+      const { graph } = record.request as RunRequest;
+      if (!this.graphs.has(graph)) return [];
+      const attempt = record.status === "running" ? record.attempt + 1 : record.attempt;
+      return [this.#enqueue({ ...record, attempt })];
+    });
+  }
+
+  /** Stops every run, where nothing is lost; what is queued is begun by the next process. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const active = [...this.#desks.values()].flatMap((desk) => desk.active ?? []);
+    for (const desk of this.#desks.values()) desk.queue = [];
+    await Promise.all(
+      active.map((run) => {
+        run.abort();
+        return run.done;
+      }),
+    );
+    this.events.close();
+  }
+
+  /** Tells everybody that something about a thread has changed. */
+  #tellThread(thread: string): void {
+    this.events.push({ kind: "thread", thread, owner: this.ledger.thread(thread)?.owner });
+  }
+
+  async #makeWay(thread: string, strategy: Strategy): Promise<void> {
+    if (this.#isStopping) throw busy("The server is stopping.");
+    if (!this.isBusy(thread) || strategy === "enqueue") return;
+    if (strategy === "reject") {
+      throw busy(
+        "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+      );
+    }
+    await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
+  }
+
+  #enqueue(record: RunRecord): HostedRun {
+    const run = new HostedRun(record, this.ledger.thread(record.thread)?.owner);
+    this.#runs.set(run.id, run);
+    this.#desk(run.thread).queue.push(run);
+    void this.#work(run.thread);
+    return run;
+  }
+
+  #desk(thread: string): Desk {
+    const known = this.#desks.get(thread);
+    if (known) return known;
+    const protocol = new EventLog<ThreadEvent>({ first: risingNumber() });
+    const desk: Desk = { active: undefined, queue: [], protocol };
+    this.#desks.set(thread, desk);
+    return desk;
+  }
+
+  /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
+  async #work(thread: string): Promise<void> {
+    const desk = this.#desk(thread);
+    if (desk.active) return;
+    for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
+      desk.active = run;
+      this.#tellThread(thread);
+      const status = await execute(run, {
+        graph: this.graph(run.request.graph),
+        protocol: desk.protocol,
+        emit: (event) => this.#emit(run, event),
+        save: (change) => {
+          run.record = { ...run.record, ...change, updatedAt: Date.now() };
+          this.ledger.putRun(run.record);
+        },
+      });
+      desk.active = undefined;
+      this.#end(run, status);
+      if (run.request.isTemporary) await this.#discard(thread);
+    }
+  }
+
+  /** Deletes a thread that was for one run. What cannot be deleted stays. */
+  async #discard(thread: string): Promise<void> {
+    if (!this.isBusy(thread) && !this.#isStopping) await this.remove(thread).catch(() => {});
+  }
+
+  #emit(run: HostedRun, event: RunEvent): void {
+    const stamped: StampedEvent = { ...event, run: run.id };
+    stamped.n = this.events.push({ kind: "run", thread: run.thread, owner: run.owner, event: stamped });
+    run.live.push(stamped);
+  }
+
+  #end(run: HostedRun, status: RunRecord["status"]): void {
+    run.end(status);
+    const thread = this.ledger.thread(run.thread);
+    if (thread) {
+      this.ledger.putRun(run.record);
+      this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: status === "error" });
+      this.#tellThread(run.thread);
+    }
+    this.#over.push(run);
+    if (this.#over.length > KEPT_RUNS) this.#forget(this.#over.shift()!);
+    setTimeout(() => this.#forget(run), KEPT_MS).unref();
+  }
+
+  #forget(run: HostedRun): void {
+    this.#runs.delete(run.id);
+    const at = this.#over.indexOf(run);
+    if (at >= 0) this.#over.splice(at, 1);
+    const desk = this.#desks.get(run.thread);
+    const isUsed = this.isBusy(run.thread) || desk?.protocol.isRead === true;
+    if (!isUsed && !this.#over.some(({ thread }) => thread === run.thread)) this.#desks.delete(run.thread);
+  }
+}
+
+/** A number that is above all that an earlier process gave out: clients drop what they take for old. */
+function risingNumber(): number {
+  return Date.now() * 1000;
+}
+
+function busy(message: string): HarnessError {
+  return new HarnessError("thread-busy", message);
+}

@@ -1,0 +1,82 @@
+import type { Interrupt, StreamMode } from "@langchain/langgraph";
+import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import { EventLog } from "./event-log.ts";
+import { LiveEvents } from "./live-events.ts";
+import type { RunRequest } from "./request.ts";
+
+/** What LangGraph streamed, or a word of the host about the run. */
+export type Chunk =
+  | { namespace: string[]; mode: StreamMode; payload: unknown }
+  | { event: "metadata" | "error"; data: object };
+
+/** What a run came to. */
+export interface RunResult {
+  values: Record<string, unknown>;
+  interrupts: Interrupt[];
+  error?: { name: string; message: string };
+}
+
+/** A run in this process: what its readers follow, and what stops it. */
+export class HostedRun {
+  record: RunRecord;
+  readonly chunks = new EventLog<Chunk>();
+  readonly live = new LiveEvents();
+  readonly #abort = new AbortController();
+  readonly #done = withResolvers();
+  result: RunResult | undefined;
+  /** Whether the thread goes back to where it was before the run. */
+  isRolledBack = false;
+  /** The newest checkpoint when this process began it; undefined before, or for a thread without any. */
+  head: string | undefined;
+
+  /** Who it is for, where a server has several users. */
+  readonly owner: string | undefined;
+
+  constructor(record: RunRecord, owner: string | undefined) {
+    this.record = record;
+    this.owner = owner;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get thread(): string {
+    return this.record.thread;
+  }
+
+  get request(): RunRequest {
+    return this.record.request as RunRequest;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Resolves when the run has ended, however it ended. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  get isOver(): boolean {
+    return this.record.status !== "pending" && this.record.status !== "running";
+  }
+
+  abort(): void {
+    this.#abort.abort(new Error("The run was stopped."));
+  }
+
+  end(status: RunStatus): void {
+    this.record = { ...this.record, status, updatedAt: Date.now() };
+    this.chunks.close();
+    this.#done.resolve();
+  }
+}
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,31 @@
+/** What to do where a thread is already at work. */
+export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
+export type Strategy = (typeof STRATEGIES)[number];
+
+/** The checkpoint that a run starts from. */
+export interface CheckpointPlace {
+  checkpoint_id?: string;
+  checkpoint_ns?: string;
+  checkpoint_map?: Record<string, string>;
+}
+
+/** What a run is asked to do. Plain JSON: it is kept until the run is finished, and read again after a kill. */
+export interface RunRequest {
+  /** The name of the graph. */
+  graph: string;
+  /** Null goes on where the thread stopped. */
+  input?: Record<string, unknown> | null;
+  command?: { resume?: unknown; update?: unknown; goto?: unknown };
+  checkpoint?: CheckpointPlace;
+  configurable?: Record<string, unknown>;
+  context?: Record<string, unknown>;
+  recursionLimit?: number;
+  interruptBefore?: string[] | "*";
+  interruptAfter?: string[] | "*";
+  metadata?: Record<string, unknown>;
+  strategy?: Strategy;
+  /** The thread is deleted with the end of the run. */
+  isTemporary?: boolean;
+  /** How a new thread is run; only for a graph that keeps settings. */
+  settings?: Record<string, unknown>;
+}

@@ -1,0 +1,93 @@
+import {
+  createLifecycleTransformer,
+  type Interrupt,
+  type ProtocolEvent,
+  type StreamMode,
+} from "@langchain/langgraph";
+import { convertToProtocolEvent } from "@langchain/langgraph/stream";
+import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
+import { isSubagentEvent } from "../../subagents/index.ts";
+import { ContentBlocks } from "./content-blocks.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** An event of LangGraph's newer protocol, as its clients read it. */
+export interface ThreadEvent {
+  type: "event";
+  event_id: string;
+  seq: number;
+  method: string;
+  params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
+}
+
+type RootState = "running" | "completed" | "interrupted" | "failed";
+
+/** Writes a run into a thread's log in LangGraph's newer protocol. */
+export class ThreadProtocol {
+  /** Reads the model's words. */
+  readonly callback = new ContentBlocks((namespace, node, data) =>
+    this.#push("messages", namespace, data, node),
+  );
+  readonly #log: EventLog<ThreadEvent>;
+  readonly #graph: string;
+  readonly #asked = new Set<string>();
+  readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
+
+  constructor(log: EventLog<ThreadEvent>, graph: string) {
+    this.#log = log;
+    this.#graph = graph;
+    this.#lifecycle.onRegister?.({
+      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
+    });
+  }
+
+  /** What becomes of the run itself. */
+  root(event: RootState, error?: string): void {
+    if (event !== "running") void this.#lifecycle.finalize?.();
+    const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
+    this.#push("lifecycle", [], data);
+  }
+
+  /** What the run waits for. */
+  ask(namespace: string[], interrupts: readonly Interrupt[]): void {
+    for (const { id = "", value } of interrupts) {
+      if (this.#asked.has(id)) continue;
+      this.#asked.add(id);
+      this.#push("input.requested", namespace, { interrupt_id: id, payload: value as unknown });
+    }
+  }
+
+  chunk(namespace: string[], mode: StreamMode, payload: unknown): void {
+    // The callback says more of messages.
+    if (mode === "messages") return;
+    // A chunk with a name becomes a channel of that name, and a sub-agent's name is none.
+    if (mode === "custom" && (isSubagentEvent(payload) || isPlanChangeEvent(payload))) {
+      this.#push("custom", namespace, { payload });
+      return;
+    }
+    for (const event of convertToProtocolEvent({ namespace, mode, payload, seq: 0 })) {
+      this.#lifecycle.process(event);
+      this.#convert(event);
+    }
+  }
+
+  #convert({ method, params }: ProtocolEvent): void {
+    const { namespace, data, node } = params;
+    if (method === "values") {
+      const { __interrupt__: asked, ...values } = (data ?? {}) as { __interrupt__?: Interrupt[] };
+      if (asked) this.ask(namespace, asked);
+      if (Object.keys(values).length > 0) this.#push(method, namespace, values, node);
+    } else if (method === "updates") {
+      const { node: from, values } = data as { node?: string; values: Record<string, unknown> };
+      if (from === "__interrupt__") this.ask(namespace, Object.values(values) as Interrupt[]);
+      else this.#push(method, namespace, values, from);
+    } else {
+      this.#push(method, namespace, data, node);
+    }
+  }
+
+  #push(method: string, namespace: string[], data: unknown, node?: string): void {
+    const seq = this.#log.last + 1;
+    const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
+    this.#log.push({ type: "event", event_id: String(seq), seq, method, params });
+  }
+}

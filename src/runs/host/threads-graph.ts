@@ -1,0 +1,66 @@
+import { shortened } from "../../middleware/shortened.ts";
+import type { Environment } from "../../models/index.ts";
+import type { SqliteSaver } from "../../storage/index.ts";
+import { createRunAgent, type RunAgent } from "../agent.ts";
+import { modelFor, OFFLINE } from "../model.ts";
+import type { RunSettings } from "../settings.ts";
+import { knownSettings } from "../thread-settings.ts";
+import type { HostedGraph } from "./graphs.ts";
+
+export interface ThreadsGraphOptions {
+  saver: SqliteSaver;
+  env: Environment;
+  /** How a new thread is run. Without a model: whatever the environment says. */
+  defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
+  /** Where the offline model works, which knows nothing but directories. */
+  cwd: string;
+  /** After how many seconds a silent model is given up. */
+  timeout?: number | undefined;
+}
+
+/** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
+const WRITABLE = ["messages", "files", "todos"];
+
+/** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
+export function threadsGraph({ saver, env, defaults, cwd, timeout }: ThreadsGraphOptions): HostedGraph {
+  const readers = new Map<string, RunAgent>();
+  const settingsFor = async (thread: string | undefined) =>
+    (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
+  return {
+    prepare: async (thread, { settings: given }) => {
+      const known = await knownSettings(saver, thread);
+      const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
+      const model = await modelFor(wanted.model, { env, isWatched: true, timeout });
+      const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
+      const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+      return {
+        agent: createRunAgent({ settings, model: model.model, checkpointer: saver }),
+        model,
+        settings,
+        ...(dir !== undefined && { dir }),
+        ...(model.isFallback && { notice: FALLBACK }),
+      };
+    },
+    reader: async (thread) => {
+      // To build an agent takes longer than to read a thread, and the same settings make the same agent.
+      const { model = "", ...rest } = await settingsFor(thread);
+      const settings = { ...rest, model };
+      const key = JSON.stringify(settings);
+      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver });
+      readers.set(key, reader);
+      return reader;
+    },
+    isWritable: (channel) => WRITABLE.includes(channel),
+    complete: async (input, { state, ready, task }) => {
+      const { title, run } = state.values as { title?: string; run?: RunSettings };
+      return {
+        ...input,
+        ...(run === undefined && { run: ready.settings }),
+        ...(title === undefined && { title: shortened(task ?? "") }),
+      };
+    },
+  };
+}
+
+const FALLBACK =
+  'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one.';

@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { HarnessError } from "../../../errors.ts";
+import { readPrices } from "../../../runs/prices.ts";
+import { listen } from "../../server/listen.ts";
+import { createThreadsServer } from "../../server/threads-server.ts";
+import { EXIT } from "../exit-codes.ts";
+import { Interruption } from "../interruption.ts";
+import { harmless, shown } from "../output/harmless.ts";
+import type { Terminal } from "../terminal.ts";
+import { statePath, withSaver } from "../threads.ts";
+import { settingsFrom, type RunFlags } from "./run.ts";
+
+export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet"> {
+  port: number;
+  host: string;
+  open?: boolean | undefined;
+  token?: string | undefined;
+  allowOrigin?: readonly string[] | undefined;
+  allowHost?: readonly string[] | undefined;
+}
+
+/** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
+export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const { stdout, stderr, env, cwd } = terminal;
+  const token = flags.token ?? (env["HOLDFAST_TOKEN"] || undefined);
+  const isOpen = !LOOPBACK.includes(flags.host);
+  if (isOpen) checkToken(flags.host, token);
+  const defaults = await settingsFrom(flags, terminal, undefined);
+  return withSaver(statePath(flags.state, terminal), async (saver) => {
+    const server = await createThreadsServer({
+      saver,
+      env,
+      cwd,
+      defaults,
+      timeout: flags.timeout,
+      token,
+      isOpen,
+      hosts: [...(flags.allowHost ?? []), flags.host],
+      origins: flags.allowOrigin,
+      prices: readPrices(env["HOLDFAST_PRICES"]),
+    });
+    const interruption = new Interruption(stdout, () => {});
+    try {
+      const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
+      const address = `${url}/#token=${server.token ?? ""}`;
+      stdout.write(shown`${harmless(address)}\n`);
+      if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
+      if (flags.open) openBrowser(address);
+      await aborted(interruption.signal);
+      stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
+      await server.close();
+      await close();
+      return EXIT.done;
+    } finally {
+      interruption.dispose();
+    }
+  });
+}
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
+
+const OPEN_WARNING =
+  "other machines can reach this, and everything is sent in the clear: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
+
+/** A token that nobody chose could be the only thing between a network and a shell. */
+function checkToken(host: string, token: string | undefined): void {
+  if (token !== undefined && token.length >= SHORTEST_TOKEN) return;
+  const what =
+    token === undefined
+      ? "needs a token of your own"
+      : `needs a token of ${SHORTEST_TOKEN} characters or more`;
+  throw new HarnessError(
+    "invalid-options",
+    `--host ${host}: a server that other machines reach ${what}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
+  );
+}
+
+const SHORTEST_TOKEN = 16;
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Best effort: the address is on the screen anyway. */
+function openBrowser(address: string): void {
+  const [command, ...args] =
+    process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["explorer"] : ["xdg-open"];
+  const child = spawn(command, [...args, address], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,106 @@
+import { HTTPException } from "hono/http-exception";
+import type { RunHost } from "../../runs/host/host.ts";
+import { isThreadId } from "../../runs/thread-ids.ts";
+import type { HostedThread, SqliteSaver, ThreadSummary } from "../../storage/index.ts";
+import type { ServerContext } from "./context.ts";
+
+/** Who sends a request. */
+export interface User {
+  id: string;
+}
+
+/** How a server tells its users apart. */
+export interface Auth {
+  /** Who sent a request; undefined for nobody who may use the server. */
+  authenticate: (request: Request) => User | undefined | Promise<User | undefined>;
+  /** Whether somebody may see and use a thread. By default those that they started. */
+  mayUse?: (user: User, thread: { id: string; owner?: string; metadata: Record<string, unknown> }) => boolean;
+}
+
+/** A thread as it is listed: what a server knows of it, and what its checkpoints say. */
+export interface KnownThread {
+  id: string;
+  hosted?: HostedThread;
+  summary?: ThreadSummary;
+}
+
+/** What our own store knows beyond what LangGraph asks of one. */
+type ThreadIndex = Partial<Pick<SqliteSaver, "getThread" | "listThreads">>;
+
+/** Which threads there are for whom. Every route finds its threads here. */
+export class Access {
+  readonly #host: RunHost;
+  readonly #auth: Auth | undefined;
+  readonly #index: ThreadIndex;
+
+  constructor(host: RunHost, auth: Auth | undefined) {
+    this.#host = host;
+    this.#auth = auth;
+    this.#index = host.checkpointer as ThreadIndex;
+  }
+
+  /** The thread that a request names, new or not. Answers 404 for one of somebody else, and 422 for what is no name. */
+  async find(c: ServerContext, id: string): Promise<KnownThread | undefined> {
+    const summary = await this.#index.getThread?.(id);
+    const hosted = this.#host.ledger.thread(id);
+    if (!summary && !hosted) {
+      if (isThreadId(id)) return undefined;
+      throw new HTTPException(422, {
+        message: "A thread is named with letters, digits, dots, _ and -, up to 100 of them.",
+      });
+    }
+    if (!this.isVisible(c.get("user"), { id, ...(hosted && { hosted }) })) throw missing(id);
+    return { id, ...(hosted && { hosted }), ...(summary && { summary }) };
+  }
+
+  /** The same, where there must be one. */
+  async thread(c: ServerContext, id = c.req.param("thread") ?? ""): Promise<KnownThread> {
+    const found = await this.find(c, id);
+    if (!found) throw missing(id);
+    return found;
+  }
+
+  /** All threads that somebody may see, last used first. */
+  async threads(user: string | undefined): Promise<KnownThread[]> {
+    const summaries = (await this.#index.listThreads?.({ limit: ALL })) ?? [];
+    const known = new Map<string, KnownThread>();
+    for (const hosted of this.#host.ledger.threads()) known.set(hosted.id, { id: hosted.id, hosted });
+    for (const summary of summaries)
+      known.set(summary.id, { ...known.get(summary.id), id: summary.id, summary });
+    return [...known.values()]
+      .filter((thread) => this.isVisible(user, thread))
+      .toSorted((a, b) => updatedAt(b) - updatedAt(a));
+  }
+
+  isVisible(user: string | undefined, { id, hosted }: KnownThread): boolean {
+    return this.mayUse(user, { id, owner: hosted?.owner, metadata: hosted?.metadata });
+  }
+
+  mayUse(
+    user: string | undefined,
+    {
+      id,
+      owner,
+      metadata = {},
+    }: { id: string; owner: string | undefined; metadata?: HostedThread["metadata"] | undefined },
+  ): boolean {
+    if (!this.#auth) return true;
+    if (user === undefined) return false;
+    if (!this.#auth.mayUse) return owner === user;
+    return this.#auth.mayUse({ id: user }, { id, metadata, ...(owner !== undefined && { owner }) });
+  }
+}
+
+const ALL = 100_000;
+
+export function updatedAt({ hosted, summary }: KnownThread): number {
+  return Math.max(hosted?.updatedAt ?? 0, summary?.updatedAt.getTime() ?? 0);
+}
+
+export function createdAt({ hosted, summary }: KnownThread): number {
+  return Math.min(hosted?.createdAt ?? Infinity, summary?.createdAt.getTime() ?? Infinity);
+}
+
+function missing(id: string): HTTPException {
+  return new HTTPException(404, { message: `Thread with ID ${id} not found` });
+}

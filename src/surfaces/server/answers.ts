@@ -1,0 +1,77 @@
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
+import type { ServerContext } from "./context.ts";
+
+/** Answers with JSON. Messages are plain objects, as LangGraph's clients read them. */
+export function json(c: ServerContext, value: unknown, status: ContentfulStatusCode = 200): Response {
+  return c.body(toJson(value), status, { "content-type": "application/json" });
+}
+
+export function toJson(value: unknown): string {
+  return (
+    JSON.stringify(value, function (this: Record<string, unknown>, key, given: unknown) {
+      // `toJSON` has been called by now, and made of a message what only LangChain reads.
+      const raw = this[key] as { toDict?: () => { type: string; data: object } } | null | undefined;
+      if (typeof raw !== "object" || raw === null || typeof raw.toDict !== "function") return given;
+      const { type, data } = raw.toDict();
+      return { ...data, type };
+    }) ?? "null"
+  );
+}
+
+/** The JSON object of a request; empty where there is none. Answers 400 for anything else. */
+export async function body(c: ServerContext): Promise<Record<string, unknown>> {
+  const text = await c.req.text();
+  if (text.trim() === "") return {};
+  const value = parsed(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new HTTPException(400, { message: "The body is no JSON object." });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
+  "thread-busy": 409,
+  "thread-changed": 409,
+  "invalid-plan": 422,
+  "invalid-options": 422,
+  "invalid-request": 422,
+  "invalid-model": 422,
+  "no-model": 422,
+  "missing-setting": 422,
+  "missing-package": 422,
+};
+
+/** What went wrong, in the shape that the page and LangGraph's clients read. */
+export function failure(error: Error, c: ServerContext): Response {
+  const { code, message, status } = failureOf(error);
+  return json(c, { error: code, message, detail: message }, status);
+}
+
+export function failureOf(error: Error): { code: string; message: string; status: ContentfulStatusCode } {
+  if (error instanceof HTTPException) {
+    const { status } = error;
+    return { code: NAMES[status] ?? String(status), message: error.message, status };
+  }
+  const known = HarnessError.from(error);
+  const { message } = known ?? error;
+  return { code: known?.code ?? error.name, message, status: (known && STATUSES[known.code]) ?? 500 };
+}
+
+const NAMES: Partial<Record<ContentfulStatusCode, string>> = {
+  400: "bad-request",
+  404: "not-found",
+  409: "conflict",
+  413: "too-large",
+  422: "invalid-request",
+  429: "too-many-streams",
+};

@@ -1,0 +1,53 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { RunAgent, RunGraph } from "../../runs/agent.ts";
+import type { HostedGraph } from "../../runs/host/graphs.ts";
+
+/** A compiled graph of LangGraph's, or an agent made of one. */
+export type ServedGraph = RunAgent | (RunGraph & Pick<RunAgent, "stream">);
+
+/** A graph, or what makes one for each run from its config, as `makeLeadAgent` does. */
+export type GraphSource =
+  | ServedGraph
+  | ((config: RunnableConfig & { context?: unknown }) => ServedGraph | Promise<ServedGraph>);
+
+/** What a graph keeps its threads and memories in. */
+export interface GraphHome {
+  checkpointer: BaseCheckpointSaver;
+  store: BaseStore;
+}
+
+/** Makes a user's own graph one that can be hosted. It gets the server's checkpointer. */
+export function hostedGraph(name: string, source: GraphSource, home: GraphHome): HostedGraph {
+  const build = async (config: RunnableConfig & { context?: unknown }): Promise<RunAgent> =>
+    settled(name, typeof source === "function" ? await source(config) : source, home);
+  let reader: Promise<RunAgent> | undefined;
+  return {
+    prepare: async (thread, { configurable = {}, context, metadata }) => ({
+      agent: await build({
+        configurable: { ...configurable, thread_id: thread },
+        ...(context && { context }),
+        ...(metadata && { metadata }),
+      }),
+      model: { name, source: "option" },
+    }),
+    reader: () => (reader ??= build({ configurable: {} })),
+    // What begins like this is private to who wrote the graph, and to LangGraph.
+    isWritable: (channel) => !channel.startsWith("_") && !channel.includes(":"),
+  };
+}
+
+function settled(name: string, served: ServedGraph, { checkpointer, store }: GraphHome): RunAgent {
+  const agent = "graph" in served ? served : { graph: served, stream: served.stream.bind(served) };
+  const graph = agent.graph as RunGraph & { store?: BaseStore | undefined };
+  if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
+    throw new HarnessError(
+      "invalid-options",
+      `createServer: the graph "${name}" has a checkpointer of its own: compile it without, or give that one to the server.`,
+    );
+  }
+  graph.checkpointer = checkpointer;
+  graph.store ??= store;
+  return agent;
+}

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { RunHost } from "../../../runs/host/host.ts";
+import { body, json } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+
+/** Each graph is an assistant: LangGraph's clients know nothing else to run. */
+export class Assistants {
+  readonly #names: readonly string[];
+  readonly #startedAt = new Date().toISOString();
+
+  constructor({ graphs }: RunHost) {
+    this.#names = [...graphs.keys()];
+  }
+
+  /** The graph that a name or an id is for. Answers 404 for another. */
+  graph(id: unknown): string {
+    const found = this.#names.find((name) => name === id || assistantId(name) === id);
+    if (found !== undefined) return found;
+    throw new HTTPException(404, { message: `Assistant ${String(id)} not found` });
+  }
+
+  isSame(a: unknown, b: unknown): boolean {
+    return (
+      a === b || this.#names.some((name) => [a, b].every((id) => id === name || id === assistantId(name)))
+    );
+  }
+
+  all(): object[] {
+    return this.#names.map((name) => this.out(name));
+  }
+
+  out(name: string): object {
+    return {
+      assistant_id: assistantId(name),
+      graph_id: name,
+      name,
+      description: null,
+      version: 1,
+      config: {},
+      context: {},
+      // What a page takes for one that it need not be asked about.
+      metadata: { created_by: "system" },
+      created_at: this.#startedAt,
+      updated_at: this.#startedAt,
+    };
+  }
+}
+
+/** The same id for the same graph on every server, as LangGraph's own gives it. */
+export function assistantId(name: string): string {
+  const bytes = createHash("sha1")
+    .update(Buffer.from(NAMESPACE, "hex"))
+    .update(name)
+    .digest()
+    .subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+const NAMESPACE = "6ba7b8219dad11d180b400c04fd430c8";
+
+export function assistantRoutes({ host }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
+  const named = (c: ServerContext): string => assistants.graph(c.req.param("assistant"));
+  const matching = async (c: ServerContext): Promise<object[]> => {
+    const { graph_id: graph, metadata } = await body(c);
+    const wanted = Object.entries((metadata ?? {}) as Record<string, unknown>);
+    return assistants.all().filter((assistant) => {
+      const { graph_id: id, metadata: own } = assistant as {
+        graph_id: string;
+        metadata: Record<string, unknown>;
+      };
+      const hasAll = wanted.every(([key, value]) => own[key] === value);
+      return hasAll && (graph === undefined || graph === null || graph === id);
+    });
+  };
+  return (
+    new Hono<ServerEnv>()
+      .post("/search", async (c) => json(c, await matching(c)))
+      .post("/count", async (c) => json(c, (await matching(c)).length))
+      .get("/:assistant", (c) => json(c, assistants.out(named(c))))
+      .post("/:assistant/versions", (c) => json(c, [assistants.out(named(c))]))
+      .get("/:assistant/graph", async (c) => {
+        const { graph } = await host.graph(named(c)).reader();
+        const xray = c.req.query("xray");
+        const depth =
+          xray === undefined || xray === "false" ? false : xray === "true" ? true : Number(xray) || true;
+        return json(c, (await graph.getGraphAsync({ xray: depth })).toJSON());
+      })
+      .get("/:assistant/schemas", async (c) => {
+        const name = named(c);
+        const { graph } = await host.graph(name).reader();
+        const properties = Object.fromEntries(
+          Object.keys(graph.channels)
+            .filter((channel) => host.graph(name).isWritable(channel) && !channel.includes(":"))
+            .map((channel) => [channel, {}]),
+        );
+        const state = { type: "object", properties };
+        const settings = { type: "object", properties: {} };
+        return json(c, {
+          graph_id: name,
+          input_schema: state,
+          output_schema: state,
+          state_schema: state,
+          config_schema: settings,
+          context_schema: settings,
+        });
+      })
+      // Sub-agents are found in the stream: none is a fixed part of its graph.
+      .get("/:assistant/subgraphs/:namespace?", (c) => json(c, (named(c), {})))
+  );
+}

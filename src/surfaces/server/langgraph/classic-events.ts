@@ -1,0 +1,94 @@
+import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import { isCheckpointEnvelope, type Interrupt } from "@langchain/langgraph";
+import type { Chunk } from "../../../runs/host/hosted-run.ts";
+import { interruptOut } from "./wire.ts";
+
+/** What a client wants of a run's stream. */
+export interface Wanted {
+  modes: ReadonlySet<string>;
+  subgraphs: boolean;
+}
+
+export interface ClassicEvent {
+  event: string;
+  data: unknown;
+}
+
+/** The modes that can be asked for; `events` would need LangChain's own tracing, which silences ours. */
+export const CLASSIC_MODES = [
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "custom",
+  "tasks",
+  "tools",
+  "checkpoints",
+  "debug",
+] as const;
+
+/** Makes the events of LangGraph's older protocol out of a run's chunks, for one reader, from the first chunk on. */
+export class ClassicEvents {
+  readonly #wanted: Wanted;
+  /** Messages that are not whole yet, for those who want them whole each time. */
+  readonly #partial = new Map<string, BaseMessage>();
+  #step = -1;
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  of(chunk: Chunk): ClassicEvent[] {
+    if ("event" in chunk) return [chunk];
+    const { namespace, mode, payload } = chunk;
+    const { modes, subgraphs } = this.#wanted;
+    const isNested = namespace.length > 0;
+    if (mode === "messages") return this.#messages(payload as [BaseMessage, object], this.#name(namespace));
+    if (isNested && !subgraphs) return [];
+    if (mode === "checkpoints" && isCheckpointEnvelope(payload)) return [];
+    const name = this.#name(namespace);
+    const isDebugged = modes.has("debug") && (mode === "checkpoints" || mode === "tasks");
+    return [
+      ...(modes.has(mode) ? [{ event: name(mode), data: withInterrupts(payload) }] : []),
+      ...(isDebugged ? [{ event: name("debug"), data: this.#debug(mode, payload) }] : []),
+    ];
+  }
+
+  #name(namespace: string[]): (mode: string) => string {
+    const isNamed = this.#wanted.subgraphs && namespace.length > 0;
+    return (mode) => (isNamed ? `${mode}|${namespace.join("|")}` : mode);
+  }
+
+  #messages([message, metadata]: [BaseMessage, object], name: (mode: string) => string): ClassicEvent[] {
+    const { modes } = this.#wanted;
+    const tuple = modes.has("messages-tuple") ? [{ event: name("messages"), data: [message, metadata] }] : [];
+    return modes.has("messages") ? [...tuple, ...this.#whole(message, metadata, name)] : tuple;
+  }
+
+  #whole(message: BaseMessage, metadata: object, name: (mode: string) => string): ClassicEvent[] {
+    const { id = "" } = message;
+    const before = this.#partial.get(id);
+    const isPiece = AIMessageChunk.isInstance(message);
+    const whole = isPiece && AIMessageChunk.isInstance(before) ? before.concat(message) : message;
+    this.#partial.set(id, whole);
+    return [
+      ...(before ? [] : [{ event: name("messages/metadata"), data: { [id]: { metadata } } }]),
+      { event: name(isPiece ? "messages/partial" : "messages/complete"), data: [whole] },
+    ];
+  }
+
+  /** What LangGraph's mode `debug` says, which is the same in another wrapping. */
+  #debug(mode: string, payload: unknown): object {
+    const { metadata } = payload as { metadata?: { step?: number } };
+    if (mode === "checkpoints") this.#step = metadata?.step ?? this.#step;
+    const isResult = mode === "tasks" && "result" in (payload as object);
+    const type = mode === "checkpoints" ? "checkpoint" : isResult ? "task_result" : "task";
+    const step = mode === "checkpoints" ? this.#step : this.#step + 1;
+    return { type, step, timestamp: new Date().toISOString(), payload };
+  }
+}
+
+function withInterrupts(payload: unknown): unknown {
+  const { __interrupt__: asked } = (payload ?? {}) as { __interrupt__?: Interrupt[] };
+  return Array.isArray(asked) ? { ...(payload as object), __interrupt__: asked.map(interruptOut) } : payload;
+}

@@ -1,0 +1,25 @@
+import { Hono } from "hono";
+import type { ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+import { Assistants, assistantRoutes } from "./assistants.ts";
+import { protocolRoutes } from "./protocol.ts";
+import { RunRoutes } from "./runs.ts";
+import { storeRoutes } from "./store.ts";
+import { threadRoutes } from "./threads.ts";
+
+/** LangGraph's HTTP protocol, for its clients and the public pages. */
+export function langgraphRoutes(parts: ServerParts, version: string): Hono<ServerEnv> {
+  const assistants = new Assistants(parts.host);
+  const runs = new RunRoutes(parts, assistants);
+  return new Hono<ServerEnv>()
+    .get("/ok", (c) => c.json({ ok: true }))
+    .get("/info", (c) =>
+      c.json({ version, context: "js", flags: { assistants: true, crons: false, langsmith: false } }),
+    )
+    .route("/assistants", assistantRoutes(parts, assistants))
+    .route("/threads/:thread/runs", runs.ofThread())
+    .route("/threads", protocolRoutes(parts, assistants))
+    .route("/threads", threadRoutes(parts, assistants))
+    .route("/runs", runs.stateless())
+    .route("/store", storeRoutes(parts));
+}

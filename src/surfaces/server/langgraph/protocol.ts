@@ -1,0 +1,123 @@
+import { matchesSubscription } from "@langchain/langgraph/stream";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { STRATEGIES, type RunRequest, type Strategy } from "../../../runs/host/request.ts";
+import { body, failureOf, json, toJson } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+import type { Assistants } from "./assistants.ts";
+import { readRunBody, runRequest } from "./request.ts";
+import { startRun } from "./runs.ts";
+import { stateOf } from "./threads.ts";
+import { interruptOut } from "./wire.ts";
+
+type Params = Record<string, unknown>;
+
+/** LangGraph's newer protocol: commands to a thread, and one stream of what happens in it. */
+export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono<ServerEnv> {
+  const { host, access, streams } = parts;
+  return new Hono<ServerEnv>()
+    .post("/:thread/stream/events", async (c) => {
+      const id = c.req.param("thread");
+      const filter = await body(c);
+      if (!Array.isArray(filter["channels"]))
+        throw new HTTPException(422, { message: "channels is missing." });
+      // A page subscribes before its first run: nobody can have the thread yet.
+      await claim(parts, c, id);
+      const log = host.protocol(id);
+      const { since } = filter;
+      const after = typeof since === "number" ? since : log.first - 1;
+      return streams.open(c, async (stream, signal) => {
+        for await (const entry of log.read(after, { signal })) {
+          if ("gap" in entry) continue;
+          const { event } = entry;
+          if (!matchesSubscription(event, filter as never)) continue;
+          const data = toJson(event.method === "input.requested" ? spelled(event) : event);
+          await stream.writeSSE({ id: event.event_id, event: event.method, data });
+        }
+      });
+    })
+    .post("/:thread/commands", async (c) => {
+      const id = c.req.param("thread");
+      const {
+        id: number,
+        method,
+        params,
+      } = (await body(c)) as { id?: unknown; method?: unknown; params?: Params };
+      const known = await access.find(c, id);
+      try {
+        const result = await command(c, { id, method, params: params ?? {}, isKnown: known !== undefined });
+        const meta = { thread_id: id, applied_through_seq: host.protocol(id).last };
+        return json(c, { type: "success", id: number, result, meta });
+      } catch (error) {
+        const { code, message } = failureOf(error as Error);
+        return json(c, { type: "error", id: number, error: code, message });
+      }
+    });
+
+  async function command(
+    c: ServerContext,
+    { id, method, params, isKnown }: { id: string; method: unknown; params: Params; isKnown: boolean },
+  ): Promise<object> {
+    const begin = async (request: RunRequest): Promise<object> => {
+      const run = await startRun(parts, c, { request, thread: id, isCreated: true });
+      return { run_id: run.id };
+    };
+    const common = (more: Params): RunRequest => {
+      const { assistant_id = host.graphOf(id), config, metadata } = params;
+      const { configurable } = (config ?? {}) as { configurable?: Params };
+      const given = readRunBody({
+        assistant_id,
+        config,
+        metadata,
+        checkpoint_id: configurable?.["checkpoint_id"],
+        ...more,
+      });
+      const request = runRequest(given, assistants, { isTemporary: false });
+      return { ...request, strategy: strategyOf(params) };
+    };
+    switch (method) {
+      case "run.start": {
+        const { input } = params;
+        const isMessage = typeof input === "object" && input !== null && "messages" in input;
+        const asks = isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
+        return begin(common(asks ? { command: { resume: input } } : { input }));
+      }
+      case "input.respond": {
+        const { responses, interrupt_id: one, response, update, goto } = params;
+        const list = (responses ?? [{ interrupt_id: one, response }]) as {
+          interrupt_id: string;
+          response: unknown;
+        }[];
+        const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
+        return begin(common({ command: { resume, update, goto } }));
+      }
+      case "state.get":
+        return { values: isKnown ? (await stateOf(host, id)).values : {} };
+      default:
+        throw new HTTPException(422, { message: `There is no command ${JSON.stringify(method)}.` });
+    }
+  }
+
+  async function isAsking(thread: string): Promise<boolean> {
+    return (await stateOf(host, thread)).tasks.some(({ interrupts }) => interrupts.length > 0);
+  }
+}
+
+/** Makes a thread known that nobody has used yet, as the one of who asks for it. */
+async function claim({ host, access }: ServerParts, c: ServerContext, id: string): Promise<void> {
+  if (await access.find(c, id)) return;
+  const owner = c.get("user");
+  host.noteThread(id, owner === undefined ? {} : { owner });
+}
+
+/** A run behind the one at work, where nothing is said: a page sends what was typed, and does not lose it. */
+function strategyOf({ multitaskStrategy, multitask_strategy = multitaskStrategy }: Params): Strategy {
+  return STRATEGIES.find((known) => known === multitask_strategy) ?? "enqueue";
+}
+
+function spelled<Event extends { params: { data: unknown } }>(event: Event): Event {
+  const { payload, ...rest } = event.params.data as { payload: unknown };
+  const { value } = interruptOut({ value: payload });
+  return { ...event, params: { ...event.params, data: { ...rest, payload: value } } };
+}

@@ -1,0 +1,94 @@
+import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
+import type { RunRequest } from "../../../runs/host/request.ts";
+import { STRATEGIES } from "../../../runs/host/request.ts";
+import type { Assistants } from "./assistants.ts";
+import { CLASSIC_MODES, type Wanted } from "./classic-events.ts";
+
+const nodes = z.union([z.literal("*"), z.array(z.string())]);
+const record = z.record(z.string(), z.unknown());
+
+/** What LangGraph's clients send to start a run. What is not here is not read. */
+const RUN_BODY = z.looseObject({
+  assistant_id: z.string(),
+  input: record.nullish(),
+  command: z.object({ resume: z.unknown(), update: record.nullish(), goto: z.unknown() }).partial().nullish(),
+  checkpoint_id: z.string().nullish(),
+  checkpoint: z
+    .looseObject({
+      checkpoint_id: z.string().nullish(),
+      checkpoint_ns: z.string().nullish(),
+      checkpoint_map: z.record(z.string(), z.string()).nullish(),
+    })
+    .nullish(),
+  config: z.looseObject({ configurable: record.nullish(), recursion_limit: z.number().nullish() }).nullish(),
+  context: record.nullish(),
+  metadata: record.nullish(),
+  multitask_strategy: z.enum(STRATEGIES).nullish(),
+  interrupt_before: nodes.nullish(),
+  interrupt_after: nodes.nullish(),
+  on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
+  on_disconnect: z.enum(["cancel", "continue"]).nullish(),
+  if_not_exists: z.enum(["reject", "create"]).nullish(),
+  stream_mode: z.union([z.string(), z.array(z.string())]).nullish(),
+  stream_subgraphs: z.boolean().nullish(),
+});
+export type RunBody = z.output<typeof RUN_BODY>;
+
+/** Reads the body of a request for a run. Answers 422 for one that cannot be meant. */
+export function readRunBody(given: Record<string, unknown>): RunBody {
+  const read = RUN_BODY.safeParse(given);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new HTTPException(422, { message: `${issue?.path.join(".") || "The body"}: ${issue?.message}` });
+}
+
+/** The run that a body asks for. */
+export function runRequest(
+  body: RunBody,
+  assistants: Assistants,
+  { isTemporary }: { isTemporary: boolean },
+): RunRequest {
+  const { input, command, checkpoint, config, context, metadata } = body;
+  const checkpointId = body.checkpoint_id ?? checkpoint?.checkpoint_id;
+  const isCommand = command && Object.values(command).some((part) => part !== undefined && part !== null);
+  return {
+    graph: assistants.graph(body.assistant_id),
+    ...(isCommand ? { command } : { input: input ?? null }),
+    ...(checkpointId && {
+      checkpoint: {
+        checkpoint_id: checkpointId,
+        ...(checkpoint?.checkpoint_ns && { checkpoint_ns: checkpoint.checkpoint_ns }),
+        ...(checkpoint?.checkpoint_map && { checkpoint_map: checkpoint.checkpoint_map }),
+      },
+    }),
+    configurable: ownConfigurable(config?.configurable ?? {}),
+    ...(context && { context }),
+    ...(metadata && { metadata }),
+    ...(config?.recursion_limit && { recursionLimit: config.recursion_limit }),
+    ...(body.interrupt_before && { interruptBefore: body.interrupt_before }),
+    ...(body.interrupt_after && { interruptAfter: body.interrupt_after }),
+    ...(body.multitask_strategy && { strategy: body.multitask_strategy }),
+    ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
+  };
+}
+
+/** What a client may say of how a graph is run: not what LangGraph and the harness tell each other. */
+function ownConfigurable(given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !RESERVED.test(key)));
+}
+
+const RESERVED = /^(?:__|checkpoint_|holdfast_|thread_id$|run_id$)/;
+
+/** What a client wants to see. Answers 422 for what it cannot. */
+export function wantedOf(modes: string | readonly string[] | null | undefined, subgraphs: boolean): Wanted {
+  const list = [modes ?? []].flat();
+  const known: readonly string[] = CLASSIC_MODES;
+  const unknown = list.find((mode) => !known.includes(mode));
+  if (unknown !== undefined) {
+    throw new HTTPException(422, {
+      message: `stream_mode: ${JSON.stringify(unknown)} cannot be streamed here; use ${known.join(", ")}.`,
+    });
+  }
+  return { modes: new Set(list.length > 0 ? list : ["values"]), subgraphs };
+}

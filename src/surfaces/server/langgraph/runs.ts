@@ -1,0 +1,232 @@
+import { v7 as uuid } from "@langchain/core/utils/uuid";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { answersById, waitingOf } from "../../../runs/host/answers.ts";
+import type { HostedRun } from "../../../runs/host/hosted-run.ts";
+import type { RunRequest } from "../../../runs/host/request.ts";
+import type { RunRecord } from "../../../storage/index.ts";
+import { body, json, toJson } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+import { assistantId, type Assistants } from "./assistants.ts";
+import { ClassicEvents, type Wanted } from "./classic-events.ts";
+import { readRunBody, runRequest, wantedOf, type RunBody } from "./request.ts";
+import { stateOf } from "./threads.ts";
+import { interruptOut } from "./wire.ts";
+
+/** Starts runs, watches them and stops them: on a thread, or without one. */
+export class RunRoutes {
+  readonly #parts: ServerParts;
+  readonly #assistants: Assistants;
+
+  constructor(parts: ServerParts, assistants: Assistants) {
+    this.#parts = parts;
+    this.#assistants = assistants;
+  }
+
+  /** The routes under `/threads/:thread/runs`. */
+  ofThread(): Hono<ServerEnv> {
+    const { host } = this.#parts;
+    return new Hono<ServerEnv>()
+      .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
+      .get("/", async (c) => {
+        const { id } = await this.#parts.access.thread(c);
+        const { limit = "10", offset = "0", status } = c.req.query();
+        const runs = host.ledger.runs(id).filter((run) => status === undefined || run.status === status);
+        return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
+      })
+      .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
+      .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
+      .get("/:run", async (c) => json(c, runOut(await this.#record(c))))
+      .delete("/:run", async (c) => {
+        const { id } = await this.#record(c);
+        await host.cancel(id);
+        host.removeRun(id);
+        return c.body(null, 204);
+      })
+      .get("/:run/join", async (c) => {
+        const record = await this.#record(c);
+        const run = host.run(record.id);
+        return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
+      })
+      .get("/:run/stream", (c) => this.#join(c))
+      .post("/:run/cancel", async (c) => {
+        const { id } = await this.#record(c);
+        const isRolledBack = c.req.query("action") === "rollback";
+        const stopped = host.cancel(id, { isRolledBack });
+        if (c.req.query("wait") !== "1" && c.req.query("wait") !== "true") return c.body(null, 202);
+        await stopped;
+        return c.body(null, 204);
+      });
+  }
+
+  /** The routes under `/runs`: each run gets a thread of its own, which goes with it. */
+  stateless(): Hono<ServerEnv> {
+    const { host, access } = this.#parts;
+    return new Hono<ServerEnv>()
+      .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
+      .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
+      .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
+      .post("/batch", async (c) => {
+        const given: unknown = await c.req.json().catch(() => undefined);
+        if (!Array.isArray(given)) throw new HTTPException(400, { message: "The body is no JSON list." });
+        const bodies = given.map((one) => readRunBody(one as Record<string, unknown>));
+        const runs: object[] = [];
+        for (const one of bodies) runs.push(runOut((await this.#begin(c, one)).record));
+        return json(c, runs);
+      })
+      .post("/cancel", async (c) => {
+        const { thread_id: thread, run_ids: ids, status } = await body(c);
+        const isWanted = ({ id, thread: owner, status: own }: RunRecord): boolean =>
+          (!Array.isArray(ids) || ids.length === 0 || ids.includes(id)) &&
+          (typeof thread !== "string" || thread === owner) &&
+          (typeof status !== "string" || status === "all" || status === own);
+        const isRolledBack = c.req.query("action") === "rollback";
+        for (const run of host.ledger.unfinished().filter(isWanted).toReversed()) {
+          const owner = host.ledger.thread(run.thread)?.owner;
+          if (access.mayUse(c.get("user"), { id: run.thread, owner }))
+            await host.cancel(run.id, { isRolledBack });
+        }
+        return c.body(null, 204);
+      })
+      .get("/:run/stream", (c) => this.#join(c));
+  }
+
+  async #start(c: ServerContext): Promise<{ run: HostedRun; given: RunBody }> {
+    const given = readRunBody(await body(c));
+    return { run: await this.#begin(c, given, c.req.param("thread")), given };
+  }
+
+  async #begin(c: ServerContext, given: RunBody, thread?: string): Promise<HostedRun> {
+    wantedOf(given.stream_mode, false);
+    const request = runRequest(given, this.#assistants, { isTemporary: thread === undefined });
+    const run = await startRun(this.#parts, c, {
+      request,
+      thread,
+      isCreated: given.if_not_exists === "create",
+    });
+    c.header("Content-Location", `/threads/${run.thread}/runs/${run.id}`);
+    return run;
+  }
+
+  #stream(c: ServerContext, { run, given }: { run: HostedRun; given: RunBody }): Response {
+    const wanted = wantedOf(given.stream_mode, given.stream_subgraphs ?? false);
+    return this.#watch(c, run, { wanted, after: 0, isCancelling: given.on_disconnect === "cancel" });
+  }
+
+  async #join(c: ServerContext): Promise<Response> {
+    const { host, streams } = this.#parts;
+    const record = await this.#record(c);
+    const run = host.run(record.id);
+    const wanted = wantedOf(modesOf(c), true);
+    if (run) {
+      const last = c.req.header("last-event-id");
+      const after = last === undefined ? run.chunks.last : Math.max(0, Number(last) || 0);
+      return this.#watch(c, run, {
+        wanted,
+        after,
+        isCancelling: c.req.query("cancel_on_disconnect") === "1",
+      });
+    }
+    // It ended long ago: all that is left of it is what it came to.
+    const { values } = await stateOf(host, record.thread);
+    return streams.open(c, async (stream) => stream.writeSSE({ event: "values", data: toJson(values) }));
+  }
+
+  #watch(
+    c: ServerContext,
+    run: HostedRun,
+    { wanted, after, isCancelling }: { wanted: Wanted; after: number; isCancelling: boolean },
+  ): Response {
+    const { host, streams } = this.#parts;
+    // LangGraph's client reconnects by itself where this says where to.
+    c.header("Location", `/threads/${run.thread}/runs/${run.id}/stream`);
+    return streams.open(c, async (stream, signal) => {
+      const onGone = (): void => void host.cancel(run.id);
+      if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
+      const events = new ClassicEvents(wanted);
+      for await (const entry of run.chunks.read(0, { signal })) {
+        if ("gap" in entry) continue;
+        for (const { event, data } of events.of(entry.event)) {
+          if (entry.n > after) await stream.writeSSE({ id: String(entry.n), event, data: toJson(data) });
+        }
+      }
+      signal.removeEventListener("abort", onGone);
+    });
+  }
+
+  async #result(c: ServerContext, run: HostedRun): Promise<Response> {
+    await run.done;
+    const { values = {}, interrupts = [], error } = run.result ?? {};
+    if (error) return json(c, { __error__: { error: error.name, message: error.message } });
+    return json(c, {
+      ...values,
+      ...(interrupts.length > 0 && { __interrupt__: interrupts.map(interruptOut) }),
+    });
+  }
+
+  /** The run that a request names. Answers 404 for one of another thread, or of a thread of somebody else. */
+  async #record(c: ServerContext): Promise<RunRecord> {
+    const { host, access } = this.#parts;
+    const id = c.req.param("run") ?? "";
+    const thread = c.req.param("thread");
+    const run = host.run(id);
+    const record = run?.record ?? host.ledger.run(id);
+    const owner = run ? run.owner : record && host.ledger.thread(record.thread)?.owner;
+    const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
+    // Its thread may be gone, where it was for this run alone.
+    if (!isNamed || !access.mayUse(c.get("user"), { id: record.thread, owner })) {
+      throw new HTTPException(404, { message: `Run ${id} not found` });
+    }
+    return record;
+  }
+}
+
+/** Starts a run for whoever sent a request. Answers 404 for a thread that is not there, or somebody else's. */
+export async function startRun(
+  { host, access }: Pick<ServerParts, "host" | "access">,
+  c: ServerContext,
+  { request, thread, isCreated }: { request: RunRequest; thread: string | undefined; isCreated: boolean },
+): Promise<HostedRun> {
+  const id = thread ?? uuid();
+  const known = await access.find(c, id);
+  if (!known) {
+    if (thread !== undefined && !isCreated) {
+      throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
+    }
+    const owner = c.get("user");
+    host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
+  }
+  const resume = request.command?.resume;
+  // Before anything is begun: what cannot be read would stay in the thread.
+  if (known && resume !== undefined && !host.isBusy(id))
+    answersById(resume, waitingOf(await stateOf(host, id)));
+  return host.start(id, request);
+}
+
+function modesOf(c: ServerContext): string[] {
+  return (c.req.queries("stream_mode") ?? []).flatMap((text) => {
+    try {
+      const list: unknown = JSON.parse(text);
+      return Array.isArray(list) ? list.map(String) : [text];
+    } catch {
+      return text.split(",");
+    }
+  });
+}
+
+function runOut(record: RunRecord): object {
+  const { graph, metadata = {}, strategy = "reject" } = record.request as RunRequest;
+  return {
+    run_id: record.id,
+    thread_id: record.thread,
+    assistant_id: assistantId(graph),
+    created_at: new Date(record.createdAt).toISOString(),
+    updated_at: new Date(record.updatedAt).toISOString(),
+    status: record.status,
+    metadata,
+    multitask_strategy: strategy,
+    kwargs: {},
+    attempt: record.attempt,
+  };
+}

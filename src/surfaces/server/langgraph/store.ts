@@ -1,0 +1,90 @@
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
+import { body, json } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+
+const namespace = z.array(z.string().min(1)).min(1);
+
+/** LangGraph's store over HTTP. Each user has a part of it that nobody else sees. */
+export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
+  const own = (c: ServerContext): string[] => {
+    const user = c.get("user");
+    return user === undefined ? [] : [USERS, user];
+  };
+  const out = (c: ServerContext, item: { namespace: string[] }): object => {
+    const { createdAt, updatedAt, ...rest } = item as unknown as Record<string, unknown>;
+    return {
+      ...rest,
+      namespace: item.namespace.slice(own(c).length),
+      created_at: createdAt,
+      updated_at: updatedAt,
+    };
+  };
+  return new Hono<ServerEnv>()
+    .put("/items", async (c) => {
+      const { namespace: at, key, value } = read(PUT, await body(c));
+      await store.put([...own(c), ...at], key, value);
+      return c.body(null, 204);
+    })
+    .get("/items", async (c) => {
+      const at = (c.req.query("namespace") ?? "").split(".").filter(Boolean);
+      const item = await store.get([...own(c), ...at], c.req.query("key") ?? "");
+      if (!item) throw new HTTPException(404, { message: "Item not found" });
+      return json(c, out(c, item));
+    })
+    .delete("/items", async (c) => {
+      const { namespace: at, key } = read(KEY, await body(c));
+      await store.delete([...own(c), ...at], key);
+      return c.body(null, 204);
+    })
+    .post("/items/search", async (c) => {
+      const { namespace_prefix: at, filter, limit, offset, query } = read(SEARCH, await body(c));
+      const items = await store.search([...own(c), ...at], {
+        ...(filter && { filter }),
+        ...(query && { query }),
+        limit: limit ?? 10,
+        offset: offset ?? 0,
+      });
+      return json(c, { items: items.map((item) => out(c, item)) });
+    })
+    .post("/namespaces", async (c) => {
+      const { prefix, suffix, max_depth: depth, limit, offset } = read(LIST, await body(c));
+      const mine = own(c);
+      const found = await store.listNamespaces({
+        prefix: [...mine, ...(prefix ?? [])],
+        ...(suffix && { suffix }),
+        ...(depth && { maxDepth: depth + mine.length }),
+        limit: limit ?? 100,
+        offset: offset ?? 0,
+      });
+      return json(c, { namespaces: found.map((one) => one.slice(mine.length)) });
+    });
+}
+
+const USERS = "users";
+const number = z.number().int().min(0).nullish();
+const KEY = z.object({ namespace, key: z.string() });
+const PUT = KEY.extend({ value: z.record(z.string(), z.unknown()) });
+const SEARCH = z.object({
+  namespace_prefix: z.array(z.string()).default([]),
+  filter: z.record(z.string(), z.unknown()).nullish(),
+  query: z.string().nullish(),
+  limit: number,
+  offset: number,
+});
+const LIST = z.object({
+  prefix: z.array(z.string()).nullish(),
+  suffix: z.array(z.string()).nullish(),
+  max_depth: number,
+  limit: number,
+  offset: number,
+});
+
+function read<T>(schema: z.ZodType<T>, given: unknown): T {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new HTTPException(422, { message: `${issue?.path.join(".")}: ${issue?.message}` });
+}

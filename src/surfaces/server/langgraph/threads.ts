@@ -1,0 +1,249 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { v7 as uuid } from "@langchain/core/utils/uuid";
+import type { StateSnapshot } from "@langchain/langgraph";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { copyThread } from "../../../runs/host/copy-thread.ts";
+import { writable } from "../../../runs/host/graphs.ts";
+import type { RunHost } from "../../../runs/host/host.ts";
+import { writePlan } from "../../../runs/thread.ts";
+import { createdAt, updatedAt, type KnownThread } from "../access.ts";
+import { body, json } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+import { assistantId, type Assistants } from "./assistants.ts";
+import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
+
+type Body = Record<string, unknown>;
+
+/** The state of a thread, at its newest checkpoint or at another. */
+export async function stateOf(
+  host: RunHost,
+  thread: string,
+  { place = {}, subgraphs = false }: { place?: object; subgraphs?: boolean } = {},
+): Promise<StateSnapshot> {
+  const { graph } = await host.graph(host.graphOf(thread)).reader(thread);
+  return graph.getState({ configurable: { ...place, thread_id: thread } }, { subgraphs });
+}
+
+export function threadRoutes({ host, access }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
+  /** A thread as LangGraph's server answers it; its values are read when they are wanted. */
+  async function threadOut(known: KnownThread, { hasValues = true } = {}): Promise<Record<string, unknown>> {
+    const { id, hosted, summary } = known;
+    const graph = host.graphOf(id);
+    const mayWait = summary === undefined || summary.state === "interrupted";
+    const state = hasValues || mayWait ? await stateOf(host, id) : undefined;
+    const asking = (state?.tasks ?? []).filter(({ interrupts }) => interrupts.length > 0);
+    return {
+      thread_id: id,
+      created_at: new Date(createdAt(known)).toISOString(),
+      updated_at: new Date(updatedAt(known)).toISOString(),
+      metadata: {
+        graph_id: graph,
+        assistant_id: assistantId(graph),
+        ...hosted?.metadata,
+        ...(summary?.title !== undefined && { thread_title: summary.title }),
+      },
+      status: statusOf(known, asking.length > 0 || (state?.tasks.length ?? 0) > 0),
+      config: {},
+      values: hasValues ? (state?.values ?? null) : null,
+      interrupts: Object.fromEntries(asking.map((task) => [task.id, task.interrupts.map(interruptOut)])),
+    };
+  }
+
+  function statusOf({ id, hosted, summary }: KnownThread, hasTasks: boolean): string {
+    if (host.isBusy(id) || summary?.state === "running") return "busy";
+    if (hosted?.hasFailed) return "error";
+    return hasTasks || summary?.state === "interrupted" || summary?.state === "idle" ? "interrupted" : "idle";
+  }
+
+  async function search(
+    c: ServerContext,
+    { ids, status, metadata, values, sort_by, sort_order }: Body,
+  ): Promise<KnownThread[]> {
+    const wanted = Object.entries((metadata ?? {}) as Body);
+    const all = await access.threads(c.get("user"));
+    const found = all.filter((known) => {
+      if (Array.isArray(ids) && !ids.includes(known.id)) return false;
+      const graph = host.graphOf(known.id);
+      const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
+      const isMatch = wanted.every(
+        ([key, value]) => own[key] === value || assistants.isSame(own[key], value),
+      );
+      return isMatch && (typeof status !== "string" || statusOf(known, false) === status);
+    });
+    if (values !== undefined && values !== null && Object.keys(values).length > 0) {
+      throw new HTTPException(422, { message: "Threads cannot be searched by their values here." });
+    }
+    const at = sort_by === "created_at" ? createdAt : updatedAt;
+    if (sort_by === "thread_id") return found.toSorted((a, b) => a.id.localeCompare(b.id));
+    const sign = sort_order === "asc" ? 1 : -1;
+    return found.toSorted((a, b) => sign * (at(a) - at(b)));
+  }
+
+  async function copy(c: ServerContext, { id, hosted }: KnownThread): Promise<KnownThread> {
+    const to = uuid();
+    await copyThread(host.checkpointer, { from: id, to });
+    const owner = c.get("user");
+    host.noteThread(to, {
+      graph: host.graphOf(id),
+      metadata: { ...hosted?.metadata, copied_from: id },
+      ...(owner !== undefined && { owner }),
+    });
+    return access.thread(c, to);
+  }
+
+  return new Hono<ServerEnv>()
+    .post("/", async (c) => {
+      const { thread_id: given, metadata, if_exists: ifExists, supersteps } = await body(c);
+      const id = typeof given === "string" && given !== "" ? given : uuid();
+      const known = await access.find(c, id);
+      if (known && ifExists !== "do_nothing")
+        throw new HTTPException(409, { message: `Thread ${id} already exists` });
+      if (Array.isArray(supersteps) && supersteps.length > 0) {
+        throw new HTTPException(422, { message: "supersteps are not supported here." });
+      }
+      const { graph_id: graph } = (metadata ?? {}) as Body;
+      const owner = c.get("user");
+      if (!known) {
+        host.noteThread(id, {
+          metadata: (metadata ?? {}) as Body,
+          ...(graph !== undefined && { graph: assistants.graph(graph) }),
+          ...(owner !== undefined && { owner }),
+        });
+      }
+      return json(c, await threadOut(await access.thread(c, id)));
+    })
+    .post("/search", async (c) => {
+      const given = await body(c);
+      const {
+        limit = 10,
+        offset = 0,
+        select,
+      } = given as { limit?: number; offset?: number; select?: string[] };
+      const all = await search(c, given);
+      const page = all.slice(offset, offset + Math.min(limit, MOST));
+      const hasValues = !select || select.includes("values");
+      const threads = await Promise.all(page.map((known) => threadOut(known, { hasValues })));
+      c.header("X-Pagination-Total", String(all.length));
+      if (!select) return json(c, threads);
+      return json(
+        c,
+        threads.map((thread) =>
+          Object.fromEntries(Object.entries(thread).filter(([key]) => select.includes(key))),
+        ),
+      );
+    })
+    .post("/count", async (c) => json(c, (await search(c, await body(c))).length))
+    .post("/prune", async (c) => {
+      const { thread_ids: ids, strategy } = await body(c);
+      if (strategy !== undefined && strategy !== "delete") {
+        throw new HTTPException(422, { message: 'strategy: only "delete" is supported here.' });
+      }
+      const threads = await Promise.all(((ids ?? []) as string[]).map((id) => access.thread(c, id)));
+      for (const { id } of threads) await host.remove(id);
+      return json(c, { pruned_count: threads.length });
+    })
+    .get("/:thread", async (c) => json(c, await threadOut(await access.thread(c))))
+    .patch("/:thread", async (c) => {
+      const { id } = await access.thread(c);
+      const { metadata } = await body(c);
+      host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      return json(c, await threadOut(await access.thread(c)));
+    })
+    .delete("/:thread", async (c) => {
+      const { id } = await access.thread(c);
+      await host.remove(id);
+      return c.body(null, 204);
+    })
+    .post("/:thread/copy", async (c) => json(c, await threadOut(await copy(c, await access.thread(c)))))
+    .get("/:thread/state", async (c) => {
+      const { id } = await access.thread(c);
+      return json(c, stateOut(await stateOf(host, id, { subgraphs: c.req.query("subgraphs") === "true" })));
+    })
+    .get("/:thread/state/:checkpoint", async (c) => {
+      const { id } = await access.thread(c);
+      const place = { checkpoint_id: c.req.param("checkpoint") };
+      const subgraphs = c.req.query("subgraphs") === "true";
+      return json(c, stateOut(await stateOf(host, id, { place, subgraphs })));
+    })
+    .post("/:thread/state/checkpoint", async (c) => {
+      const { id } = await access.thread(c);
+      const { checkpoint, subgraphs } = await body(c);
+      return json(
+        c,
+        stateOut(await stateOf(host, id, { place: placeOf(checkpoint), subgraphs: subgraphs === true })),
+      );
+    })
+    .post("/:thread/state", async (c) => {
+      const { id } = await access.thread(c);
+      return json(c, { checkpoint: await updateState(host, id, await body(c)) });
+    })
+    .patch("/:thread/state", async (c) => {
+      const { id } = await access.thread(c);
+      const { metadata } = await body(c);
+      host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      return c.body(null, 204);
+    })
+    .on(["GET", "POST"], "/:thread/history", async (c) => {
+      const { id } = await access.thread(c);
+      const given = c.req.method === "GET" ? c.req.query() : await body(c);
+      return json(c, await historyOf(host, id, given));
+    });
+}
+
+/** More than anybody asks for at once. */
+const MOST = 1000;
+
+async function updateState(host: RunHost, thread: string, given: Body): Promise<object | null> {
+  const { values, as_node: node, checkpoint, checkpoint_id: checkpointId } = given;
+  const graph = host.graph(host.graphOf(thread));
+  const allowed = values === null || values === undefined ? null : writable(values as Body, graph);
+  const place = {
+    ...placeOf(checkpoint),
+    ...(typeof checkpointId === "string" && { checkpoint_id: checkpointId }),
+  };
+  const agent = await graph.reader(thread);
+  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
+  const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
+  if (host.isBusy(thread)) throw new HTTPException(409, { message: "The thread is at work: stop it first." });
+  // A plan is changed as a person changes it: what the thread waits for stays.
+  if (isHead && node === undefined && allowed && Object.keys(allowed).join() === "todos") {
+    await writePlan(agent, thread, allowed["todos"] as unknown[]);
+    return checkpointOf((await stateOf(host, thread)).config);
+  }
+  const config = { configurable: { ...place, thread_id: thread } };
+  const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
+  host.noteThread(thread, {});
+  return checkpointOf(written);
+}
+
+async function historyOf(host: RunHost, thread: string, given: Body): Promise<object[]> {
+  const { limit = 10, before, metadata, checkpoint } = given;
+  const { graph } = await host.graph(host.graphOf(thread)).reader(thread);
+  const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
+  const found: object[] = [];
+  const options = {
+    limit: Math.min(Number(limit) || 10, MOST),
+    ...(before !== undefined && before !== null && { before: beforeOf(before) }),
+    ...(metadata !== undefined && metadata !== null && { filter: metadata as Body }),
+  };
+  for await (const state of graph.getStateHistory(config, options)) found.push(stateOut(state));
+  return found;
+}
+
+function beforeOf(before: unknown): RunnableConfig {
+  if (typeof before === "string") return { configurable: { checkpoint_id: before } };
+  const { configurable, ...place } = before as { configurable?: Body };
+  return { configurable: configurable ?? place };
+}
+
+/** Where a client wants to read: its thread is the one in the address, whatever else it says. */
+function placeOf(checkpoint: unknown): object {
+  const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = (checkpoint ?? {}) as Body;
+  return {
+    ...(typeof id === "string" && { checkpoint_id: id }),
+    ...(typeof ns === "string" && { checkpoint_ns: ns }),
+    ...(typeof map === "object" && map !== null && { checkpoint_map: map }),
+  };
+}

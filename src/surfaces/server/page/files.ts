@@ -1,0 +1,77 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { diskBackend } from "../../../files/index.ts";
+import {
+  changedPaths,
+  changeOnDisk,
+  changesOfFiles,
+  lineCounts,
+  type NetChange,
+} from "../../../runs/net-changes.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
+import { json } from "../answers.ts";
+import type { ServerEnv } from "../context.ts";
+import type { PageParts } from "./parts.ts";
+
+interface Values {
+  messages?: BaseMessage[];
+  files?: Record<string, string>;
+}
+
+/** What a thread did to files. */
+export function pageFiles(parts: PageParts): Hono<ServerEnv> {
+  return new Hono<ServerEnv>()
+    .get("/:thread/files", async (c) => {
+      const { id } = await parts.access.thread(c);
+      const files = (await changesOf(parts, id)).map((change) => ({
+        path: change.path,
+        ...lineCounts(change),
+        kind: kindOf(change),
+      }));
+      return json(c, { files });
+    })
+    .get("/:thread/file", async (c) => {
+      const { id } = await parts.access.thread(c);
+      const path = c.req.query("path") ?? "";
+      // Nothing but what the thread has changed: this is no way to read the disk.
+      const found = (await changesOf(parts, id)).find((change) => change.path === path);
+      if (!found)
+        throw new HTTPException(404, { message: `The thread has no file ${JSON.stringify(path)}.` });
+      return json(c, found);
+    });
+}
+
+async function changesOf({ host, saver, graph }: PageParts, thread: string): Promise<NetChange[]> {
+  const { graph: reading } = await host.graph(graph).reader(thread);
+  const config = { configurable: { thread_id: thread } };
+  const { messages = [], files = {} } = ((await reading.getState(config)).values ?? {}) as Values;
+  const dir = (await knownSettings(saver, thread))?.dir;
+  if (dir === undefined) return changesOfFiles(await givenFiles(saver, thread), files);
+  const disk = diskBackend(dir);
+  return Promise.all(
+    changedPaths(messages).map(async (path) => {
+      const read = await disk.read(path);
+      return changeOnDisk(path, read.ok ? read.content : null, messages);
+    }),
+  );
+}
+
+/** The files that a thread began with. */
+async function givenFiles(saver: PageParts["saver"], thread: string): Promise<Record<string, string>> {
+  let first: Values = {};
+  for await (const { checkpoint } of saver.list({ configurable: { thread_id: thread, checkpoint_ns: "" } })) {
+    const { __start__: start, files } = checkpoint.channel_values as {
+      __start__?: Values;
+      files?: Values["files"];
+    };
+    first = { files: start?.files ?? files ?? {} };
+  }
+  return first.files ?? {};
+}
+
+function kindOf({ before, after, isKnown }: NetChange): "added" | "changed" | "removed" | "given" {
+  if (after === null) return "removed";
+  if (before === after) return "given";
+  return before === null && isKnown ? "added" : "changed";
+}

@@ -1,0 +1,37 @@
+import { Hono } from "hono";
+import { readPlan, writePlan } from "../../../runs/thread.ts";
+import { version } from "../../../runs/version.ts";
+import { json } from "../answers.ts";
+import type { ServerEnv } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+import { pageEvents } from "./events.ts";
+import { pageFiles } from "./files.ts";
+import type { PageOptions, PageParts } from "./parts.ts";
+import { pageFilesStatic } from "./static.ts";
+import { pageThreads } from "./threads.ts";
+
+/** What the page in the browser needs besides LangGraph's protocol, and the page itself. */
+export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
+  const { host } = server;
+  const { graph, defaults, model, prices } = options;
+  const editPlan: PageParts["editPlan"] = async (c, thread, { todos }) => {
+    const agent = await host.graph(graph).reader(thread);
+    await writePlan(agent, thread, todos);
+    return json(c, { todos: await readPlan(agent, thread) });
+  };
+  const parts: PageParts = { ...server, ...options, editPlan };
+  return new Hono<ServerEnv>()
+    .route("/", pageFilesStatic())
+    .get("/holdfast/info", (c) =>
+      json(c, {
+        version: version(),
+        model,
+        ...(defaults.dir !== undefined && { dir: defaults.dir }),
+        defaults,
+        ...(prices && { prices }),
+      }),
+    )
+    .route("/holdfast/events", pageEvents(parts))
+    .route("/holdfast/threads", pageThreads(parts))
+    .route("/holdfast/threads", pageFiles(parts));
+}

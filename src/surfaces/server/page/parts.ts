@@ -1,0 +1,24 @@
+import type { Prices } from "../../../runs/prices.ts";
+import type { RunSettings } from "../../../runs/settings.ts";
+import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ServerContext } from "../context.ts";
+import type { ServerParts } from "../parts.ts";
+
+export interface PageOptions {
+  saver: SqliteSaver;
+  /** The name of the graph that the page's threads run on. */
+  graph: string;
+  /** How a new thread is run. */
+  defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
+  /** The model that new threads get. */
+  model: string;
+  prices?: Prices | undefined;
+}
+
+export interface PageParts extends ServerParts, PageOptions {
+  editPlan: (
+    c: ServerContext,
+    thread: string,
+    edit: { todos: unknown[]; base: unknown[] | undefined },
+  ) => Promise<Response>;
+}

@@ -1,0 +1,70 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import { HTTPException } from "hono/http-exception";
+import { isClosed, type Todo } from "../../../plan/index.ts";
+import { replay } from "../../../runs/replay.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
+import { questionsOf } from "../../../runs/thread.ts";
+import type { KnownThread } from "../access.ts";
+import type { PageParts } from "./parts.ts";
+import { threadOut } from "./thread-out.ts";
+
+/** All that the page shows of a thread, now or as of a checkpoint; what happens later is on the stream. */
+export async function openThread(parts: PageParts, known: KnownThread, checkpoint?: string): Promise<object> {
+  const { host, saver, graph } = parts;
+  const { id } = known;
+  const agent = await host.graph(graph).reader(id);
+  // Before anything is read: what happens meanwhile is told twice rather than not at all.
+  const { last } = host.events;
+  const active = checkpoint === undefined ? host.active(id) : undefined;
+  const live = active?.live.all() ?? [];
+  // What the run at work has done is in its own events, and so is left out of what was before.
+  const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
+  const isEmpty = live.length > 0 && active?.head === undefined;
+  const config = { configurable: { thread_id: id, ...(at !== undefined && { checkpoint_id: at }) } };
+  const state = await agent.graph.getState(config);
+  const head: unknown = state.config.configurable?.["checkpoint_id"];
+  if (checkpoint !== undefined && state.createdAt === undefined) {
+    throw new HTTPException(404, { message: `There is no checkpoint ${checkpoint} in ${id}.` });
+  }
+  const questions = active ? [] : await questionsOf(agent, state);
+  const isRunning = live.length === 0 && (active !== undefined || known.summary?.state === "running");
+  const past = isEmpty ? [] : await replay(agent.graph, state, { thread: id, questions, isRunning });
+  const settings = (await knownSettings(saver, id)) ?? parts.defaults;
+  return {
+    thread: await threadOut(known, parts),
+    settings,
+    questions,
+    ...(typeof head === "string" && { head }),
+    events: [...past, ...live.filter(({ n = 0 }) => n <= last)],
+    last,
+  };
+}
+
+/** The checkpoints of a thread, newest first. */
+export async function historyOf(
+  { host, graph }: PageParts,
+  thread: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<object> {
+  const { graph: reading } = await host.graph(graph).reader(thread);
+  const options = {
+    limit: limit + 1,
+    ...(before !== undefined && { before: { configurable: { checkpoint_id: before } } }),
+  };
+  const found: object[] = [];
+  for await (const state of reading.getStateHistory({ configurable: { thread_id: thread } }, options)) {
+    found.push(checkpointOut(state));
+  }
+  return { checkpoints: found.slice(0, limit), more: found.length > limit };
+}
+
+function checkpointOut({ config, createdAt, metadata, values }: StateSnapshot): object {
+  const { todos = [] } = (values ?? {}) as { todos?: Todo[] };
+  return {
+    id: config.configurable?.["checkpoint_id"] as string,
+    at: createdAt === undefined ? 0 : Date.parse(createdAt),
+    step: metadata?.step,
+    source: metadata?.source,
+    todos: { done: todos.filter(isClosed).length, total: todos.length },
+  };
+}

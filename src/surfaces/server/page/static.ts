@@ -1,0 +1,42 @@
+import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ServerEnv } from "../context.ts";
+
+/** The page as it was built into the package. */
+const PAGE = new URL("../../../page/", import.meta.url);
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+  ".png": "image/png",
+};
+
+/** The files of the page. Their names have a hash of what is in them, so a browser may keep them for ever. */
+export function pageFilesStatic(): Hono<ServerEnv> {
+  return new Hono<ServerEnv>()
+    .get("/", async (c) => {
+      const found = await readFile(new URL("index.html", PAGE)).catch(() => undefined);
+      if (!found) throw new HTTPException(404, { message: "The page is not built into this package." });
+      return c.body(new Uint8Array(found), 200, {
+        "content-type": TYPES[".html"]!,
+        "cache-control": "no-store",
+      });
+    })
+    .get("/assets/:file", async (c) => {
+      const name = c.req.param("file");
+      const type = TYPES[extname(name)];
+      const isName = /^[\w-][\w.-]*$/.test(name);
+      const found =
+        isName && type ? await readFile(new URL(`assets/${name}`, PAGE)).catch(() => undefined) : undefined;
+      if (!found || !type) throw new HTTPException(404, { message: `There is no file ${name}.` });
+      return c.body(new Uint8Array(found), 200, {
+        "content-type": type,
+        "cache-control": "public, max-age=31536000, immutable",
+      });
+    });
+}

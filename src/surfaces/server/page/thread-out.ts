@@ -1,0 +1,49 @@
+import type { RunHost } from "../../../runs/host/host.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
+import { isAsking } from "../../../runs/thread.ts";
+import type { SqliteSaver } from "../../../storage/index.ts";
+import { createdAt, updatedAt, type KnownThread } from "../access.ts";
+
+/** A thread as the page lists it. */
+export interface PageThread {
+  id: string;
+  title?: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  updatedAt: number;
+  todos: { done: number; total: number };
+  status: "running" | "waiting" | "stopped" | "failed" | "done";
+  dir?: string;
+}
+
+export async function threadOut(
+  known: KnownThread,
+  { host, saver }: { host: RunHost; saver: SqliteSaver },
+): Promise<PageThread> {
+  const { id, summary } = known;
+  const request = host.active(id)?.request;
+  const dir = (await knownSettings(saver, id))?.dir;
+  const title =
+    summary?.title ??
+    (typeof request?.metadata?.["title"] === "string" ? request.metadata["title"] : undefined);
+  return {
+    id,
+    ...(title !== undefined && { title }),
+    createdAt: createdAt(known),
+    updatedAt: updatedAt(known),
+    todos: summary?.todos ?? { done: 0, total: 0 },
+    status: await statusOf(known, { host, saver }),
+    ...(dir !== undefined && { dir }),
+  };
+}
+
+async function statusOf(
+  { id, hosted, summary }: KnownThread,
+  { host, saver }: { host: RunHost; saver: SqliteSaver },
+): Promise<PageThread["status"]> {
+  if (host.isBusy(id) || summary?.state === "running") return "running";
+  if (summary?.state === "interrupted" && (await isAsking(saver, id))) return "waiting";
+  if (hosted?.hasFailed) return "failed";
+  const isLeft = summary !== undefined && summary.todos.done < summary.todos.total;
+  return summary?.state === "done" && !isLeft ? "done" : "stopped";
+}

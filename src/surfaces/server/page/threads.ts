@@ -1,0 +1,181 @@
+import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
+import { HarnessError } from "../../../errors.ts";
+import { PRESET_NAMES } from "../../../plan/index.ts";
+import { RUN_TOOLS } from "../../../runs/agent.ts";
+import { goOnInput } from "../../../runs/go-on.ts";
+import { copyThread } from "../../../runs/host/copy-thread.ts";
+import type { RunRequest } from "../../../runs/host/request.ts";
+import { APPROVALS, type RunSettings } from "../../../runs/settings.ts";
+import { newThreadId } from "../../../runs/thread-ids.ts";
+import { openQuestions } from "../../../runs/thread.ts";
+import { body, json } from "../answers.ts";
+import type { ServerContext, ServerEnv } from "../context.ts";
+import type { PageParts } from "./parts.ts";
+import { historyOf, openThread } from "./reading.ts";
+import { threadOut } from "./thread-out.ts";
+
+const task = z.string().trim().min(1, "There is no task.");
+const SETTINGS = z.strictObject({
+  model: z.string().min(1).optional(),
+  plan: z.boolean().optional(),
+  preset: z.enum(PRESET_NAMES).optional(),
+  approve: z.enum(APPROVALS).optional(),
+  ask: z.array(z.enum(RUN_TOOLS as [string, ...string[]])).optional(),
+  shell: z.boolean().optional(),
+});
+const NEW = z.object({ task, settings: SETTINGS.optional() });
+const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
+const PLAN = z.object({ todos: z.array(z.unknown()), base: z.array(z.unknown()).optional() });
+const FORK = z.object({ checkpoint: z.string().optional() });
+
+/** What the page does with threads. */
+export function pageThreads(parts: PageParts): Hono<ServerEnv> {
+  const { host, access, saver, graph } = parts;
+  const out = async (c: ServerContext, id: string) => threadOut(await access.thread(c, id), parts);
+  const start = (thread: string, more: Omit<RunRequest, "graph">) =>
+    host.start(thread, { graph, strategy: "enqueue", ...more });
+
+  return new Hono<ServerEnv>()
+    .get("/", async (c) => {
+      const { limit = "50", before, query = "" } = c.req.query();
+      const words = query.toLowerCase();
+      const all = (await access.threads(c.get("user"))).filter(
+        ({ id, summary }) => id.includes(words) || summary?.title?.toLowerCase().includes(words),
+      );
+      const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+      const most = Math.min(Number(limit) || 50, 200);
+      const page = all.slice(from, from + most);
+      const threads = await Promise.all(page.map((known) => threadOut(known, parts)));
+      return json(c, { threads, more: from + most < all.length });
+    })
+    .post("/", async (c) => {
+      const { task: words, settings = {} } = read(NEW, await body(c));
+      const id = await newThreadId(saver, words);
+      const owner = c.get("user");
+      const allowed = allowedSettings(settings, parts.defaults);
+      host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
+      const run = await start(id, {
+        input: { messages: words },
+        settings: allowed,
+        metadata: { title: words },
+      });
+      return json(c, { thread: await out(c, id), run: run.id }, 201);
+    })
+    .get("/:thread", async (c) => json(c, await openThread(parts, await access.thread(c))))
+    .delete("/:thread", async (c) => {
+      const { id } = await access.thread(c);
+      await host.remove(id);
+      return c.body(null, 204);
+    })
+    .post("/:thread/runs", async (c) => {
+      const { id } = await access.thread(c);
+      const { task: words } = read(z.object({ task }), await body(c));
+      const isBusy = host.isBusy(id);
+      const run = await start(id, { input: { messages: words } });
+      return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
+    })
+    .post("/:thread/resume", async (c) => {
+      const { id } = await access.thread(c);
+      if (host.isBusy(id)) throw conflict("The thread is at work already.");
+      const { graph: reading } = await host.graph(graph).reader(id);
+      const words = goOnInput(await reading.getState({ configurable: { thread_id: id } }));
+      if (words === undefined) throw conflict("The thread is finished: give it another task.");
+      const run = await start(id, { input: words === null ? null : { messages: words } });
+      return json(c, { run: run.id }, 202);
+    })
+    .post("/:thread/stop", async (c) => {
+      const { id } = await access.thread(c);
+      return json(c, { stopped: await host.cancelAll(id) });
+    })
+    .post("/:thread/answers", async (c) => {
+      const { id } = await access.thread(c);
+      const { answers } = read(ANSWERS, await body(c));
+      const agent = await host.graph(graph).reader(id);
+      const open = host.isBusy(id) ? [] : await openQuestions(agent, id);
+      const given = Object.entries(answers);
+      if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });
+      for (const [question, answer] of given) {
+        const asked = open.find((one) => one.id === question);
+        if (!asked) throw conflict("The question is no longer open.");
+        checkAnswer(asked.kind, answer);
+      }
+      const run = await start(id, { command: { resume: answers } });
+      return json(c, { run: run.id }, 202);
+    })
+    .put("/:thread/plan", async (c) => {
+      const { id } = await access.thread(c);
+      const { todos, base } = read(PLAN, await body(c));
+      return parts.editPlan(c, id, { todos, base });
+    })
+    .post("/:thread/fork", async (c) => {
+      const { id, hosted } = await access.thread(c);
+      const { checkpoint } = read(FORK, await body(c));
+      const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
+      await copyThread(saver, { from: id, to, checkpoint });
+      const owner = c.get("user");
+      host.noteThread(to, {
+        graph,
+        metadata: { ...hosted?.metadata, copied_from: id },
+        ...(owner !== undefined && { owner }),
+      });
+      return json(c, { thread: await out(c, to) }, 201);
+    })
+    .get("/:thread/history", async (c) => {
+      const { id } = await access.thread(c);
+      const { before, limit = "100" } = c.req.query();
+      return json(c, await historyOf(parts, id, { before, limit: Math.min(Number(limit) || 100, 1000) }));
+    })
+    .get("/:thread/checkpoints/:checkpoint", async (c) => {
+      const known = await access.thread(c);
+      return json(c, await openThread(parts, known, c.req.param("checkpoint")));
+    });
+}
+
+/** Settings of one thread: stricter than the server was started with, never laxer. */
+function allowedSettings(
+  { shell, ask, ...rest }: z.output<typeof SETTINGS>,
+  defaults: Omit<RunSettings, "model">,
+): Record<string, unknown> {
+  if (shell && !defaults.shell) {
+    throw new HTTPException(422, {
+      message: "Commands are not allowed here: start the server with --shell.",
+    });
+  }
+  return {
+    ...defined(rest),
+    ...(shell === false && { shell }),
+    ...(ask && { ask: [...new Set([...defaults.ask, ...ask])], trusted: false }),
+  };
+}
+
+function defined(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** What can be told of an answer before the run reads it. */
+function checkAnswer(kind: string, answer: unknown): void {
+  const { type, todos } = (typeof answer === "object" && answer !== null ? answer : {}) as Record<
+    string,
+    unknown
+  >;
+  if (kind === "clarification" || kind === "other") return;
+  const isDecision = type === "approve" || type === "reject" || type === "edit";
+  if (!isDecision) throw new HTTPException(422, { message: "Answer with approve, edit or reject." });
+  if (kind === "plan-approval" && type === "edit" && !Array.isArray(todos)) {
+    throw new HTTPException(422, { message: "An edit of the plan needs its items, in todos." });
+  }
+}
+
+function conflict(message: string): HTTPException {
+  return new HTTPException(409, { message });
+}
+
+function read<T>(schema: z.ZodType<T>, given: unknown): T {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue?.path.join(".");
+  throw new HarnessError("invalid-request", `${where ? `${where}: ` : ""}${issue?.message}`);
+}

@@ -1,0 +1,36 @@
+import { InMemoryStore } from "@langchain/langgraph";
+import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
+import { modelFor } from "../../runs/model.ts";
+import type { Prices } from "../../runs/prices.ts";
+import { pageRoutes } from "./page/index.ts";
+import { assemble, type Server } from "./server.ts";
+
+export interface ThreadsServerOptions extends ThreadsGraphOptions {
+  token?: string | undefined;
+  hosts?: readonly string[] | undefined;
+  origins?: readonly string[] | undefined;
+  /** Whether it is reached from other machines. */
+  isOpen: boolean;
+  prices?: Prices | undefined;
+}
+
+/** The name of Holdfast's own threads to LangGraph's clients. */
+export const GRAPH = "holdfast";
+
+/** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
+export async function createThreadsServer(options: ThreadsServerOptions): Promise<Server> {
+  const { saver, env, defaults, token, hosts, origins, isOpen, prices, timeout } = options;
+  // What is wrong with the model is said now rather than by the first run.
+  const { name: model } = await modelFor(defaults.model, { env, isWatched: true, timeout });
+  const { server } = await assemble({
+    graphs: new Map([[GRAPH, threadsGraph(options)]]),
+    checkpointer: saver,
+    store: new InMemoryStore(),
+    isOpen,
+    ...(token !== undefined && { token }),
+    ...(hosts && { hosts }),
+    ...(origins && { origins }),
+    more: (parts) => pageRoutes(parts, { saver, graph: GRAPH, defaults, model, prices }),
+  });
+  return server;
+}
