@@ -27,8 +27,10 @@ const NARROWEST = 0.006;
 const MOST_ROWS = 4;
 
 /** The bars of a thread over time, the main agent's first; what goes on ends `now`. */
-export function timelineOf(all: readonly Span[], now: number): Timeline {
+export function timelineOf(all: readonly Span[], time: number): Timeline {
   const spans = all.filter((span) => !isHelpersCall(span, all));
+  // The clock of the page is looked at less often than events come.
+  const now = spans.reduce((latest, { from, to = from }) => Math.max(latest, to), time);
   const scale = timeScale(spans.map(({ from, to = now }) => ({ from, to })));
   const barOf = (span: Span): Bar => {
     const start = scale.place(span.from);

@@ -1,6 +1,7 @@
 import { MAIN } from "../../../src/runs/view.ts";
 import type { StampedEvent } from "../client/contract.ts";
 import { parentOf } from "./entries.ts";
+import { PLAN_TOOLS } from "./plan-tools.ts";
 
 /** Something that took time: a bar of the timeline. */
 export interface Span {
@@ -42,6 +43,7 @@ export function withSpan(spans: readonly Span[], event: StampedEvent): readonly 
     }
     case "tool-start": {
       const { owner, call: id, name, about } = event;
+      if (PLAN_TOOLS.includes(name)) return spans;
       return [...spans, { kind: "call", owner, id, label: about ? `${name} ${about}` : name, from: at }];
     }
     case "tool-end":

@@ -103,7 +103,7 @@ export class PageStore {
 
   async loadMoreThreads(): Promise<void> {
     const { threads = [], query } = this.state;
-    const before = threads.at(-1)?.updatedAt;
+    const before = threads.at(-1)?.id;
     await this.attempt(async () => {
       const found = await this.api.threads({
         limit: PAGE_OF_THREADS,

@@ -33,12 +33,7 @@ function CallState({ entry: { at, endedAt, ok } }: { entry: CallEntry }) {
   if (endedAt === undefined) return <>{`running, ${duration(now - at)}`}</>;
   const time = endedAt - at >= 1000 ? duration(endedAt - at) : "";
   if (!ok) return <>{time ? `failed, ${time}` : "failed"}</>;
-  return (
-    <>
-      <span className="hidden">done </span>
-      {time}
-    </>
-  );
+  return <>{time || "done"}</>;
 }
 
 /** The arguments of a call, as they are easiest to read. */

@@ -1,13 +1,11 @@
 import { memo } from "react";
 import type { CallEntry, EndEntry, Entry, PlanEntry, QuestionEntry } from "../model/entries.ts";
+import { PLAN_TOOLS } from "../model/plan-tools.ts";
 import { agentOf, type ThreadState } from "../model/thread.ts";
 import { changeWords, inSight } from "../model/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";
-
-/** Their work is seen in the plan. */
-const PLAN_TOOLS: readonly string[] = ["write_todos", "update_todos", "todo"];
 
 /** The conversation of an agent. */
 export function Entries({ thread, owner }: { thread: ThreadState; owner: string }) {

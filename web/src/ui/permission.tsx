@@ -58,12 +58,12 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
   const { open } = usePage();
   const shown = shownArguments(name, args);
   const path = shown.type === "write" ? shown.path : undefined;
-  const [before, setBefore] = useState<string>();
+  const [before, setBefore] = useState<string | null>();
   useEffect(() => {
     if (path === undefined || open === undefined) return;
     store.api.file(open, path).then(
       ({ after }) => setBefore(after ?? ""),
-      () => setBefore(""),
+      () => setBefore(null),
     );
   }, [path, open]);
   if (shown.type !== "write") return <Arguments name={name} args={args} />;
@@ -73,7 +73,12 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
       {before === undefined ? (
         <p className="empty">Comparing with the file…</p>
       ) : (
-        <Diff before={before} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+        <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+      )}
+      {before === null && (
+        <p className="note">
+          All of the file is shown. If there is one with this name already, it is replaced.
+        </p>
       )}
     </>
   );

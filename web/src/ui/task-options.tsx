@@ -74,7 +74,7 @@ export function TaskOptions({
           />
           Ask me before files change and commands run
         </label>
-        {info?.dir !== undefined && (
+        {defaults.shell && (
           <label className="check">
             <input
               type="checkbox"

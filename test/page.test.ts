@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectSound, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
+import { ServedPage } from "./page/served-page.ts";
+
+const MOST_BYTES = 60_000;
+
+describe("the built page", () => {
+  const files = readdirSync("dist/page/assets").map((name) => join("dist/page/assets", name));
+
+  it("is 60 kB at most on its way to the browser", () => {
+    const bytes = [...files, "dist/page/index.html"].map((file) => gzipSync(readFileSync(file)).length);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it("has no inline script or style, and asks nobody else for anything", () => {
+    const html = readFileSync("dist/page/index.html", "utf8");
+    expect(html).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc=)/);
+    const addresses = [html, ...files.map((file) => readFileSync(file, "utf8"))]
+      .flatMap((text) => text.match(/(?:src|href)="[^"]*"|url\([^)]*\)|https?:\/\/[\w.-]+/g) ?? [])
+      // Names of XML dialects are addresses of nothing.
+      .filter((address) => !address.startsWith("http://www.w3.org"));
+    expect(addresses.filter((address) => !/"\.\/assets\//.test(address))).toEqual([]);
+  });
+});
+
+describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
+  let browser: Browser;
+  let served: ServedPage;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(() => {
+    served = new ServedPage();
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await served.close();
+  });
+
+  const plan = (page: Page) => page.getByRole("region", { name: "Plan" });
+  const files = (page: Page) => page.getByRole("region", { name: "Files" });
+  const give = async (page: Page, task = "Survey this directory"): Promise<void> => {
+    await page.getByLabel("Task", { exact: true }).fill(task);
+    await page.keyboard.press("Enter");
+  };
+  const expectStatus = (page: Page, words: string) => expectText(page.getByRole("status"), words);
+
+  it("takes a task, shows its plan with the helpers under their items, its files and its answer, also after a reload", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(page, /The report is in survey.md/);
+    await expectStatus(page, "Idle");
+    const check = async (): Promise<void> => {
+      await expectText(page, /The report is in survey.md/);
+      await expectText(plan(page), "8 of 8 done");
+      const item = plan(page).getByRole("listitem").filter({ hasText: "Find leftover markers" });
+      await expectText(item, "general-purpose", /Done · offline · /);
+      await files(page)
+        .getByRole("button", { name: /survey.md New/ })
+        .waitFor();
+    };
+    await check();
+    await files(page).getByRole("button").click();
+    await expectText(files(page), /# Survey/);
+    await expectSound(page);
+    await page.reload();
+    await check();
+    expect(existsSync(join(served.dir, "survey.md"))).toBe(true);
+  });
+
+  it("shows the plan for approval, asks about a file with its difference, and goes on with what was decided", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await page.getByText("Options").click();
+    await page.getByLabel("Show me the plan first").selectOption("first");
+    await page.getByLabel(/Ask me before files change/).check();
+    await expectSound(page);
+    await give(page);
+    const proposal = page.getByRole("region", { name: "The agent proposes a plan" });
+    await proposal.getByRole("textbox", { name: "Item 1" }).fill("List all files and their sizes");
+    await proposal.getByRole("button", { name: "Approve with my changes" }).click();
+    const write = page.getByRole("region", { name: "The agent wants to use write_file" });
+    await expectText(write, "/survey.md", /# Survey/);
+    await expectStatus(page, "Waits for you");
+    await expectSound(page);
+    await write.getByRole("button", { name: "Approve" }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
+  });
+
+  it("stops, goes on, and forks from a moment of the past", async () => {
+    await served.start({ pace: 1 });
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expectStatus(page, "Stopped");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expectText(plan(page), "2 of 8 done");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expectStatus(page, "Stopped");
+    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    await slider.press("Home");
+    await expectText(page, /You look at .*, 0 of 0 done/);
+    await slider.press("ArrowRight");
+    const here = page.url();
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    await expect.poll(() => page.url()).not.toBe(here);
+    await expectText(page, "Survey this directory");
+    expect(await page.getByRole("listitem").filter({ hasText: "Survey this directory" }).count()).toBe(2);
+  });
+
+  it("clears nothing when the server is killed, and goes on when it is back", async () => {
+    const token = "a-token-of-the-test-itself";
+    await served.start({ pace: 1, token });
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await served.kill("SIGKILL");
+    await expectStatus(page, "Connection lost.");
+    await expectText(plan(page), "List the files and their sizes");
+    const port = Number(new URL(served.address).port);
+    await served.start({ pace: 0, token, port });
+    // The next server finishes what the killed one had begun.
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "8 of 8 done");
+    expect(await page.getByText(/The report is in survey.md/).count()).toBe(1);
+  });
+});
