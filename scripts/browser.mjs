@@ -1,9 +1,8 @@
-// Finds a browser for the tests of the page, and in CI installs one where there is none.
+// Finds a browser for the tests of the page, and installs one in CI where there is none.
 import { execSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 
 const PLACES = [
-  process.env.HOLDFAST_BROWSER,
   process.env.CHROME_PATH,
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
@@ -25,21 +24,23 @@ export const FLAGS = [
 /** The path of a browser; undefined where there is none, which in CI is an error. */
 export function findBrowser() {
   const found = PLACES.find((place) => place && isProgram(place));
-  if (found || !process.env.CI) return found;
-  if (process.platform === "linux" && process.getuid?.() === 0) installBrowser();
-  const installed = PLACES.find((place) => place && isProgram(place));
-  if (!installed) throw new Error("The tests of the page need a browser; set CHROME_PATH to one.");
-  return installed;
+  if (!found && process.env.CI)
+    throw new Error("The tests of the page need Chromium: install it, or set CHROME_PATH to it.");
+  return found;
 }
 
-function installBrowser() {
+/** Sees to it that there is a browser, where that is possible. */
+export function installBrowser() {
+  if (
+    process.platform !== "linux" ||
+    process.getuid?.() !== 0 ||
+    PLACES.some((place) => place && isProgram(place))
+  )
+    return;
   console.log("Installing chromium (apt-get)");
-  execSync(
-    "apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core",
-    {
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
+  execSync("apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium", {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
 }
 
 function isProgram(file) {

@@ -321,15 +321,26 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(html).not.toContain("<script");
   });
 
-  it("a hidden tab says in its title that somebody is needed, until it is looked at", async () => {
+  it("a hidden tab says in its title, and in a notification, that somebody is needed, until it is looked at", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
+    await page.evaluate(`
+      window.told = [];
+      window.Notification = class extends EventTarget {
+        static permission = "granted";
+        constructor(title, { body, tag }) { super(); told.push([title, body, tag].join(" | ")); }
+      };
+    `);
     await expectText(page, "I will first read");
     await setHidden(page, true);
     suite.server.send("thread", threadOf({ status: "waiting" }));
     await expect
       .poll(() => page.title())
       .toMatch(/^\(1\) Move the settings page .* Waits for you · Holdfast$/);
+    const told: unknown = await page.evaluate("told");
+    expect(told).toEqual([
+      `Holdfast waits for you | Move the settings page to the new form library | ${THREAD}`,
+    ]);
     await setHidden(page, false);
     await expect.poll(() => page.title()).toMatch(/^Move/);
   });
@@ -351,7 +362,7 @@ describe.runIf(hasBrowser)("with the page", () => {
     const moving: unknown = await page.evaluate("document.getAnimations().length");
     expect(moving).toBe(0);
     const small: unknown = await page.evaluate(
-      `[...document.querySelectorAll("button, input:not([type=range]), select, textarea, summary")]
+      `[...document.querySelectorAll("button, input, select, textarea, summary")]
         .filter((element) => element.offsetParent && element.getBoundingClientRect().height < 44)
         .map((element) => element.outerHTML)`,
     );

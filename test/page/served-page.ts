@@ -34,11 +34,10 @@ export class ServedPage {
       "--model",
       "offline",
     ];
-    const { CI: _, ...env } = process.env;
     this.#process = spawn(
       process.execPath,
       ["dist/surfaces/cli/main.js", ...args, ...(token ? ["--token", token] : []), ...flags],
-      { env: { ...env, HOLDFAST_PACE: String(pace) }, stdio: ["ignore", "pipe", "inherit"] },
+      { env: { ...process.env, HOLDFAST_PACE: String(pace) }, stdio: ["ignore", "pipe", "inherit"] },
     );
     const lines = createInterface({ input: this.#process.stdout! });
     const [line] = (await once(lines, "line")) as [string];

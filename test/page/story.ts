@@ -92,7 +92,7 @@ export function busyThread(): ToldThread {
     dir: "/work/project",
     task: "Move the settings page to the new form library. Keep every validation rule.",
   });
-  at(2, { type: "model-end", owner: "main", text: "I will FIRST read how the page works today.", usage });
+  at(2, { type: "model-end", owner: "main", text: "I will first read how the page works today.", usage });
   at(
     3,
     planChange(FIRST, { changes: FIRST.map((item, index) => ({ type: "todo-add", todo: item, index })) }),

@@ -29,6 +29,7 @@ if (token === undefined) {
     onConnection: store.onConnection,
     signal: new AbortController().signal,
   });
+  setInterval(store.watch, 5000);
   watchAttention(store);
 }
 

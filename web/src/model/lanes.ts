@@ -28,7 +28,11 @@ const MOST_ROWS = 4;
 
 /** The bars of a thread over time, the main agent's first; what goes on ends `now`. */
 export function timelineOf(all: readonly Span[], time: number): Timeline {
-  const spans = all.filter((span) => !isHelpersCall(span, all));
+  // The call that started a helper is the helper's bar.
+  const started = new Set(
+    all.filter(({ kind }) => kind === "helper").map(({ id }) => id.slice(id.lastIndexOf(":") + 1)),
+  );
+  const spans = all.filter(({ kind, id }) => kind !== "call" || !started.has(id));
   // The clock of the page is looked at less often than events come.
   const now = spans.reduce((latest, { from, to = from }) => Math.max(latest, to), time);
   const scale = timeScale(spans.map(({ from, to = now }) => ({ from, to })));
@@ -53,14 +57,6 @@ export function timelineOf(all: readonly Span[], time: number): Timeline {
     };
   });
   return { lanes: lanes.filter(({ rows }) => rows.length > 0), scale };
-}
-
-/** The call that started a helper is the helper's bar. */
-function isHelpersCall({ kind, owner, id }: Span, spans: readonly Span[]): boolean {
-  return (
-    kind === "call" &&
-    spans.some((span) => span.kind === "helper" && span.owner === owner && span.id.endsWith(`:${id}`))
-  );
 }
 
 function packed(bars: readonly Bar[]): Bar[][] {

@@ -8,6 +8,8 @@ const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
 /** Pieces of text come faster than anyone reads: what comes together is drawn together. */
 const FLUSH_MS = 30;
+/** A run of which nothing was heard for so long may be another process's, whose events do not come here. */
+const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
 
@@ -21,6 +23,7 @@ export class PageStore {
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
+  #heardAt = 0;
   readonly #listeners = new Set<() => void>();
 
   constructor(api: Api) {
@@ -83,6 +86,13 @@ export class PageStore {
     }
   };
 
+  /** Looks again at a run that says nothing; somebody has to look at the page for it. */
+  readonly watch = (): void => {
+    const { thread, connection } = this.state;
+    const isSilent = thread.isRunning && Date.now() - this.#heardAt > SILENCE_MS;
+    if (isSilent && connection === "open" && !document.hidden) void this.loadThread();
+  };
+
   /** Loads what the page shows, the first time and after something was missed. */
   async load(): Promise<void> {
     this.#hasLoaded = true;
@@ -139,6 +149,7 @@ export class PageStore {
     try {
       const content = await this.api.thread(id);
       if (this.state.open !== id) return;
+      this.#heardAt = Date.now();
       const threads = withThread(this.state.threads ?? [], content.thread);
       const thread = threadOf(content);
       this.set({ thread, settings: content.settings, loading: "idle", threads });
@@ -170,6 +181,7 @@ export class PageStore {
     if (this.state.loading === "loading") return;
     const events = this.#waiting.splice(0);
     if (events.length === 0) return;
+    this.#heardAt = Date.now();
     this.set({ thread: events.reduce(follow, this.state.thread) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
     const isUnclear = this.state.thread.questions.some(({ kind, call }) => kind === "permission" && !call);

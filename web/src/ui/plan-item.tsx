@@ -85,7 +85,9 @@ function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
   return (
     <>
       {time >= 1000 && <span>{duration(time)}</span>}
-      {time < 1000 && estimate !== undefined && status === "pending" && <span>about {estimate} min</span>}
+      {time < 1000 && estimate !== undefined && status === "pending" && (
+        <span>about {duration(estimate * 60_000)}</span>
+      )}
       {tokens > 0 && <span>{amount(tokens)} tokens</span>}
     </>
   );

@@ -26,7 +26,11 @@ export function Questions() {
     const active = document.activeElement;
     // Somebody in the middle of a sentence is not interrupted; the status line says it too.
     const isWriting = active instanceof HTMLTextAreaElement && active.value !== "";
-    if (fresh >= 0 && !isWriting) box.current?.querySelectorAll<HTMLElement>("h2")[fresh]?.focus();
+    if (fresh < 0 || isWriting) return;
+    const heading = box.current?.querySelectorAll<HTMLElement>("h2")[fresh];
+    heading?.focus();
+    // What is to be decided stands below it.
+    heading?.scrollIntoView({ block: "start" });
   }, [ids]);
 
   const send = async (answers: Readonly<Record<string, Answer>>): Promise<void> => {
