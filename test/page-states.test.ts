@@ -15,7 +15,7 @@ describe.runIf(hasBrowser)("the page", () => {
       if (width > 800) {
         await page.getByRole("link", { name: /Move the settings page/ }).click();
         await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-        await expectText(page, "Two of them are checked on the suite.server.");
+        await expectText(page, "Two of them are checked on the server.");
         return expectSound(page);
       }
       await page.getByRole("button", { name: "Threads" }).click();
@@ -30,7 +30,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await expectSound(page);
       await page.getByRole("button", { name: "Files" }).click();
       await page.getByRole("button", { name: /docs\/fields.md/ }).click();
-      await expectText(page, "Two of them are checked on the suite.server.");
+      await expectText(page, "Two of them are checked on the server.");
       await expectSound(page);
     });
   });
