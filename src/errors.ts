@@ -2,6 +2,10 @@
 export type HarnessErrorCode =
   | "invalid-options"
   | "invalid-plan"
+  | "plan-conflict"
+  | "turn-unfinished"
+  | "run-ended"
+  | "edit-withdrawn"
   | "invalid-request"
   | "no-model"
   | "invalid-model"

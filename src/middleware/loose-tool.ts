@@ -14,7 +14,7 @@ export interface ToolRuntime {
   signal?: AbortSignal;
   store?: unknown;
   configurable?: Record<string, unknown>;
-  config?: { metadata?: object };
+  config?: { metadata?: object; control?: unknown };
 }
 
 /** A tool as the model sees it. `schema` is JSON Schema. */

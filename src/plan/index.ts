@@ -3,6 +3,7 @@ export { chargeActuals, ZERO_TALLY, type Mark, type Tally } from "./actuals.ts";
 export { actionable, findCycle, nextStartable, startable, unmetDependencies } from "./dependencies.ts";
 export { diffTodos, patchTodos } from "./diff.ts";
 export { parseMarkdown, renderMarkdown, type MarkdownResult, type MarkdownTodo } from "./markdown.ts";
+export { mergeEdit, readEdit, type Conflict, type Merge, type Sides } from "./merge.ts";
 export { renderMermaid } from "./mermaid.ts";
 export { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./policy.ts";
 export {

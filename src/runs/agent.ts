@@ -3,6 +3,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   StateSchema,
   type BaseCheckpointSaver,
+  type RunControl,
   type StateSnapshot,
   type StreamMode,
 } from "@langchain/langgraph";
@@ -52,6 +53,8 @@ export interface RunStreamOptions extends RunnableConfig {
   subgraphs: boolean;
   durability: "sync";
   version?: "v2";
+  /** Can ask the run to stop between two steps. LangChain's types do not know of it, and pass it on. */
+  control?: RunControl;
   interruptBefore?: string[] | "*";
   interruptAfter?: string[] | "*";
   context?: Record<string, unknown>;

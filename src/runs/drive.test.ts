@@ -283,6 +283,7 @@ describe("a plan that a person edits while a run is stopped", () => {
         controller.abort();
         return callTool("ls", {});
       },
+      "Looked.",
       callTool("update_todos", { done: "1,2" }),
       "Done.",
     ]);
@@ -299,14 +300,15 @@ describe("a plan that a person edits while a run is stopped", () => {
       });
     expect(await run(taskInput("Go", {}), controller.signal)).toMatchObject({ outcome: "interrupted" });
     const plan = await readPlan(agent, "t");
-    await writePlan(agent, "t", [plan[0], { ...plan[1], content: "Plant kelp" }]);
+    await writePlan(agent, "t", { todos: [plan[0], { ...plan[1], content: "Plant kelp" }] });
     expect(await readThread(agent, "t")).toMatchObject({ files: { "/a": "1" } });
     const { signal } = new AbortController();
     expect(await run(null, signal)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
-    const told = JSON.stringify(model.requests[3]?.messages);
+    // The sub-agent that was stopped goes on, and then the model hears of it all.
+    const told = JSON.stringify(model.requests[4]?.messages);
     expect(told).toContain("Plant kelp");
     expect(told).toContain("/a");
-    expect(told).toContain("Not finished: the run was interrupted");
+    expect(told).toContain("Looked.");
     expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant kelp"]);
     const written = events.filter((event) => event.type === "tool-end" && event.name === "write_file");
     expect(written).toHaveLength(1);

@@ -1,12 +1,16 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, GraphRecursionError, type StreamMode } from "@langchain/langgraph";
+import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent, RunStreamOptions } from "./agent.ts";
+import { EditNews } from "./edit-news.ts";
 import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
+import { MailboxService } from "./mailbox.ts";
+import { PlanEdits } from "./plan-edits.ts";
 import type { Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
 import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
@@ -22,6 +26,8 @@ export interface DriveOptions {
   answer: (question: Question) => Promise<unknown>;
   /** Whether the caller holds the thread already. Otherwise it is held from here, and a run of another is an error. */
   isHeld?: boolean;
+  /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
+  edits?: PlanEdits;
   /** Who else reads the stream. */
   tap?: StreamTap;
 }
@@ -29,8 +35,8 @@ export interface DriveOptions {
 /** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
 export interface StreamTap {
   modes: StreamMode[];
-  /** How the run differs from one of the command line. */
-  options: Partial<RunStreamOptions>;
+  /** How the run differs from one of the command line. Called again where it is stopped for an edit and goes on. */
+  options: () => Partial<RunStreamOptions>;
   callbacks: BaseCallbackHandler[];
   onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
 }
@@ -40,30 +46,43 @@ export interface StreamTap {
  * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
  */
 export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
+  const edits = options.edits ?? new PlanEdits();
   let release: () => Promise<void>;
   try {
     release = options.isHeld ? async () => {} : await hold(options.agent, options.thread);
   } catch (error) {
+    await edits.close();
     return { ...ending(undefined, "failed"), error: explain(error, options.model) };
   }
   try {
-    return await run(input, options);
+    return await run(input, { ...options, edits });
   } finally {
     // A lease that cannot be given back, as on a full disk, ends with this process.
     await release().catch(() => {});
   }
 }
 
-async function run(input: object | null, options: DriveOptions): Promise<Ending> {
-  const { agent, signal, emit } = options;
+type Run = DriveOptions & { edits: PlanEdits };
+
+async function run(input: object | null, options: Run): Promise<Ending> {
+  const { agent, signal, edits } = options;
   const config = { configurable: { thread_id: options.thread } };
+  const emit = (event: RunEventBody): void => {
+    edits.noteStep();
+    options.emit(event);
+  };
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
+  const news = new EditNews(options);
+  edits.open((edit, begin) => news.write(edit, begin));
+  const mailbox = new MailboxService(agent, options.thread, edits);
   try {
+    await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
       if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
-      await stream(next === GO_ON ? null : next, options, recorder);
+      await stream(next === GO_ON ? null : next, options, { recorder, news });
+      await edits.settle();
       const state = await agent.graph.getState(config);
       // Where a question stays open, the model is not called and nobody else tells what was refused.
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
@@ -74,11 +93,15 @@ async function run(input: object | null, options: DriveOptions): Promise<Ending>
       if (signal.aborted) return ending(state, "interrupted");
     }
   } catch (error) {
+    await edits.settle();
     const state = await agent.graph.getState(config).catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     recorder.finish();
+    mailbox.stop();
+    await edits.close();
+    await mailbox.answered();
   }
 }
 
@@ -99,37 +122,63 @@ async function questionsFirst(
   return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
 }
 
-async function stream(
+/** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
+async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
+  for (let next = input; await isDrained(next, options, parts); next = null) await options.edits.settle();
+}
+
+interface Parts {
+  recorder: Recorder;
+  news: EditNews;
+}
+
+/** Runs, and says whether it was stopped between two steps. */
+async function isDrained(
   input: object | null,
-  { agent, thread, emit, signal, tap }: DriveOptions,
-  recorder: Recorder,
-): Promise<void> {
-  const { options, modes = ["custom"], callbacks = [] } = tap ?? {};
-  const chunks = await agent.stream(input as never, {
-    ...options,
-    configurable: { ...options?.configurable, thread_id: thread },
-    streamMode: modes,
-    subgraphs: true,
-    // Saved before the next step begins: a kill repeats at most the step in flight.
-    durability: "sync",
-    callbacks: [recorder, ...callbacks],
-    signal,
-  });
-  for await (const entry of chunks) {
-    const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
-    tap?.onChunk(namespace, mode, chunk);
-    if (mode !== "custom") continue;
-    if (isPlanChangeEvent(chunk)) {
-      const { owner, by, changes, counts, todos } = chunk;
-      const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
-      emit({ type: "plan-change", ...copy });
-    } else if (isSubagentEvent(chunk)) {
-      const { owner, name, description, todoId, error } = chunk;
-      if (chunk.type === "subagent-start") {
-        emit({ type: chunk.type, owner, name, description, ...(todoId !== undefined && { todoId }) });
-      } else {
-        emit({ type: chunk.type, owner, name, ok: chunk.ok ?? true, ...(error !== undefined && { error }) });
-      }
+  { agent, thread, emit, signal, edits, tap }: Run,
+  { recorder, news }: Parts,
+): Promise<boolean> {
+  const { modes = ["custom"], callbacks = [] } = tap ?? {};
+  const options = tap?.options();
+  const control = new StepControl();
+  await edits.enter(control);
+  try {
+    const chunks = await agent.stream(input as never, {
+      ...options,
+      configurable: { ...options?.configurable, thread_id: thread },
+      streamMode: modes,
+      subgraphs: true,
+      // Saved before the next step begins: a kill repeats at most the step in flight.
+      durability: "sync",
+      callbacks: [recorder, ...callbacks],
+      signal,
+      control,
+    });
+    for await (const entry of chunks) {
+      const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+      tap?.onChunk(namespace, mode, chunk);
+      if (mode === "custom" && !news.isKnown(chunk)) show(chunk, emit);
+    }
+    return false;
+  } catch (error) {
+    if (isGraphDrained(error)) return true;
+    throw error;
+  } finally {
+    edits.leave();
+  }
+}
+
+function show(chunk: unknown, emit: DriveOptions["emit"]): void {
+  if (isPlanChangeEvent(chunk)) {
+    const { owner, by, changes, counts, todos } = chunk;
+    const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
+    emit({ type: "plan-change", ...copy });
+  } else if (isSubagentEvent(chunk)) {
+    const { owner, name, description, todoId, error } = chunk;
+    if (chunk.type === "subagent-start") {
+      emit({ type: chunk.type, owner, name, description, ...(todoId !== undefined && { todoId }) });
+    } else {
+      emit({ type: chunk.type, owner, name, ok: chunk.ok ?? true, ...(error !== undefined && { error }) });
     }
   }
 }

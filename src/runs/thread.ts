@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
 import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../errors.ts";
 import { isBudgetStop } from "../middleware/budget/index.ts";
+import { readPlanState } from "../middleware/plan/state.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
+import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
 import { readQuestion, type Question } from "./questions.ts";
 import { editWaitingPlan } from "./waiting-edit.ts";
 
@@ -48,21 +52,32 @@ export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]>
 }
 
 /**
- * Puts a person's list in the place of a thread's plan; what the thread waits for stays. Throws `invalid-plan`, and
- * `invalid-options` when the thread has to go on first; changes nothing then.
+ * Makes a person's edit of a thread's plan, and returns the plan with it; what the thread waits for stays. Throws
+ * `invalid-plan`, a `PlanConflict`, `turn-unfinished` when the thread has to go on first, and `invalid-options` while a
+ * plan waits for approval; changes nothing then. `begin` gets the plan that is about to be written, and may throw.
  */
-export async function writePlan(agent: RunAgent, thread: string, todos: readonly unknown[]): Promise<void> {
+export async function writePlan(
+  agent: RunAgent,
+  thread: string,
+  edit: PlanEdit,
+  begin?: (todos: readonly Todo[]) => void,
+): Promise<Todo[]> {
   const { graph } = agent;
   const config = { configurable: { thread_id: thread } };
   const state = await graph.getState(config);
-  if (state.tasks.some(({ interrupts }) => interrupts.length > 0)) {
-    return editWaitingPlan(agent, state, todos);
+  const questions = await questionsOf(agent, state);
+  if (questions.some(({ kind }) => kind === "plan-approval")) {
+    const message = `A plan waits for approval in ${thread}: that is answered first.`;
+    throw new HarnessError("invalid-options", message);
   }
-  const { next, values } = state;
-  const { messages = [] } = values as { messages?: BaseMessage[] };
-  // In a turn that was cut short LangChain would take the answered calls for all of them, and end the run.
-  const isHalfDone = next.includes("tools") && messages.at(-1)?.getType() === "tool";
-  await graph.updateState(config, { todos }, isHalfDone ? "tools" : undefined);
+  const now = [...readPlanState(state.values).todos];
+  const todos = mergedPlan(agent, now, edit);
+  begin?.(todos);
+  if (isDeepStrictEqual(todos, now)) return now;
+  // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
+  if (state.tasks.length > 0) await editWaitingPlan(agent, state, todos);
+  else await graph.updateState(config, { todos });
+  return todos;
 }
 
 /** What a thread waits for a person to say, in the order of the calls that ask. */

@@ -49,7 +49,9 @@ async function waiting(steps: Step[], settings: Partial<RunSettings> = {}) {
     edit: async (fields: Record<string, object | undefined>, ...added: unknown[]) => {
       const todos = await readPlan(agent, "t");
       const kept = todos.filter(({ id }) => !(id in fields) || fields[id] !== undefined);
-      await writePlan(agent, "t", [...kept.map((todo) => ({ ...todo, ...fields[todo.id] })), ...added]);
+      await writePlan(agent, "t", {
+        todos: [...kept.map((todo) => ({ ...todo, ...fields[todo.id] })), ...added],
+      });
     },
   };
 }
@@ -140,7 +142,7 @@ describe("a plan that is edited while a question is open", () => {
   it("cannot be edited back to what it was, and says so", async () => {
     const { edit, plan, resume } = await waiting([PLAN, ASK, "Stop.", "Stop.", "Stop."]);
     await edit(KELP);
-    await expect(edit({ "2": { content: "Plant" } })).rejects.toMatchObject({ code: "invalid-options" });
+    await expect(edit({ "2": { content: "Plant" } })).rejects.toMatchObject({ code: "turn-unfinished" });
     await resume("the left one");
     expect((await plan())[1]).toContain("Plant kelp");
   });
@@ -163,7 +165,7 @@ describe("a plan that is edited while a question is open", () => {
       "Stop.",
     ]);
     const before = await plan();
-    await expect(edit({ "2": undefined })).rejects.toMatchObject({ code: "invalid-options" });
+    await expect(edit({ "2": undefined })).rejects.toMatchObject({ code: "turn-unfinished" });
     expect(await plan()).toEqual(before);
     expect(await questions()).toHaveLength(1);
     await resume("approve");

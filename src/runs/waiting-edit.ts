@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BaseChannel, BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import { diffTodos, patchTodos, type Todo } from "../plan/index.ts";
 import type { RunAgent } from "./agent.ts";
+import { planAfter } from "./merged-plan.ts";
 
 /** LangGraph's task for input that comes while a step waits, such as the `update` of a `Command` with answers. */
 const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
@@ -10,17 +11,17 @@ const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
 const TODOS = "todos";
 
 /**
- * Puts a list in the place of the plan of a thread that waits in the middle of a step. It becomes input of that step:
+ * Puts a list in the place of the plan of a thread that stopped in the middle of a step. It becomes input of that step:
  * a new checkpoint, as `updateState` makes one, would begin the calls that wait anew, and drop them where others of
- * their turn have finished. Throws `invalid-plan`, and `invalid-options` where the plan would not come out as edited,
- * since a finished call of the turn changed the same items; changes nothing then.
+ * their turn have finished. Throws `turn-unfinished` where the plan would not come out as edited, since a finished call
+ * of the turn changed the same items; changes nothing then.
  */
 export async function editWaitingPlan(
-  { graph }: RunAgent,
+  agent: RunAgent,
   { config, tasks, values }: StateSnapshot,
-  todos: readonly unknown[],
+  wanted: readonly Todo[],
 ): Promise<void> {
-  const saver = graph.checkpointer as BaseCheckpointSaver;
+  const saver = agent.graph.checkpointer as BaseCheckpointSaver;
   const saved = await saver.getTuple(config);
   const writes = saved?.pendingWrites ?? [];
   const earlier = writes.filter(([task, channel]) => task === INPUT_TASK && !channel.startsWith("__"));
@@ -29,28 +30,21 @@ export async function editWaitingPlan(
     writes.flatMap(([task, channel, value]) => (task === id && channel === TODOS ? [value] : [])),
   );
 
-  const channel = graph.channels[TODOS] as unknown as BaseChannel<Todo[], unknown, Todo[]>;
-  const after = (start: Todo[] | undefined, ...updates: unknown[][]): Todo[] => {
-    const list = channel.fromCheckpoint(start);
-    for (const each of updates) list.update(each);
-    return list.get();
-  };
   const { todos: seen = [] } = values as { todos?: Todo[] };
-  const wanted = after([...seen], [todos]);
   // What has finished is applied to the edit and not the other way round, so the edit must be one of what was before.
   const start = saved?.checkpoint.channel_values[TODOS] as Todo[] | undefined;
-  const edit = patchTodos([...after(start, edits)], diffTodos(seen, wanted));
-  if (!isKept(() => after(start, [...edits, edit], finished), wanted)) {
+  const edit = patchTodos([...planAfter(agent, start, edits)], diffTodos(seen, wanted));
+  if (!isKept(() => planAfter(agent, start, [...edits, edit], finished), wanted)) {
     const thread = String(config.configurable?.["thread_id"]);
     const message = `The plan cannot be changed like this while ${thread} waits in the middle of a turn: go on with holdfast resume ${thread} first.`;
-    throw new HarnessError("invalid-options", message);
+    throw new HarnessError("turn-unfinished", message);
   }
   // Those that are there stay: a checkpointer keeps a write as it was first made.
   const again = earlier.map(([, name, value]): [string, unknown] => [name, value]);
   await saver.putWrites(saved!.config, [...again, [TODOS, edit]], INPUT_TASK);
 }
 
-function isKept(result: () => Todo[], wanted: Todo[]): boolean {
+function isKept(result: () => Todo[], wanted: readonly Todo[]): boolean {
   try {
     return isDeepStrictEqual(result(), wanted);
   } catch (error) {

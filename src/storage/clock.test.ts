@@ -145,6 +145,7 @@ async function toFirstFormat(): Promise<void> {
     DROP TABLE heads;
     DROP TABLE hosted;
     DROP TABLE runs;
+    DROP TABLE edits;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE threads DROP COLUMN seal;

@@ -9,7 +9,7 @@ import { openFile, openStore } from "./open.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { SqliteSaver } from "./saver.ts";
 import { Survey, type StoredThreadRow } from "./survey.ts";
-import { BLOBS, CHECKPOINTS, LEASES, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, LEASES, THREADS, WRITES } from "./tables.ts";
 import { recount } from "./upgrade.ts";
 
 export interface Repair {
@@ -66,6 +66,7 @@ async function copy(
       checkpoint: (row) => CHECKPOINTS.put(fresh, row),
       write: (row) => WRITES.put(fresh, row),
       ledger: (copyTo) => copyTo(fresh),
+      edit: (row) => EDITS.put(fresh, row),
     },
     onProgress,
   );
@@ -87,7 +88,7 @@ async function copy(
       if (!isSame) changed.push(row.id);
       THREADS.put(fresh, isSame ? row : { ...row, ...UNKNOWN, checkpoint: newest.id });
     }
-    for (const table of ["writes", "checkpoints", "blobs"]) {
+    for (const table of ["writes", "checkpoints", "blobs", "edits"]) {
       fresh.run(`DELETE FROM ${table} WHERE thread NOT IN (SELECT key FROM threads)`);
     }
     recount(fresh);

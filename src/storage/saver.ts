@@ -21,6 +21,7 @@ import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
 import { Leases, type AcquireOptions } from "./leases.ts";
 import { Ledger } from "./ledger.ts";
+import { Mailbox } from "./mailbox.ts";
 import { Memo } from "./memo.ts";
 import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
@@ -190,6 +191,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
    */
   acquireThread(threadId: string, options?: AcquireOptions): Promise<() => Promise<void>> {
     return this.#leases.acquire(threadId, options);
+  }
+
+  /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
+  mailbox(threadId: string): Mailbox | undefined {
+    const key = this.#threads.key(threadId);
+    return key === undefined ? undefined : new Mailbox(this.#connection, key);
   }
 
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */

@@ -78,6 +78,23 @@ CREATE INDEX store.runs_status ON runs (status);
 `;
 
 /**
+ * What other processes ask the holder of a thread to change in its plan, and what came of it. The number of one that
+ * was withdrawn is not given out again, so that whoever is about to answer it answers nobody else.
+ */
+const EDITS = `
+CREATE TABLE store.edits (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  thread INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  begun TEXT,
+  outcome TEXT,
+  seal BLOB
+);
+CREATE INDEX store.edits_thread ON edits (thread);
+`;
+
+/**
  * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
  * with everything that is its own, without counting references. `AUTOINCREMENT` keeps the number of a deleted
  * thread from being given out again: whoever still holds it would otherwise write into another thread.
@@ -123,6 +140,7 @@ CREATE TABLE store.leases (
 ) WITHOUT ROWID;
 ${SEALS.trim()}
 ${LEDGER.trim()}
+${EDITS.trim()}
 `;
 
 /** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
@@ -137,5 +155,5 @@ DROP INDEX store.threads_updated;
 `,
   // The rows get their checksums afterwards, in the same transaction.
   SEALS,
-  LEDGER,
+  `${LEDGER}${EDITS}`,
 ];

@@ -6,7 +6,7 @@ import { LEDGER_TABLES } from "./ledger.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { toText, type Stored } from "./table.ts";
-import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, HEADS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
 import { formatOf } from "./upgrade.ts";
 
 export type StoredBlob = Stored<typeof BLOBS>;
@@ -22,6 +22,7 @@ export interface Sink {
   write?: (row: StoredWriteRow) => void;
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
+  edit?: (row: StoredEdit) => void;
 }
 
 const BATCH = 200;
@@ -61,6 +62,7 @@ export class Survey {
     this.#readBlobs();
     this.#readCheckpoints();
     this.#readLedger();
+    this.#readEdits();
     return this.problems;
   }
 
@@ -168,6 +170,14 @@ export class Survey {
     }
   }
 
+  #readEdits(): void {
+    for (const row of this.#rows("edits", "id")) {
+      const edit = EDITS.decode(row);
+      if (EDITS.isWhole(row)) this.#sink.edit?.(edit);
+      else this.#note(edit.thread, "an edit of its plan that waits is damaged");
+    }
+  }
+
   /** Whether everything that a text refers to is whole. */
   #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
     if (kind === "json" || kind === "bytes") return true;
@@ -190,8 +200,8 @@ export class Survey {
   }
 
   /** The rows of a table by their number. Where many cannot be read at once they are tried one by one. */
-  *#rows(table: "threads" | "blobs" | "checkpoints", key: string): Generator<Row> {
-    const { columns } = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS }[table];
+  *#rows(table: "threads" | "blobs" | "checkpoints" | "edits", key: string): Generator<Row> {
+    const { columns } = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS }[table];
     const select = `SELECT ${columns} FROM ${table} WHERE ${table}.${key}`;
     const end = this.#last(table, key);
     for (let last = 0; last < end;) {
@@ -203,7 +213,7 @@ export class Survey {
       yield* rows ?? this.#oneByOne(`${select} = ?`, start + 1, upTo);
       if (!rows)
         this.problems.push({ what: `table ${table} cannot be read in one go from row ${start + 1}` });
-      if (table !== "threads") this.#progress.done += Math.min(upTo, end) - start;
+      if (table === "blobs" || table === "checkpoints") this.#progress.done += Math.min(upTo, end) - start;
       this.#onProgress(this.#progress);
       last = upTo;
     }

@@ -62,6 +62,17 @@ export const BLOBS = new Table(
   ["kind", "body"],
 );
 
+/** The mailbox of edits: what is asked for, what is about to be written for it, and the answer, each as JSON. */
+export const EDITS = new Table("edits", {
+  id: "number",
+  thread: "number",
+  at: "number",
+  content: "text",
+  begun: "text?",
+  outcome: "text?",
+});
+export type StoredEdit = Stored<typeof EDITS>;
+
 /** The heart writes the beat, and a wrong one is found out by listening. */
 export const LEASES = new Table(
   "leases",

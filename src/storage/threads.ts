@@ -117,7 +117,7 @@ export class Threads {
   remove(id: string): void {
     const key = this.key(id);
     if (key === undefined) return;
-    for (const table of ["writes", "checkpoints", "blobs", "heads"]) {
+    for (const table of ["writes", "checkpoints", "blobs", "heads", "edits"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
     this.#connection.run("DELETE FROM threads WHERE key = ?", [key]);

@@ -13,6 +13,7 @@ import { idleOf } from "../middleware/plan/mark.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import { FollowedTodo, lessIdle, type FollowUpdate } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
+import { StepControl } from "../middleware/step-control.ts";
 import { ZERO_TALLY } from "../plan/index.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import type { SubagentEvent } from "./events.ts";
@@ -140,7 +141,7 @@ async function runJob(
 
 /**
  * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
- * many steps as its parent had, whatever that has left, and a signal of its own.
+ * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
 function childConfig(
@@ -159,6 +160,7 @@ function childConfig(
     },
     metadata: { ...config?.metadata, [OWNER_KEY]: owner },
     recursionLimit: STEP_LIMIT,
+    ...StepControl.forChild(config?.control),
     ...(signal && { signal: AbortSignal.any([signal]) }),
   };
 }

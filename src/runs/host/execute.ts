@@ -8,11 +8,11 @@ import type { RunEvent } from "../events.ts";
 import { OUTCOME_CODES } from "../exit-codes.ts";
 import { hold } from "../thread.ts";
 import { waitingOf } from "./answers.ts";
-import { beginning, type Beginning } from "./begin.ts";
+import { beginning } from "./begin.ts";
 import type { EventLog } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { HostedRun } from "./hosted-run.ts";
-import type { RunRequest } from "./request.ts";
+import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 
 /** All that clients can ask for; LangGraph makes what is asked for, and each chunk is made once. */
@@ -68,9 +68,15 @@ export async function execute(
       resumed: run.head !== undefined,
       dir: ready.dir,
       notice: ready.notice,
+      edits: run.edits,
       tap: {
         modes: MODES,
-        options: optionsOf(run, begun),
+        options: () => {
+          const { checkpoint } = begun;
+          // It is left once: what goes on after an edit goes on from there.
+          delete begun.checkpoint;
+          return optionsOf(run, checkpoint);
+        },
         callbacks: [protocol.callback],
         onChunk: (namespace, mode, payload) => {
           chunks.push({ namespace, mode, payload });
@@ -93,6 +99,7 @@ export async function execute(
     protocol.ask([], interrupts);
   } catch (error) {
     // It did not get as far as its first step: another process has the thread, or no agent can be built for it.
+    await run.edits.close();
     const { name, message } = HarnessError.from(error) ?? (error as Error);
     const isStopped = signal.aborted;
     status = isStopped ? "interrupted" : "error";
@@ -118,11 +125,14 @@ async function rollBack({ graph }: RunAgent, { thread, head }: HostedRun): Promi
   else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
 }
 
-function optionsOf({ id, record }: HostedRun, { checkpoint }: Beginning): Partial<RunStreamOptions> {
+function optionsOf(
+  { id, record }: HostedRun,
+  checkpoint: CheckpointPlace | undefined,
+): Partial<RunStreamOptions> {
   const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } =
     record.request as RunRequest;
   return {
-    // Makes LangGraph announce each checkpoint before its values.
+    // What LangChain streams by itself.
     version: "v2",
     configurable: { ...configurable, ...checkpoint },
     metadata: { ...metadata, run_id: id },

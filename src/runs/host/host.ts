@@ -1,8 +1,13 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
+import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, RunRecord } from "../../storage/index.ts";
 import type { RunEvent } from "../events.ts";
+import { requestEdit } from "../mailbox.ts";
+import type { PlanEdit } from "../merged-plan.ts";
+import { readPlan } from "../thread.ts";
+import { MAIN } from "../view.ts";
 import { withMessageIds } from "./begin.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
@@ -166,6 +171,24 @@ export class RunHost {
     this.ledger.removeRun(id);
   }
 
+  /**
+   * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
+   * process that is. Throws what `writePlan` throws.
+   */
+  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    try {
+      const active = this.active(thread);
+      if (active) return await active.edits.submit(edit);
+    } catch (error) {
+      if (HarnessError.from(error)?.code !== "run-ended") throw error;
+    }
+    const agent = await this.graph(this.graphOf(thread)).reader(thread);
+    const before = await readPlan(agent, thread);
+    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    this.#tellEdit(thread, before, todos);
+    return todos;
+  }
+
   /** Deletes a thread. Throws `thread-busy` while it is at work. */
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
@@ -206,6 +229,20 @@ export class RunHost {
     this.events.push({ kind: "thread", thread, owner: this.ledger.thread(thread)?.owner });
   }
 
+  /** Nobody else tells of an edit that no run has made. */
+  #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): void {
+    const owner = this.ledger.thread(thread)?.owner;
+    const news = {
+      owner: MAIN,
+      by: "person" as const,
+      changes: diffTodos(before, todos),
+      counts: countTodos(todos),
+    };
+    const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
+    event.n = this.events.push({ kind: "run", thread, owner, event });
+    this.#tellThread(thread);
+  }
+
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
     if (this.#isStopping) throw busy("The server is stopping.");
     if (!this.isBusy(thread) || strategy === "enqueue") return;
@@ -240,6 +277,7 @@ export class RunHost {
     if (desk.active) return;
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
+      const known = this.ledger.thread(thread);
       this.#tellThread(thread);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
@@ -251,6 +289,8 @@ export class RunHost {
         },
       });
       desk.active = undefined;
+      // A thread that was rolled back to nothing is still there to be run.
+      if (known && run.isRolledBack) this.ledger.putThread(known);
       this.#end(run, status);
       if (run.request.isTemporary) await this.#discard(thread);
     }

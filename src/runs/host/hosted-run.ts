@@ -1,5 +1,6 @@
 import type { Interrupt, StreamMode } from "@langchain/langgraph";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import { PlanEdits } from "../plan-edits.ts";
 import { EventLog } from "./event-log.ts";
 import { LiveEvents } from "./live-events.ts";
 import type { RunRequest } from "./request.ts";
@@ -21,6 +22,7 @@ export class HostedRun {
   record: RunRecord;
   readonly chunks = new EventLog<Chunk>();
   readonly live = new LiveEvents();
+  readonly edits = new PlanEdits();
   readonly #abort = new AbortController();
   readonly #done = withResolvers();
   result: RunResult | undefined;

@@ -1,3 +1,4 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   createLifecycleTransformer,
   type Interrupt,
@@ -19,6 +20,12 @@ export interface ThreadEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
 
+interface Taken {
+  namespace: string[];
+  mode: StreamMode;
+  payload: unknown;
+}
+
 type RootState = "running" | "completed" | "interrupted" | "failed";
 
 /** Writes a run into a thread's log in LangGraph's newer protocol. */
@@ -30,6 +37,7 @@ export class ThreadProtocol {
   readonly #log: EventLog<ThreadEvent>;
   readonly #graph: string;
   readonly #asked = new Set<string>();
+  #held: Taken | undefined;
   readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
 
   constructor(log: EventLog<ThreadEvent>, graph: string) {
@@ -42,6 +50,8 @@ export class ThreadProtocol {
 
   /** What becomes of the run itself. */
   root(event: RootState, error?: string): void {
+    if (this.#held) this.#take(this.#held);
+    this.#held = undefined;
     if (event !== "running") void this.#lifecycle.finalize?.();
     const data = { event, graph_name: this.#graph, ...(error !== undefined && { error }) };
     this.#push("lifecycle", [], data);
@@ -59,12 +69,26 @@ export class ThreadProtocol {
   chunk(namespace: string[], mode: StreamMode, payload: unknown): void {
     // The callback says more of messages.
     if (mode === "messages") return;
+    const chunk = { namespace, mode, payload };
+    const held = this.#held;
+    this.#held = undefined;
+    // A checkpoint is announced before its values, and LangGraph streams whole ones after them.
+    const isPair = mode === "checkpoints" && held?.namespace.join("|") === namespace.join("|");
+    if (isPair) this.#take(chunk);
+    if (held) this.#take(held);
+    if (isPair) return;
+    if (mode === "values") this.#held = chunk;
+    else this.#take(chunk);
+  }
+
+  #take({ namespace, mode, payload }: Taken): void {
     // A chunk with a name becomes a channel of that name, and a sub-agent's name is none.
     if (mode === "custom" && (isSubagentEvent(payload) || isPlanChangeEvent(payload))) {
       this.#push("custom", namespace, { payload });
       return;
     }
-    for (const event of convertToProtocolEvent({ namespace, mode, payload, seq: 0 })) {
+    const data = mode === "checkpoints" ? envelopeOf(payload) : payload;
+    for (const event of convertToProtocolEvent({ namespace, mode, payload: data, seq: 0 })) {
       this.#lifecycle.process(event);
       this.#convert(event);
     }
@@ -90,4 +114,20 @@ export class ThreadProtocol {
     const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
     this.#log.push({ type: "event", event_id: String(seq), seq, method, params });
   }
+}
+
+/** What is announced of a checkpoint. */
+function envelopeOf(payload: unknown): object {
+  const { config, parentConfig, metadata } = payload as {
+    config?: RunnableConfig;
+    parentConfig?: RunnableConfig;
+    metadata?: { step?: number; source?: string };
+  };
+  const parent: unknown = parentConfig?.configurable?.["checkpoint_id"];
+  return {
+    id: config?.configurable?.["checkpoint_id"] as unknown,
+    ...(parent !== undefined && { parent_id: parent }),
+    step: metadata?.step,
+    source: metadata?.source,
+  };
 }

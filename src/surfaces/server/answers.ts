@@ -42,6 +42,9 @@ function parsed(text: string): unknown {
 const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
   "thread-busy": 409,
   "thread-changed": 409,
+  "plan-conflict": 409,
+  "turn-unfinished": 409,
+  "edit-withdrawn": 409,
   "invalid-plan": 422,
   "invalid-options": 422,
   "invalid-request": 422,

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HarnessError } from "../../../errors.ts";
+import { HarnessError, type HarnessErrorCode } from "../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../plan/index.ts";
 import { openQuestions, readPlan, writePlan } from "../../../runs/thread.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -33,6 +33,14 @@ export async function planEdit({ thread, state }: PlanEditFlags, terminal: Termi
   });
 }
 
+/** What another text may mend. */
+const REFUSED: readonly HarnessErrorCode[] = [
+  "invalid-plan",
+  "invalid-options",
+  "plan-conflict",
+  "turn-unfinished",
+];
+
 async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
   const agent = await agentOf(saver, thread);
@@ -60,11 +68,11 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       return EXIT.done;
     }
     try {
-      await writePlan(agent, thread, planItems(markdown, before));
+      await writePlan(agent, thread, { todos: planItems(markdown, before), base: before });
       break;
     } catch (error) {
       const known = HarnessError.from(error);
-      if (known?.code !== "invalid-plan" && known?.code !== "invalid-options") throw error;
+      if (!known || !REFUSED.includes(known.code)) throw error;
       if (!canAsk(terminal, {})) throw await withText(known, markdown);
       stdout.write(shown`${oneLine(known.message)}\n`);
       if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;

@@ -1,5 +1,5 @@
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
-import { isCheckpointEnvelope, type Interrupt } from "@langchain/langgraph";
+import type { Interrupt } from "@langchain/langgraph";
 import type { Chunk } from "../../../runs/host/hosted-run.ts";
 import { interruptOut } from "./wire.ts";
 
@@ -45,7 +45,7 @@ export class ClassicEvents {
     const isNested = namespace.length > 0;
     if (mode === "messages") return this.#messages(payload as [BaseMessage, object], this.#name(namespace));
     if (isNested && !subgraphs) return [];
-    if (mode === "checkpoints" && isCheckpointEnvelope(payload)) return [];
+
     const name = this.#name(namespace);
     const isDebugged = modes.has("debug") && (mode === "checkpoints" || mode === "tasks");
     return [

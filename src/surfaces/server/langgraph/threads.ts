@@ -6,7 +6,6 @@ import { HTTPException } from "hono/http-exception";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
 import type { RunHost } from "../../../runs/host/host.ts";
-import { writePlan } from "../../../runs/thread.ts";
 import { createdAt, updatedAt, type KnownThread } from "../access.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
@@ -177,7 +176,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     })
     .post("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
-      return json(c, { checkpoint: await updateState(host, id, await body(c)) });
+      return json(c, { checkpoint: await updateState(host, id, await body(c), c.req.raw.signal) });
     })
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
@@ -195,7 +194,12 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
 /** More than anybody asks for at once. */
 const MOST = 1000;
 
-async function updateState(host: RunHost, thread: string, given: Body): Promise<object | null> {
+async function updateState(
+  host: RunHost,
+  thread: string,
+  given: Body,
+  signal: AbortSignal,
+): Promise<object | null> {
   const { values, as_node: node, checkpoint, checkpoint_id: checkpointId } = given;
   const graph = host.graph(host.graphOf(thread));
   const allowed = values === null || values === undefined ? null : writable(values as Body, graph);
@@ -206,12 +210,12 @@ async function updateState(host: RunHost, thread: string, given: Body): Promise<
   const agent = await graph.reader(thread);
   const state = await agent.graph.getState({ configurable: { thread_id: thread } });
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
-  if (host.isBusy(thread)) throw new HTTPException(409, { message: "The thread is at work: stop it first." });
-  // A plan is changed as a person changes it: what the thread waits for stays.
+  // A plan is changed as a person changes it: what the thread waits for stays, and a run at work goes on.
   if (isHead && node === undefined && allowed && Object.keys(allowed).join() === "todos") {
-    await writePlan(agent, thread, allowed["todos"] as unknown[]);
+    await host.editPlan(thread, { todos: allowed["todos"] as unknown[] }, signal);
     return checkpointOf((await stateOf(host, thread)).config);
   }
+  if (host.isBusy(thread)) throw new HTTPException(409, { message: "The thread is at work: stop it first." });
   const config = { configurable: { ...place, thread_id: thread } };
   const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   host.noteThread(thread, {});

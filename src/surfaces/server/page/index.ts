@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { readPlan, writePlan } from "../../../runs/thread.ts";
 import { version } from "../../../runs/version.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
@@ -12,14 +11,8 @@ import { pageThreads } from "./threads.ts";
 
 /** What the page in the browser needs besides LangGraph's protocol, and the page itself. */
 export function pageRoutes(server: ServerParts, options: PageOptions): Hono<ServerEnv> {
-  const { host } = server;
-  const { graph, defaults, model, prices } = options;
-  const editPlan: PageParts["editPlan"] = async (c, thread, { todos }) => {
-    const agent = await host.graph(graph).reader(thread);
-    await writePlan(agent, thread, todos);
-    return json(c, { todos: await readPlan(agent, thread) });
-  };
-  const parts: PageParts = { ...server, ...options, editPlan };
+  const { defaults, model, prices } = options;
+  const parts: PageParts = { ...server, ...options };
   return new Hono<ServerEnv>()
     .route("/", pageFilesStatic())
     .get("/holdfast/info", (c) =>

@@ -1,7 +1,6 @@
 import type { Prices } from "../../../runs/prices.ts";
 import type { RunSettings } from "../../../runs/settings.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
-import type { ServerContext } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 
 export interface PageOptions {
@@ -15,10 +14,4 @@ export interface PageOptions {
   prices?: Prices | undefined;
 }
 
-export interface PageParts extends ServerParts, PageOptions {
-  editPlan: (
-    c: ServerContext,
-    thread: string,
-    edit: { todos: unknown[]; base: unknown[] | undefined },
-  ) => Promise<Response>;
-}
+export interface PageParts extends ServerParts, PageOptions {}

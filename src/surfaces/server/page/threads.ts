@@ -2,11 +2,12 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { HarnessError } from "../../../errors.ts";
-import { PRESET_NAMES } from "../../../plan/index.ts";
+import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import type { RunRequest } from "../../../runs/host/request.ts";
+import { PlanConflict } from "../../../runs/merged-plan.ts";
 import { APPROVALS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { openQuestions } from "../../../runs/thread.ts";
@@ -107,7 +108,14 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
       const { todos, base } = read(PLAN, await body(c));
-      return parts.editPlan(c, id, { todos, base });
+      const edit = { todos, ...(base && { base: base as Todo[] }) };
+      try {
+        return json(c, { todos: await host.editPlan(id, edit, c.req.raw.signal) });
+      } catch (error) {
+        if (!(error instanceof PlanConflict)) throw error;
+        const { code, message, todos: now } = error;
+        return json(c, { error: code, message, todos: now }, 409);
+      }
     })
     .post("/:thread/fork", async (c) => {
       const { id, hosted } = await access.thread(c);

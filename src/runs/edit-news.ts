@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from "node:util";
+import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
+import type { RunAgent } from "./agent.ts";
+import type { RunEventBody } from "./events.ts";
+import type { PlanEdit } from "./merged-plan.ts";
+import type { BeginEdit } from "./plan-edits.ts";
+import { readPlan, writePlan } from "./thread.ts";
+import { MAIN } from "./view.ts";
+
+interface Place {
+  agent: RunAgent;
+  thread: string;
+  emit: (event: RunEventBody) => void;
+}
+
+/** Makes the edits of a run and tells of them at once: the middleware does when the model hears of them. */
+export class EditNews {
+  readonly #place: Place;
+  /** The plan as it was told last. */
+  #told: readonly Todo[] | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async write(edit: PlanEdit, begin: BeginEdit | undefined): Promise<Todo[]> {
+    const { agent, thread, emit } = this.#place;
+    const before = await readPlan(agent, thread);
+    const todos = await writePlan(agent, thread, edit, begin);
+    const changes = diffTodos(before, todos);
+    if (changes.length > 0) {
+      this.#told = todos;
+      emit({ type: "plan-change", owner: MAIN, by: "person", changes, counts: countTodos(todos), todos });
+    }
+    return todos;
+  }
+
+  /** Whether a chunk of the stream tells of nothing but what was told here. */
+  isKnown(chunk: unknown): boolean {
+    if (!isPlanChangeEvent(chunk) || chunk.owner !== MAIN) return false;
+    const isSame = chunk.by === "person" && isDeepStrictEqual(chunk.todos, this.#told);
+    this.#told = undefined;
+    return isSame;
+  }
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { HarnessError, type HarnessErrorCode } from "../errors.ts";
+import type { Conflict, Todo } from "../plan/index.ts";
+import type { SqliteSaver } from "../storage/index.ts";
+import type { RunAgent } from "./agent.ts";
+import { PlanConflict, type PlanEdit } from "./merged-plan.ts";
+import { PlanEdits } from "./plan-edits.ts";
+import { hold, readPlan, writePlan } from "./thread.ts";
+
+type Mailbox = NonNullable<ReturnType<SqliteSaver["mailbox"]>>;
+type Letter = ReturnType<Mailbox["waiting"]>[number];
+
+type Outcome =
+  | { todos: Todo[] }
+  | { code: HarnessErrorCode; message: string; conflict?: { conflicts: Conflict[]; todos: Todo[] } };
+
+/** How often a run looks for edits of other processes, and they for its answers. */
+const LOOK_MS = 200;
+
+/** Hands the edits that other processes ask for to the run of a thread, and answers them. */
+export class MailboxService {
+  readonly #agent: RunAgent;
+  readonly #thread: string;
+  readonly #edits: PlanEdits;
+  readonly #taken = new Map<number, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #found: Mailbox | undefined;
+
+  constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
+    this.#agent = agent;
+    this.#thread = thread;
+    this.#edits = edits;
+  }
+
+  /** Call before the first step: what was begun by a process that was killed is found out by the plan as it is. */
+  async start(): Promise<void> {
+    for (const letter of this.#waiting()) await this.#finishBegun(letter);
+    this.#look();
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#look();
+  }
+
+  /** Resolves when everything that was taken is answered. */
+  async answered(): Promise<void> {
+    await Promise.all(this.#taken.values());
+  }
+
+  /** A new thread has none before its first step. */
+  get #mailbox(): Mailbox | undefined {
+    return (this.#found ??= mailboxOf(this.#agent, this.#thread));
+  }
+
+  /** A look that fails, as at a file that is locked, is made up for by the next one. */
+  #waiting(): Letter[] {
+    try {
+      return this.#mailbox?.waiting() ?? [];
+    } catch {
+      return [];
+    }
+  }
+
+  async #finishBegun({ id, begun }: Letter): Promise<void> {
+    const todos = await readPlan(this.#agent, this.#thread);
+    if (begun !== undefined && isDeepStrictEqual(todos, begun)) this.#mailbox?.answer(id, { todos });
+  }
+
+  #look(): void {
+    for (const letter of this.#waiting()) {
+      if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
+    }
+  }
+
+  async #serve({ id, content }: Letter): Promise<void> {
+    const outcome = await this.#edits
+      .submit(content as PlanEdit, (todos) => this.#mailbox?.begin(id, todos))
+      .then((todos): Outcome => ({ todos }), toOutcome);
+    try {
+      this.#mailbox?.answer(id, outcome);
+    } catch {
+      // Whoever holds the thread next finds it begun, and answers.
+    }
+  }
+}
+
+export interface RequestOptions {
+  /** Takes the edit back, unless it is just being made. */
+  signal: AbortSignal;
+  /** Called once when the process that runs the thread is to make it, between two steps. */
+  onWait: () => void;
+}
+
+/**
+ * Makes an edit of a thread's plan, whoever runs the thread: the process that does is asked, and when there is none
+ * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
+ */
+export async function requestEdit(
+  agent: RunAgent,
+  thread: string,
+  edit: PlanEdit,
+  { signal, onWait }: RequestOptions,
+): Promise<Todo[]> {
+  const mailbox = mailboxOf(agent, thread);
+  if (!mailbox) return writePlan(agent, thread, edit);
+  const id = mailbox.post(edit);
+  for (let isFirst = true; ; isFirst = false) {
+    const outcome = mailbox.fetch(id) as Outcome | undefined;
+    if (outcome) return fromOutcome(outcome);
+    const release = await freed(agent, thread);
+    if (release) {
+      try {
+        await makeAll(agent, thread);
+      } finally {
+        await release();
+      }
+      continue;
+    }
+    if (isFirst) onWait();
+    if (signal.aborted) mailbox.withdraw(id);
+    await sleep(LOOK_MS / 2);
+  }
+}
+
+/** Makes what waits in the mailbox of a thread that is held from here. */
+async function makeAll(agent: RunAgent, thread: string): Promise<void> {
+  const edits = new PlanEdits();
+  edits.open((edit, begin) => writePlan(agent, thread, edit, begin));
+  const service = new MailboxService(agent, thread, edits);
+  await service.start();
+  service.stop();
+  await edits.close();
+  await service.answered();
+}
+
+/** Takes a thread, if nobody has it. */
+async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<void>) | undefined> {
+  try {
+    return await hold(agent, thread);
+  } catch (error) {
+    if (HarnessError.from(error)?.code === "thread-busy") return undefined;
+    throw error;
+  }
+}
+
+function mailboxOf({ graph }: RunAgent, thread: string): Mailbox | undefined {
+  const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
+  return (checkpointer as Partial<Pick<SqliteSaver, "mailbox">> | undefined)?.mailbox?.(thread);
+}
+
+function toOutcome(error: unknown): Outcome {
+  const known = HarnessError.from(error);
+  const { code = "storage-failed" as const, message } = known ?? (error as Error & { code?: undefined });
+  if (!(known instanceof PlanConflict)) return { code, message };
+  return { code, message, conflict: { conflicts: [...known.conflicts], todos: [...known.todos] } };
+}
+
+function fromOutcome(outcome: Outcome): Todo[] {
+  if ("todos" in outcome) return outcome.todos;
+  const { code, message, conflict } = outcome;
+  throw conflict ? new PlanConflict(message, conflict) : new HarnessError(code, message);
+}
