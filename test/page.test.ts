@@ -133,4 +133,30 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await expectText(plan(page), "8 of 8 done");
     expect(await page.getByText(/The report is in survey.md/).count()).toBe(1);
   });
+
+  it("changes the plan while the agent works, and shows both versions of an item that both changed", async () => {
+    await served.start({ pace: 1 });
+    const page = await openPage(browser, served.address);
+    const save = plan(page).getByRole("button", { name: "Save the plan" });
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await plan(page).getByRole("button", { name: "Edit" }).click();
+    await plan(page).getByRole("textbox", { name: "Item 8" }).fill("Check survey.md twice");
+    await save.click();
+    await expectText(page, /You renamed an item to “Check survey.md twice”/);
+    await expectStatus(page, "Working");
+
+    await plan(page).getByRole("button", { name: "Edit" }).click();
+    await plan(page)
+      .getByRole("combobox", { name: /Write survey.md/ })
+      .selectOption("cancelled");
+    // The agent comes to it while it is being changed.
+    const conflict = plan(page).getByRole("group", { name: "Changed by both of you" });
+    await expectText(conflict, "Write survey.md (Cancelled)", /Write survey.md \((In progress|Done)\)/);
+    await conflict.getByRole("button", { name: "Take theirs" }).click();
+    expect(await save.isDisabled()).toBe(true);
+    await plan(page).getByRole("button", { name: "Cancel" }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "Check survey.md twice", "8 of 8 done");
+  });
 });
