@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { expectSound, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
+import { expectSound, expectText, hasBrowser, openBrowser, openPage, openTab } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
 
 const MOST_BYTES = 60_000;
@@ -57,6 +57,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await give(page);
     await expectText(page, /The report is in survey.md/);
     await expectStatus(page, "Idle");
+    await expectText(page.locator("footer"), /tokens$/, /^\$0\.\d+$/);
     const check = async (): Promise<void> => {
       await expectText(page, /The report is in survey.md/);
       await expectText(plan(page), "8 of 8 done");
@@ -93,6 +94,42 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await write.getByRole("button", { name: "Approve" }).click();
     await expectText(page, /The report is in survey.md/);
     await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
+  });
+
+  it("asks in the parent's conversation what a helper wants, in eight tabs at once", async () => {
+    await served.start();
+    const { origin, hash } = new URL(served.address);
+    const response = await fetch(`${origin}/holdfast/threads`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${hash.slice("#token=".length)}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ task: "Survey this directory", settings: { ask: ["grep"] } }),
+    });
+    const { thread } = (await response.json()) as { thread: { id: string } };
+    const page = await openPage(browser, served.address);
+    await page.getByRole("link", { name: /Survey this directory/ }).click();
+    const own = page.getByRole("region", { name: "The agent wants to use grep" });
+    const card = page
+      .getByRole("region", { name: "The sub-agent general-purpose wants to use grep" })
+      .first();
+    const approve = async (): Promise<boolean> => {
+      if (await own.isVisible()) await own.getByRole("button", { name: "Approve" }).click();
+      return card.isVisible();
+    };
+    await expect.poll(approve, { timeout: 40_000 }).toBe(true);
+    await expectText(card, "pattern", /TODO/);
+    const tabs = await Promise.all(
+      Array.from({ length: 7 }, async () =>
+        openTab(await page.context().newPage(), `${origin}/#/t/${thread.id}`),
+      ),
+    );
+    await Promise.all(tabs.map((tab) => expectText(tab, "The sub-agent general-purpose wants to use grep")));
+    await card.getByRole("button", { name: "Reject" }).click();
+    await page.getByLabel("Why not?").fill("Not now");
+    await card.getByRole("button", { name: "Reject" }).click();
+    await Promise.all([page, ...tabs].map((tab) => expectText(tab, /You rejected grep: Not now/)));
   });
 
   it("stops, goes on, and forks from a moment of the past", async () => {

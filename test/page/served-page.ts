@@ -37,7 +37,10 @@ export class ServedPage {
     this.#process = spawn(
       process.execPath,
       ["dist/surfaces/cli/main.js", ...args, ...(token ? ["--token", token] : []), ...flags],
-      { env: { ...process.env, HOLDFAST_PACE: String(pace) }, stdio: ["ignore", "pipe", "inherit"] },
+      {
+        env: { ...process.env, HOLDFAST_PACE: String(pace), HOLDFAST_PRICES: "3,15" },
+        stdio: ["ignore", "pipe", "inherit"],
+      },
     );
     const lines = createInterface({ input: this.#process.stdout! });
     const [line] = (await once(lines, "line")) as [string];

@@ -30,6 +30,8 @@ if (token === undefined) {
     signal: new AbortController().signal,
   });
   setInterval(store.watch, 5000);
+  // Other processes have threads of their own on the same file.
+  window.addEventListener("focus", () => void store.loadThreads());
   watchAttention(store);
 }
 

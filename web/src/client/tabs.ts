@@ -1,7 +1,8 @@
 import type { StreamEvent } from "./contract.ts";
 import { readStream, type Connection, type StreamOptions } from "./stream.ts";
 
-const NAME = "holdfast-events";
+/** Whoever has it reads the stream for all tabs. */
+export const STREAM_LOCK = "holdfast-events";
 
 /** What the tab that holds the stream tells the others. */
 type Told =
@@ -20,7 +21,7 @@ export function shareStream(options: StreamOptions): void {
     void readStream(options);
     return;
   }
-  const channel = new BroadcastChannel(NAME);
+  const channel = new BroadcastChannel(STREAM_LOCK);
   let leading = false;
   let connection: Connection = "connecting";
   const tell = (told: Told): void => channel.postMessage(told);
@@ -51,5 +52,5 @@ export function shareStream(options: StreamOptions): void {
   };
   signal.addEventListener("abort", () => channel.close());
   // Rejected when the wait for the lock is given up.
-  navigator.locks.request(NAME, { signal }, lead).catch(() => {});
+  navigator.locks.request(STREAM_LOCK, { signal }, lead).catch(() => {});
 }

@@ -1,7 +1,9 @@
+import { STREAM_LOCK } from "./tabs.ts";
+
 const KEY = "holdfast-token";
 const CHANNEL = "holdfast-token";
-/** How long another tab has to answer. */
-const PATIENCE_MS = 400;
+/** How long another tab has to answer; a busy machine may have eight of them. */
+const PATIENCE_MS = 5000;
 
 /**
  * The key of the server: from the address, out of which it is taken at once; else from before a reload; else from
@@ -21,7 +23,8 @@ export async function findToken(): Promise<string | undefined> {
   return token;
 }
 
-function askOtherTabs(): Promise<string | undefined> {
+async function askOtherTabs(): Promise<string | undefined> {
+  if (!(await isOtherTabOpen())) return undefined;
   const channel = new BroadcastChannel(CHANNEL);
   return new Promise((resolve) => {
     const done = (token?: string): void => {
@@ -35,6 +38,13 @@ function askOtherTabs(): Promise<string | undefined> {
     });
     channel.postMessage({});
   });
+}
+
+/** Some tab holds the stream of events, or waits for it. */
+async function isOtherTabOpen(): Promise<boolean> {
+  if (!("locks" in navigator)) return false;
+  const { held = [], pending = [] } = await navigator.locks.query();
+  return [...held, ...pending].some(({ name }) => name === STREAM_LOCK);
 }
 
 function answerOtherTabs(token: string): void {

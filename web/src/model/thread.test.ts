@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StampedEvent } from "../client/contract.ts";
-import { EMPTY_THREAD, follow, planOf, threadOf, type ThreadState } from "./thread.ts";
+import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 
 const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
 const COUNTS = { total: 1, pending: 0, in_progress: 1, completed: 0, blocked: 0, cancelled: 0 };
@@ -120,6 +120,18 @@ describe("a thread made of its events", () => {
     const answered = after([{ type: "answer", id: "q", answer: { type: "approve" } }], state);
     expect(answered.questions).toEqual([]);
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", answer: { type: "approve" } });
+  });
+
+  it("knows what an answered question was about, though only the loaded questions said so", () => {
+    const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
+    const call = { owner: "main", call: "c", name: "rm", args: {} };
+    const state = withCalls(after([START, { type: "question", ...question }]), [{ ...question, call }]);
+    expect(state.questions).toMatchObject([{ call }]);
+    const answered = after([{ type: "answer", id: "q", answer: { type: "approve" } }], {
+      ...state,
+      questions: [],
+    });
+    expect(answered.entries.at(-1)).toMatchObject({ kind: "question", question: { call } });
   });
 
   it("takes each live event once, however often it comes", () => {

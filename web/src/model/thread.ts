@@ -50,7 +50,20 @@ export const EMPTY_THREAD: ThreadState = {
 /** A thread as it was loaded. */
 export function threadOf({ events, questions, last = 0 }: ThreadContent): ThreadState {
   const state = events.reduce(follow, EMPTY_THREAD);
-  return { ...state, questions, last: Math.max(last, state.last) };
+  return withCalls({ ...state, questions, last: Math.max(last, state.last) }, questions);
+}
+
+/** The thread with the calls that its questions are about: events need not say. */
+export function withCalls(state: ThreadState, asked: readonly Question[]): ThreadState {
+  const calls = new Map(asked.map(({ id, call }) => [id, call]));
+  const known = (question: Question): Question => ({
+    ...question,
+    call: question.call ?? calls.get(question.id),
+  });
+  const entries = state.entries.map((entry) =>
+    entry.kind === "question" && !entry.question.call ? { ...entry, question: known(entry.question) } : entry,
+  );
+  return { ...state, entries, questions: state.questions.map(known) };
 }
 
 /** The thread after an event. An event that is in here already changes nothing. */

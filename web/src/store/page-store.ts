@@ -1,7 +1,7 @@
 import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
-import { EMPTY_THREAD, follow, threadOf } from "../model/thread.ts";
+import { EMPTY_THREAD, follow, threadOf, withCalls } from "../model/thread.ts";
 import { START, withThread, type PageState } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;
@@ -184,7 +184,9 @@ export class PageStore {
     this.#heardAt = Date.now();
     this.set({ thread: events.reduce(follow, this.state.thread) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
-    const isUnclear = this.state.thread.questions.some(({ kind, call }) => kind === "permission" && !call);
+    const isUnclear = events.some(
+      (event) => event.type === "question" && event.kind === "permission" && !event.call,
+    );
     if (isUnclear) void this.#loadQuestions();
   }
 
@@ -194,14 +196,7 @@ export class PageStore {
     if (id === undefined) return;
     await this.attempt(async () => {
       const { questions } = await this.api.thread(id);
-      const calls = new Map(questions.map((question) => [question.id, question.call]));
-      const { thread, open } = this.state;
-      if (open !== id) return;
-      const known = thread.questions.map((question) => ({
-        ...question,
-        call: question.call ?? calls.get(question.id) ?? { owner: "", call: "", name: "", args: {} },
-      }));
-      this.set({ thread: { ...thread, questions: known } });
+      if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
     });
   }
 

@@ -13,8 +13,6 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
   const { call } = question;
   if (!call) return <p className="empty">Loading what it is about…</p>;
   const { name, args } = call;
-  // What it is about could not be loaded: its words have to do.
-  if (name === "") return <p>{inSight(question.text)}</p>;
   return (
     <>
       {mode === "edit" ? (
