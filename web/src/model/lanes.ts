@@ -23,7 +23,7 @@ export interface Timeline {
 
 /** A shorter bar could not be seen or pointed at. */
 const NARROWEST = 0.006;
-/** More rows of one kind would make the timeline higher than it is worth: the rest is drawn on the last one. */
+/** More rows of one kind would make the timeline higher than it is worth: the rest shares the last one. */
 const MOST_ROWS = 4;
 
 /** The bars of a thread over time, the main agent's first; what goes on ends `now`. */
@@ -66,9 +66,11 @@ function packed(bars: readonly Bar[]): Bar[][] {
       const last = row.at(-1);
       return !last || last.start + last.width <= bar.start + 1e-9;
     };
-    const row = rows.find(isFree) ?? (rows.length >= MOST_ROWS ? rows.at(-1) : undefined);
-    if (row) row.push(bar);
-    else rows.push([bar]);
+    const free = rows.find(isFree);
+    if (free) free.push(bar);
+    else if (rows.length < MOST_ROWS) rows.push([bar]);
+    // A bar on top of another one would not be seen.
+    else if (bar.start > rows.at(-1)!.at(-1)!.start + NARROWEST) rows.at(-1)!.push(bar);
   }
   return rows;
 }

@@ -20,6 +20,20 @@ describe("the time line", () => {
     expect(scale.place(99 * HOUR)).toBe(1);
   });
 
+  it("has no more bars than can be seen, however much happened", () => {
+    const spans = Array.from({ length: 5000 }, (_, at): Span => ({
+      kind: "call",
+      owner: "main",
+      id: `${at}`,
+      label: "",
+      from: at,
+      to: at + 900,
+    }));
+    const { rows } = timelineOf(spans, 0).lanes[0]!;
+    expect(rows.length).toBe(4);
+    expect(rows.flatMap(({ bars }) => bars).length).toBeLessThan(300);
+  });
+
   it("has a lane for each agent, and rows in which no bar covers another", () => {
     const span = (kind: Span["kind"], owner: string, id: string, from: number, to?: number): Span => ({
       kind,

@@ -1,4 +1,4 @@
-import { memo } from "react";
+import { memo, useState } from "react";
 import type { CallEntry, EndEntry, Entry, PlanEntry, QuestionEntry } from "../model/entries.ts";
 import { PLAN_TOOLS } from "../model/plan-tools.ts";
 import { agentOf, type ThreadState } from "../model/thread.ts";
@@ -7,11 +7,21 @@ import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";
 
+/** More would make a long thread slow to draw; the rest is a press away. */
+const PIECES = 300;
+
 /** The conversation of an agent. */
 export function Entries({ thread, owner }: { thread: ThreadState; owner: string }) {
-  const own = thread.entries.filter((entry) => entry.owner === owner && isShown(entry, thread));
+  const [most, setMost] = useState(PIECES);
+  const all = thread.entries.filter((entry) => entry.owner === owner && isShown(entry, thread));
+  const own = all.slice(-most);
   return (
     <>
+      {all.length > own.length && (
+        <button type="button" className="quiet" onClick={() => setMost(most + PIECES)}>
+          Show what was before
+        </button>
+      )}
       {own.map((entry) =>
         entry.kind === "helper" ? (
           <HelperCard key={entry.key} thread={thread} owner={entry.helper}>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "react";
+import { memo, useEffect, useMemo } from "react";
 import type { Checkpoint } from "../client/contract.ts";
 import { timelineOf, type Bar, type Lane } from "../model/lanes.ts";
 import type { TimeScale } from "../model/scale.ts";
@@ -72,22 +72,20 @@ function Head({ length, onClose }: { length: string; onClose: () => void }) {
   );
 }
 
-function LaneRows({ lane, now }: { lane: Lane; now: number }) {
-  return (
-    <div className="lane">
-      <p className="lane-name">{inSight(lane.name)}</p>
-      <div className="lane-rows">
-        {lane.rows.map(({ kind, bars }, index) => (
-          <ul key={index} className={`bars bars-${kind}`}>
-            {bars.map((bar) => (
-              <BarNode key={`${bar.span.id} ${bar.span.from}`} bar={bar} now={now} />
-            ))}
-          </ul>
-        ))}
-      </div>
+const LaneRows = memo(({ lane, now }: { lane: Lane; now: number }) => (
+  <div className="lane">
+    <p className="lane-name">{inSight(lane.name)}</p>
+    <div className="lane-rows">
+      {lane.rows.map(({ kind, bars }, index) => (
+        <ul key={index} className={`bars bars-${kind}`}>
+          {bars.map((bar) => (
+            <BarNode key={`${bar.span.id} ${bar.span.from}`} bar={bar} now={now} />
+          ))}
+        </ul>
+      ))}
     </div>
-  );
-}
+  </div>
+));
 
 function BarNode({ bar: { span, start, width }, now }: { bar: Bar; now: number }) {
   const { kind, label, ok, from, to } = span;
