@@ -115,7 +115,12 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
       .getByRole("region", { name: "The sub-agent general-purpose wants to use grep" })
       .first();
     const approve = async (): Promise<boolean> => {
-      if (await own.isVisible()) await own.getByRole("button", { name: "Approve" }).click();
+      // It may be gone before it is pressed.
+      if (await own.isVisible())
+        await own
+          .getByRole("button", { name: "Approve" })
+          .click({ timeout: 1000 })
+          .catch(() => {});
       return card.isVisible();
     };
     await expect.poll(approve, { timeout: 40_000 }).toBe(true);

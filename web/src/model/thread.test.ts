@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StampedEvent } from "../client/contract.ts";
+import type { Question, StampedEvent } from "../client/contract.ts";
 import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 
 const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
@@ -132,6 +132,27 @@ describe("a thread made of its events", () => {
       questions: [],
     });
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", question: { call } });
+  });
+
+  it("has the questions that its events say, and those that only the server knows", () => {
+    const thread = {
+      id: "t",
+      createdAt: 0,
+      updatedAt: 0,
+      todos: { done: 0, total: 0 },
+      status: "running" as const,
+    };
+    const question = { kind: "clarification" as const, text: "Which?", options: [] };
+    const event: StampedEvent = { type: "question", id: "q1", ...question, version: 1, thread: "t", at: 0 };
+    const content = { thread, settings: {}, events: [event], last: 1 };
+    const ids = (questions: Question[]) => threadOf({ ...content, questions }).questions.map(({ id }) => id);
+    expect(ids([])).toEqual(["q1"]);
+    expect(
+      ids([
+        { id: "q1", ...question },
+        { id: "q2", ...question },
+      ]),
+    ).toEqual(["q1", "q2"]);
   });
 
   it("takes each live event once, however often it comes", () => {

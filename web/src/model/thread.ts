@@ -50,7 +50,10 @@ export const EMPTY_THREAD: ThreadState = {
 /** A thread as it was loaded. */
 export function threadOf({ events, questions, last = 0 }: ThreadContent): ThreadState {
   const state = events.reduce(follow, EMPTY_THREAD);
-  return withCalls({ ...state, questions, last: Math.max(last, state.last) }, questions);
+  // A run that is just about to wait has said its questions, and the thread does not have them yet.
+  const said = new Set(state.questions.map(({ id }) => id));
+  const open = [...state.questions, ...questions.filter(({ id }) => !said.has(id))];
+  return withCalls({ ...state, questions: open, last: Math.max(last, state.last) }, questions);
 }
 
 /** The thread with the calls that its questions are about: events need not say. */

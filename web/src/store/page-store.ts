@@ -12,6 +12,7 @@ const FLUSH_MS = 30;
 const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
+const CLARIFY_MS = 1000;
 
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
@@ -20,8 +21,11 @@ export class PageStore {
   /** The number of the last event that came. */
   last: number | undefined;
   #waiting: StampedEvent[] = [];
+  /** What came since the thread was asked for, until the answer is there: it may not have it. */
+  #meanwhile: StampedEvent[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
+  #clarifyTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
   #heardAt = 0;
   readonly #listeners = new Set<() => void>();
@@ -68,8 +72,7 @@ export class PageStore {
     switch (event.event) {
       case "run":
         if (event.data.thread !== this.state.open) return;
-        this.#waiting.push({ ...event.data, ...(n !== undefined && { n }) });
-        this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
+        this.#heard({ ...event.data, ...(n !== undefined && { n }) });
         return;
       case "thread": {
         const { threads = [], query } = this.state;
@@ -146,14 +149,19 @@ export class PageStore {
   async loadThread(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
+    const meanwhile: StampedEvent[] = [];
+    this.#meanwhile = meanwhile;
     try {
       const content = await this.api.thread(id);
-      if (this.state.open !== id) return;
+      // Another thread was opened, or this one was asked for again.
+      if (this.state.open !== id || this.#meanwhile !== meanwhile) return;
       this.#heardAt = Date.now();
       const threads = withThread(this.state.threads ?? [], content.thread);
-      const thread = threadOf(content);
+      const thread = meanwhile.reduce(follow, threadOf(content));
+      this.#meanwhile = undefined;
+      this.#waiting = [];
       this.set({ thread, settings: content.settings, loading: "idle", threads });
-      this.#flush();
+      this.#clarify();
       this.#settle();
     } catch (error) {
       if (this.state.open !== id) return;
@@ -174,27 +182,33 @@ export class PageStore {
     });
   }
 
+  #heard(event: StampedEvent): void {
+    this.#meanwhile?.push(event);
+    this.#waiting.push(event);
+    this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
+  }
+
   #flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
-    // A thread that is being loaded gets its live events afterwards.
+    // A thread that is being loaded gets its live events with it.
     if (this.state.loading === "loading") return;
     const events = this.#waiting.splice(0);
     if (events.length === 0) return;
     this.#heardAt = Date.now();
     this.set({ thread: events.reduce(follow, this.state.thread) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
-    const isUnclear = events.some(
-      (event) => event.type === "question" && event.kind === "permission" && !event.call,
-    );
-    if (isUnclear) void this.#loadQuestions();
+    this.#clarify();
   }
 
-  /** The calls that are asked about, where an event did not say. */
-  async #loadQuestions(): Promise<void> {
-    const { open: id } = this.state;
-    if (id === undefined) return;
-    await this.attempt(async () => {
+  /** Asks for the calls that questions are about, where events did not say; a run that has just asked is asked again. */
+  #clarify(): void {
+    const { open: id, thread } = this.state;
+    const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
+    clearTimeout(this.#clarifyTimer);
+    if (id === undefined || !isUnclear) return;
+    this.#clarifyTimer = setTimeout(() => this.#clarify(), CLARIFY_MS);
+    void this.attempt(async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
     });
