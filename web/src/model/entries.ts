@@ -19,6 +19,8 @@ export type CallEntry = Common & {
   about: string;
   args?: unknown;
   endedAt?: number;
+  /** The run ended before the call did. */
+  cutAt?: number;
   ok?: boolean;
   result?: string;
   output?: string | undefined;
@@ -115,9 +117,11 @@ export function withEntry(entries: readonly Entry[], event: StampedEvent): reado
       return add({ kind: "notice", at, owner: MAIN, text: event.text });
     case "run-end": {
       const { outcome, reason, error } = event;
-      const closed = entries.map((entry) =>
-        entry.kind === "text" && entry.isOpen ? { ...entry, isOpen: false } : entry,
-      );
+      const closed = entries.map((entry): Entry => {
+        if (entry.kind === "text" && entry.isOpen) return { ...entry, isOpen: false };
+        const isCut = entry.kind === "call" && entry.endedAt === undefined && entry.cutAt === undefined;
+        return isCut ? { ...entry, cutAt: at } : entry;
+      });
       return [
         ...closed,
         { kind: "end", at, owner: MAIN, outcome, reason, error, key: (entries.at(-1)?.key ?? 0) + 1 },

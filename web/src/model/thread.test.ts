@@ -184,7 +184,7 @@ describe("a thread made of its events", () => {
     expect(follow(loaded, { ...piece, n: 10 }).entries).toHaveLength(1);
   });
 
-  it("closes the bars of what was going on when the run ends", () => {
+  it("closes what was going on when the run ends, and takes the end of a call that comes in the next run", () => {
     const state = after([
       START,
       PLAN,
@@ -195,5 +195,17 @@ describe("a thread made of its events", () => {
       { kind: "item", owner: "main", id: "1", label: "Look", from: 1000, to: 3000 },
       { kind: "call", owner: "main", id: "c", label: "ls", from: 2000, to: 3000 },
     ]);
+    expect(state.entries.find(({ kind }) => kind === "call")).toMatchObject({ cutAt: 3000 });
+    const end: Body = {
+      type: "tool-end",
+      owner: "main",
+      call: "c",
+      name: "ls",
+      about: "",
+      ok: true,
+      result: "",
+    };
+    const calls = after([START, end], state).entries.filter(({ kind }) => kind === "call");
+    expect(calls).toMatchObject([{ ok: true, endedAt: 1000 }]);
   });
 });

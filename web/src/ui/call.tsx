@@ -6,8 +6,9 @@ import { useNow } from "./use-store.ts";
 
 /** A tool call: a line, and all of it on demand. */
 export function Call({ entry }: { entry: CallEntry }) {
-  const { name, about, ok, endedAt, result, output, exitCode, args } = entry;
-  const state = endedAt === undefined ? "running" : ok ? "done" : "failed";
+  const { name, about, ok, endedAt, cutAt, result, output, exitCode, args } = entry;
+  const isRunning = endedAt === undefined && cutAt === undefined;
+  const state = isRunning ? "running" : ok === false ? "failed" : "done";
   return (
     <details className={`call call-${state}`}>
       <summary>
@@ -28,8 +29,9 @@ export function Call({ entry }: { entry: CallEntry }) {
   );
 }
 
-function CallState({ entry: { at, endedAt, ok } }: { entry: CallEntry }) {
-  const now = useNow(endedAt === undefined);
+function CallState({ entry: { at, endedAt, cutAt, ok } }: { entry: CallEntry }) {
+  const now = useNow(endedAt === undefined && cutAt === undefined);
+  if (endedAt === undefined && cutAt !== undefined) return <>stopped</>;
   if (endedAt === undefined) return <>{`running, ${duration(now - at)}`}</>;
   const time = endedAt - at >= 1000 ? duration(endedAt - at) : "";
   if (!ok) return <>{time ? `failed, ${time}` : "failed"}</>;

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { tokensOf, type AgentView } from "../../../src/runs/view.ts";
+import { tokensOf } from "../../../src/runs/view.ts";
 import type { Helper, ThreadState } from "../model/thread.ts";
 import { agentOf } from "../model/thread.ts";
 import { amount, duration, inSight } from "../model/words.ts";
@@ -25,7 +25,7 @@ export function HelperCard({
       <summary>
         <span className="helper-name">{inSight(helper.name)}</span>
         <span className="helper-about">{inSight(helper.description)}</span>
-        <HelperFacts helper={helper} agent={agentOf(thread, owner)} />
+        <HelperFacts helper={helper} thread={thread} />
       </summary>
       <div className="helper-body">
         {children}
@@ -42,25 +42,34 @@ export function HelperCard({
 }
 
 /** Status, model, time and tokens of a sub-agent. */
-export function HelperFacts({ helper, agent }: { helper: Helper; agent: AgentView | undefined }) {
-  const { endedAt, ok, model, startedAt } = helper;
-  const now = useNow(endedAt === undefined);
-  const tokens = agent ? tokensOf(agent.usage) : 0;
-  const state = endedAt === undefined ? "Working" : ok ? "Done" : "Failed";
+export function HelperFacts({ helper, thread }: { helper: Helper; thread: ThreadState }) {
+  const { endedAt, model, startedAt } = helper;
+  const isWorking = endedAt === undefined && thread.isRunning;
+  const now = useNow(isWorking);
+  const until = endedAt ?? (isWorking ? now : (thread.end?.at ?? now));
+  const { usage } = agentOf(thread, helper.owner) ?? {};
+  const tokens = usage ? tokensOf(usage) : 0;
+  const state = stateOf(helper, thread);
   const facts = [
     state,
     model,
-    duration((endedAt ?? now) - startedAt),
-    tokens > 0 && `${amount(tokens)} tokens`,
+    duration(until - startedAt),
+    ...(tokens > 0 ? [`${amount(tokens)} tokens`] : []),
   ];
   return (
     <span className={`facts facts-${state.toLowerCase()}`}>
       {facts
-        .filter((fact): fact is string => Boolean(fact))
+        .filter((fact) => fact !== "")
         .map(inSight)
         .join(" · ")}
     </span>
   );
+}
+
+function stateOf({ endedAt, ok }: Helper, { isRunning, questions }: ThreadState): string {
+  if (endedAt !== undefined) return ok ? "Done" : "Failed";
+  if (isRunning) return "Working";
+  return questions.length > 0 ? "Waits" : "Stopped";
 }
 
 /** What a sub-agent handed back: the result of the call that started it, unless it was its last words. */

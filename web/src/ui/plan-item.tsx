@@ -44,7 +44,7 @@ export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadSt
   return (
     <li className="helper-row">
       <p className="helper-name">{inSight(helper.name)}</p>
-      <HelperFacts helper={helper} agent={agent} />
+      <HelperFacts helper={helper} thread={thread} />
       {doing && helper.endedAt === undefined && (
         <p className="helper-doing">
           {inSight(doing.name)} {inSight(doing.about)}
