@@ -19,6 +19,7 @@ The full run takes about 15 minutes and writes bench/RESULTS.md, bench/results.j
   --quick   fewer sizes, systems and repetitions, nothing written; under a minute
   --only    one section: tokens, time (and storage), or worth; nothing written
   --seed n  other draws for the simulated models (default 1)
+  --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text
 
 HOLDFAST_BENCH_POSTGRES names a PostgreSQL server to measure too (a connection string).`;
@@ -30,10 +31,16 @@ interface Options {
   seed: number;
 }
 
-const options = readOptions();
-if (options === undefined) process.exitCode = 2;
-else if (options.help) console.log(HELP);
-else await run(options);
+const args = process.argv.slice(2);
+if (args.includes("--live")) process.exitCode = await (await import("./live/index.ts")).live(args);
+else await simulate();
+
+async function simulate(): Promise<void> {
+  const options = readOptions();
+  if (options === undefined) process.exitCode = 2;
+  else if (options.help) console.log(HELP);
+  else await run(options);
+}
 
 async function run({ quick, only, seed }: Options): Promise<void> {
   const start = performance.now();

@@ -1,5 +1,5 @@
 // Installs the root's dependencies and the peers and builds the package where they are missing or old, then runs the
-// benchmark.
+// benchmark. With a real model it needs neither the peers nor the package.
 import { execSync, spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const modified = (file) => statSync(bench + file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 execSync("node scripts/install.mjs", { cwd: root, stdio: ["ignore", 2, 2] });
-if (modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
+const isLive = process.argv.includes("--live");
+if (!isLive && modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
   console.error(
     "Installing the peers (npm ci in bench); one of them may be compiled, which takes some minutes",
   );
@@ -20,13 +21,13 @@ if (modified("node_modules/.package-lock.json") < modified("package-lock.json"))
     console.error(`The peers could not be installed: ${error.message}`);
   }
 }
-const sources = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" }).map((file) =>
-  modified(`../src/${file}`),
-);
-if (modified("../dist/index.js") < Math.max(...sources)) {
+const sources = readdirSync(`${root}src`, { recursive: true }).map((file) => modified(`../src/${file}`));
+if (!isLive && modified("../dist/index.js") < Math.max(...sources)) {
   console.error("Building the package");
   execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });
 }
 // Each timed run begins with a collection of garbage.
+// Ctrl-C is for the benchmark, which ends in its own time and says how to go on.
+process.on("SIGINT", () => {});
 const command = ["--expose-gc", "--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];
 process.exitCode = spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status ?? 1;

@@ -13,6 +13,7 @@ export type { BudgetOptions } from "./middleware/budget/options.ts";
 export { clarificationMiddleware, type ClarificationRequest } from "./middleware/clarification/index.ts";
 export {
   consentMiddleware,
+  repeatsMiddleware,
   type ConsentDecision,
   type ConsentOptions,
   type ConsentRequest,
@@ -32,6 +33,8 @@ export {
   type Verifier,
   type VerifyContext,
 } from "./middleware/plan/plan-call/verify.ts";
+export type { RepeatOptions, RepeatPolicy } from "./middleware/repeats/options.ts";
+export { isRepetition } from "./middleware/repeats/repetition.ts";
 export {
   localSandboxProvider,
   sandboxMiddleware,

@@ -7,7 +7,7 @@ import { deerflowPeer } from "../bench/worth/deerflow-peer.ts";
 import type { ShownTools } from "../bench/worth/dialects.ts";
 import { ALL_FAULTS, FAULT_NAMES, FAULTS, NO_FAULTS, type Faults } from "../bench/worth/faults.ts";
 import { goalsOf } from "../bench/worth/goals.ts";
-import { mean, ratio, share } from "../bench/worth/intervals.ts";
+import { mean, pairedDifference, ratio, share } from "../bench/worth/intervals.ts";
 import { jobOf, requestOf, type Job } from "../bench/worth/job.ts";
 import { isRight, measure } from "../bench/worth/measure.ts";
 import { report } from "../bench/worth/report.ts";
@@ -127,13 +127,19 @@ describe("the world", () => {
 
 describe("a run", () => {
   it("comes to the same figures for the same seed", async () => {
-    const tasks = { all: 2, alone: 0, none: 1 };
+    const tasks = { all: 2, alone: 0, longer: 1, none: 1 };
     const once = () => measure([PEER, LEAN], alone([PEER, LEAN]), { seed: 5, tasks, progress: () => {} });
     const [first, second] = [await once(), await once()];
     expect(second).toEqual(first);
     const markdown = report(first, { goals: goalsOf(first.rows), seed: 5, notes: [] });
     expect(markdown).toMatch(/^## Worth\n\n.*measures the harness, not a language model/s);
     expect(markdown).toContain("2 tasks per system, seed 5. With all faults off");
+  });
+
+  it("comes to an end where a report in a work call is refused for one of its items", async () => {
+    // The model took the others for completed, and reported what waits on them for ever.
+    const outcome = await new Rig(system("holdfast lean inline")).run("1/309", ALL_FAULTS);
+    expect(outcome.end).toBe("answered");
   });
 
   it.each([
@@ -164,5 +170,7 @@ it("intervals are those of the textbooks", () => {
   expect(share(0, 10).low).toBe(0);
   const { value, high: above } = mean([1, 2, 3]);
   expect(rounded([value, above])).toEqual([2, 3.132]);
+  const { value: more, low: least, high: most } = pairedDifference(12, 3, 50);
+  expect(rounded([more, least, most])).toEqual([0.18, 0.03, 0.316]);
   expect(ratio([[1, 2]])).toEqual({ value: 0.5, low: 0.5, high: 0.5 });
 });

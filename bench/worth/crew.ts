@@ -10,6 +10,8 @@ export interface Batch {
   system: string;
   seeds: string[];
   faults: Faults;
+  /** Lines that each result of the work has more than usual. */
+  moreLines: number;
 }
 
 /** Runs batches, wherever it does so. */
@@ -59,7 +61,7 @@ export function inProcesses(count = Math.min(4, availableParallelism())): Crew {
 
 /** Runs one batch; agents are built once per system and kept in `rigs`. */
 export async function runBatch(
-  { system, seeds, faults }: Batch,
+  { system, seeds, faults, moreLines }: Batch,
   systems: readonly System[],
   rigs: Map<string, Rig>,
 ): Promise<Outcome[]> {
@@ -70,7 +72,7 @@ export async function runBatch(
     rigs.set(system, (rig = new Rig(found)));
   }
   const outcomes: Outcome[] = [];
-  for (const seed of seeds) outcomes.push(await rig.run(seed, faults));
+  for (const seed of seeds) outcomes.push(await rig.run(seed, faults, moreLines));
   return outcomes;
 }
 

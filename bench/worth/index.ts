@@ -9,8 +9,8 @@ import { plotFinished } from "./plot.ts";
 import { PLOT_FILE, report } from "./report.ts";
 import { SYSTEMS } from "./systems.ts";
 
-const FULL = { all: 1000, alone: 30, none: 30 };
-const QUICK = { all: 12, alone: 0, none: 1 };
+const FULL = { all: 1000, alone: 30, longer: 300, none: 30 };
+const QUICK = { all: 12, alone: 0, longer: 0, none: 1 };
 const PEER = "todoListMiddleware";
 
 /** What a plan is worth: every system on the same tasks, under a model that fails in documented ways. */

@@ -29,6 +29,21 @@ export function mean(values: readonly number[]): Estimate {
   return { value, low: Math.max(0, value - spread), high: value + spread };
 }
 
+/**
+ * The difference between two shares of the same tasks, of which one alone had `more` and the other alone `less`, with
+ * Agresti and Min's interval: it has a width also where nothing differs.
+ */
+export function pairedDifference(more: number, less: number, total: number): Estimate {
+  const [b, c, n] = [more + 0.5, less + 0.5, total + 2];
+  const middle = (b - c) / n;
+  const spread = (Z * Math.sqrt(b + c - (b - c) ** 2 / n)) / n;
+  return {
+    value: (more - less) / total,
+    low: Math.max(-1, middle - spread),
+    high: Math.min(1, middle + spread),
+  };
+}
+
 /** A ratio of two sums, with a bootstrap interval over the pairs. The resampling is the same in every run. */
 export function ratio(pairs: readonly (readonly [number, number])[]): Estimate {
   const random = generator(1);

@@ -187,7 +187,8 @@ class Reader {
     if (this.#report && items.length === 0) {
       const { done, before } = this.#report;
       const refused = [...text.matchAll(/Item (\w+) (?:cannot|is not)/g)].map(([, id]) => id!);
-      const accepted = refused.length > 0 ? done.filter((id) => !refused.includes(id)) : [];
+      const isWhole = text.includes("This report changed nothing") || refused.length === 0;
+      const accepted = isWhole ? [] : done.filter((id) => !refused.includes(id));
       this.#plan = accepted.length > 0 ? reported(before, accepted) : before;
     }
     this.#readRefusal(text, turn);

@@ -32,7 +32,7 @@ What a plan is worth when the model fails. **This measures the harness, not a la
 
 /** The section of RESULTS.md. */
 export function report(
-  { rows, alone, none }: Results,
+  { rows, alone, longer, none }: Results,
   { goals, seed, notes }: { goals: readonly SectionGoal[]; seed: number; notes: readonly string[] },
 ): string {
   return [
@@ -47,6 +47,9 @@ export function report(
     ...errorLines(rows),
     "\n### Where Holdfast is not first\n",
     ...worse(rows, goals),
+    ...(longer.length > 0
+      ? ["\n### Tokens per finished task, by the length of the results\n", LONGER, longerTable(rows, longer)]
+      : []),
     ...(alone.length > 0
       ? ["\n### One fault at a time: tasks with every item truly done\n", ALONE, aloneTable(rows, alone)]
       : []),
@@ -76,6 +79,14 @@ function aloneTable(rows: readonly Row[], alone: Results["alone"]): string {
     ...rows.map(({ system }) => percent(finished[system]!.value)),
   ]);
   return table(["fault", ...rows.map(({ system }) => system)], cells);
+}
+
+function longerTable(rows: readonly Row[], longer: Results["longer"]): string {
+  const cells = longer.map(({ resultTokens, tokensPerFinished }) => [
+    `${resultTokens} tokens`,
+    ...rows.map(({ system }) => number(tokensPerFinished[system]!.value)),
+  ]);
+  return table(["a result of the work has", ...rows.map(({ system }) => system)], cells);
 }
 
 function cell(estimate: Estimate | undefined, figure: FigureName): string {
@@ -112,8 +123,12 @@ function worse(rows: readonly Row[], goals: readonly SectionGoal[]): string[] {
   });
   const missed = goals.filter(({ met }) => !met).map((goal) => `- Missed: ${goal.name}, ${goalText(goal)}.`);
   const lines = [...behind, ...missed];
-  return lines.length > 0 ? [...lines, "", WHY] : ["Nowhere in these figures."];
+  const isEndless = rows.some(({ isOurs, looped }) => isOurs && looped > 0);
+  return lines.length > 0 ? [...lines, ...(isEndless ? ["", WHY] : [])] : ["Nowhere in these figures."];
 }
+
+const LONGER =
+  "Fewer tasks than above, the same for all systems. What a plan costs does not grow with the results of the work; what the unfinished tasks of a loop without a plan cost does.\n";
 
 const ALONE =
   "Fewer tasks than above, the same for all systems. The faults work together: a plan that is out of view after a summary is mostly that of a model that batches or works long on one item.\n";
@@ -124,7 +139,7 @@ const REASONS: Partial<Record<FigureName, string>> = {
   falselyCompleted:
     "Without `verify` a completion is the model's word, and a model that is called back gets to more of them: the peers' runs that end early leave items open instead.",
   tokensPerFinished:
-    "A plan's prompt, tools and reports are sent with every request; the bare loop pays for its unfinished tasks instead. The longer the results of the work, the smaller the plan's share.",
+    "The requests here are small: some 500 tokens without a plan. The plan's prompt and tools add some 400 to each of them, its calls and their results some 150. So a task costs nearly twice as much, and nearly twice as many are finished. It turns with results that are a little longer than these 50 tokens, as the table below shows: the plan costs what it costs, and the bare loop pays for every unfinished task again.",
 };
 
 const WHY =

@@ -45,8 +45,8 @@ export class Rig {
   }
 
   /** Runs the task of a seed. Runs of one rig must not overlap. */
-  async run(seed: string, faults: Faults): Promise<Outcome> {
-    const world = new World(jobOf(seed));
+  async run(seed: string, faults: Faults, moreLines = 0): Promise<Outcome> {
+    const world = new World(jobOf(seed), moreLines);
     this.#scene.world = world;
     this.#model.seed = seed;
     this.#model.faults = faults;

@@ -8,18 +8,26 @@ const DETAILS = [
   "7 calls replaced, 2 imports removed, 1 helper deleted.",
   "Types: no errors. Tests: 31 passed, 0 failed in 1.4 s.",
   "Formatting is unchanged; the time zone of line 48 was kept explicit.",
-].join("\n");
+];
+
+/** What every result of the work says, with so many lines more than usual. */
+export function detailsWith(lines: number): string {
+  const more = Array.from({ length: lines }, (_, at) => `Line ${at + 1}: a call of the old client is gone.`);
+  return [...DETAILS, ...more].join("\n");
+}
 
 /** What really happened: the ground truth that only the work tool writes. */
 export class World {
   readonly job: Job;
   /** Every work call in order. */
   readonly log: string[] = [];
+  readonly #details: string;
   readonly #done = new Set<string>();
   readonly #parts = new Map<string, number>();
 
-  constructor(job: Job) {
+  constructor(job: Job, moreLines = 0) {
     this.job = job;
+    this.#details = detailsWith(moreLines);
   }
 
   /** Does a part of a step. Without its dependencies the work goes through and is worth nothing, as so often. */
@@ -31,9 +39,9 @@ export class World {
     const all = this.job.calls.get(name) ?? 1;
     const part = Math.min((this.#parts.get(name) ?? 0) + 1, all);
     this.#parts.set(name, part);
-    if (part < all) return `Part ${part} of ${all} of ${name} is done; call do_step again. ${DETAILS}`;
+    if (part < all) return `Part ${part} of ${all} of ${name} is done; call do_step again. ${this.#details}`;
     if (step.after.every((other) => this.#done.has(other))) this.#done.add(name);
-    return `Done: ${name}. ${DETAILS}`;
+    return `Done: ${name}. ${this.#details}`;
   }
 
   /** Whether a step was worked on after everything it depends on. */

@@ -5,6 +5,7 @@ import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
+import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -60,6 +61,7 @@ const OPTIONS = z
     budget: BUDGET,
     without: z.array(z.string()),
     interruptOn: INTERRUPT_ON,
+    repeats: REPEATS,
     stateSchema: z.unknown(),
     contextSchema: z.unknown(),
     name: z.string(),

@@ -5,14 +5,17 @@ import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
 import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
-import { consentMiddleware } from "../middleware/consent/index.ts";
+import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
-import { Workspace } from "../middleware/files/workspace.ts";
+import { stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
+import type { RepeatOptions } from "../middleware/repeats/options.ts";
+import { FILES_IN_THREAD } from "../middleware/repeats/policy.ts";
+import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
@@ -21,7 +24,13 @@ import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.t
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
-import { DEFAULT_MIDDLEWARE, type AnyTool, type DeepAgentOptions, type SubagentSpec } from "./options.ts";
+import {
+  DEFAULT_MIDDLEWARE,
+  type AnyTool,
+  type DeepAgentOptions,
+  type DefaultMiddlewareName,
+  type SubagentSpec,
+} from "./options.ts";
 import type { CreateDeepAgent } from "./types.ts";
 
 /**
@@ -52,9 +61,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
-  const isReplaced = options.middleware?.some(({ name }) => name === "PlanMiddleware") ?? false;
-  const isLeftOut = options.without?.includes("PlanMiddleware") ?? false;
-  const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut;
+  const isReplaced = isGiven("PlanMiddleware", options);
+  const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut("PlanMiddleware", options);
+  const repeats = repeatsOf(options);
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
@@ -70,13 +79,15 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
           }),
         ]
       : []),
-    ...(interruptOn ? [consentMiddleware({ interruptOn }) as AnyAgentMiddleware] : []),
+    ...(interruptOn ? [consentMiddleware({ interruptOn, repeats }) as AnyAgentMiddleware] : []),
+    ...(repeats && !hasOwnConsent(options) ? [repeatsMiddleware(repeats) as AnyAgentMiddleware] : []),
     ...(loopGuard === false ? [] : [loopGuardMiddleware(loopGuard)]),
     ...(hasOwnPlan || isReplaced ? [] : [brokenCallsMiddleware()]),
     danglingCallsMiddleware(),
     emptyAnswersMiddleware(),
     promptCachingMiddleware(),
     budgetMiddleware(budget),
+    secretsMiddleware(),
   ];
   const agent = createAgent({
     model,
@@ -88,6 +99,27 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return agent.withConfig({ recursionLimit: STEP_LIMIT });
+}
+
+/** What becomes of calls that were under way when a run was stopped. */
+function repeatsOf(options: DeepAgentOptions): false | RepeatOptions {
+  const { repeats = {}, backend = stateBackend } = options;
+  if (repeats === false || isLeftOut("RepeatsMiddleware", options)) return false;
+  return backend === stateBackend ? { ...FILES_IN_THREAD, ...repeats } : repeats;
+}
+
+/** Whether the middleware that asks for consent is there, and ours: it sees to repetitions, too. */
+function hasOwnConsent(options: DeepAgentOptions): boolean {
+  const name = "HumanInTheLoopMiddleware";
+  return options.interruptOn !== undefined && !isGiven(name, options) && !isLeftOut(name, options);
+}
+
+function isGiven(wanted: DefaultMiddlewareName, { middleware = [] }: DeepAgentOptions): boolean {
+  return middleware.some(({ name }) => name === wanted);
+}
+
+function isLeftOut(name: DefaultMiddlewareName, { without = [] }: DeepAgentOptions): boolean {
+  return without.includes(name);
 }
 
 /**
@@ -161,6 +193,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "resultFolder",
     "summarization",
     "interruptOn",
+    "repeats",
     "loopGuard",
     "subagents",
     "maxConcurrency",

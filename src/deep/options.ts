@@ -7,6 +7,7 @@ import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -73,6 +74,12 @@ export interface DeepAgentOptions {
   without?: readonly DefaultMiddlewareName[];
   /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  /**
+   * What becomes of calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
+   * waits for consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are run
+   * again as if nothing had happened. Needs a checkpointer, and a `durability` that is not `exit`.
+   */
+  repeats?: false | RepeatOptions;
   stateSchema?: StateDefinitionInit;
   contextSchema?: unknown;
   checkpointer?: BaseCheckpointSaver | boolean;
@@ -89,11 +96,13 @@ export const DEFAULT_MIDDLEWARE = [
   "FilesMiddleware",
   "SubagentsMiddleware",
   "HumanInTheLoopMiddleware",
+  "RepeatsMiddleware",
   "LoopGuardMiddleware",
   "BrokenCallsMiddleware",
   "DanglingCallsMiddleware",
   "EmptyAnswersMiddleware",
   "PromptCachingMiddleware",
   "BudgetMiddleware",
+  "SecretsMiddleware",
 ] as const;
 export type DefaultMiddlewareName = (typeof DEFAULT_MIDDLEWARE)[number];

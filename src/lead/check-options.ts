@@ -6,6 +6,7 @@ import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
 import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
+import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
 import type { LeadOptions } from "./options.ts";
 
@@ -40,6 +41,7 @@ const OPTIONS = z
     subagents: SUBAGENT_LIST,
     middleware,
     interruptOn: INTERRUPT_ON,
+    repeats: REPEATS,
     onWarning: z.custom<unknown>((value) => typeof value === "function", "must be a function"),
   } satisfies Record<keyof LeadOptions, z.ZodType>)
   .partial();

@@ -9,7 +9,7 @@ import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
 import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
-import { consentMiddleware } from "../middleware/consent/index.ts";
+import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
@@ -18,6 +18,7 @@ import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
+import { secretsMiddleware } from "../middleware/secrets/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
@@ -95,7 +96,7 @@ interface Models {
 
 /** The middleware of a request, in their order. */
 function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: Models): AnyAgentMiddleware[] {
-  const { baseDir, summarization, interruptOn, loopGuard, middleware = [] } = options;
+  const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget ?? DEFAULT_BUDGET);
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
@@ -131,15 +132,16 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
     emptyAnswersMiddleware(),
     // Nobody is asked for consent to a call that a question holds back, nor twice for one that is tried again.
     ...(interruptOn
-      ? [...questions, consentMiddleware({ interruptOn }), ...middleware]
-      : [...middleware, ...questions]),
+      ? [...questions, consentMiddleware({ interruptOn, repeats }), ...middleware]
+      : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
     budgetMiddleware(budget),
+    secretsMiddleware(),
   ] as AnyAgentMiddleware[];
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], sandbox, interruptOn, loopGuard }: LeadOptions,
+  { subagents = [], tools = [], sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -161,6 +163,7 @@ function helpers(
       canExecute: true,
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       ...(interruptOn && { interruptOn }),
+      ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),

@@ -85,8 +85,10 @@ describe("plan mode", () => {
       "LoopGuardMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
+      "RepeatsMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
+      "SecretsMiddleware",
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
       "toolErrorMiddleware",
@@ -97,8 +99,10 @@ describe("plan mode", () => {
       "BrokenCallsMiddleware",
       "DanglingCallsMiddleware",
       "EmptyAnswersMiddleware",
+      "RepeatsMiddleware",
       "ClarificationMiddleware",
       "BudgetMiddleware",
+      "SecretsMiddleware",
     ]);
   });
 

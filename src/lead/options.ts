@@ -6,6 +6,7 @@ import type { SubagentSpec } from "../deep/options.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
+import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SandboxOptions } from "../middleware/sandbox/index.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
@@ -39,6 +40,8 @@ export interface LeadOptions {
   middleware?: readonly AnyAgentMiddleware[];
   /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */
   interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  /** What becomes of calls that were under way when a run was stopped, as in `createDeepAgent`. */
+  repeats?: false | RepeatOptions;
   checkpointer?: BaseCheckpointSaver | boolean;
   store?: BaseStore;
   /** Told what is odd about a request. Default: a process warning. */

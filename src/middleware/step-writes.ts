@@ -1,8 +1,45 @@
+import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   INTERRUPT,
   type BaseCheckpointSaver,
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
+
+/** The step that a task belongs to, and where it is saved. */
+export interface Step {
+  task: string;
+  saver: BaseCheckpointSaver;
+  /** Names the checkpoint that the step started from. */
+  config: RunnableConfig & { configurable: Record<string, unknown> };
+}
+
+/** Finds the step in a task's configuration; undefined where nothing is saved. */
+export function stepOf(configurable: Record<string, unknown> | undefined): Step | undefined {
+  const { thread_id, checkpoint_ns, checkpoint_map, __pregel_task_id: task } = configurable ?? {};
+  const saver = configurable?.["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
+  if (!saver) return undefined;
+  const ns = String(checkpoint_ns).split("|").slice(0, -1).join("|");
+  const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[ns];
+  return {
+    task: String(task),
+    saver,
+    config: { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } },
+  };
+}
+
+/** The steps of the callers that a sub-agent's step is a part of: none for a step of the main graph. */
+export function callersOf(configurable: Record<string, unknown>): Step[] {
+  const { thread_id, checkpoint_ns, checkpoint_map } = configurable;
+  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver;
+  const parts = String(checkpoint_ns).split("|").slice(0, -1);
+  return parts.flatMap((part, at) => {
+    const ns = parts.slice(0, at).join("|");
+    const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[ns];
+    const task = part.split(":", 2)[1];
+    if (task === undefined || checkpoint_id === undefined) return [];
+    return [{ task, saver, config: { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } } }];
+  });
+}
 
 export interface StepWrites {
   /** What LangGraph has saved of the tasks of the step: it runs only those again that have not finished. */
@@ -13,12 +50,14 @@ export interface StepWrites {
 
 /** Reads what was written in earlier invocations in the step that a task belongs to, from the task's configuration. */
 export async function stepWrites(configurable: Record<string, unknown>): Promise<StepWrites> {
-  const { thread_id, checkpoint_ns, checkpoint_map, __pregel_task_id: task } = configurable;
-  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
-  const step = String(checkpoint_ns).split("|").slice(0, -1).join("|");
-  const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[step];
-  const saved = await saver?.getTuple({ configurable: { thread_id, checkpoint_ns: step, checkpoint_id } });
+  const step = stepOf(configurable);
+  const saved = await step?.saver.getTuple(step.config);
   const writes = saved?.pendingWrites ?? [];
+  return { writes, asked: step && lastAsked(writes, step.task) };
+}
+
+/** The value of the interrupt that a task last stopped with. */
+export function lastAsked(writes: readonly CheckpointPendingWrite[], task: string): unknown {
   const last = writes.findLast(([id, channel]) => id === task && channel === INTERRUPT);
-  return { writes, asked: (last?.[2] as { value?: unknown } | undefined)?.value };
+  return (last?.[2] as { value?: unknown } | undefined)?.value;
 }

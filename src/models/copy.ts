@@ -7,7 +7,7 @@ export function clientName(model: BaseChatModel): string {
 }
 
 /** What a client of LangChain was built with. OpenAI's client keeps the whole of it apart. */
-export function fieldsOf(model: BaseChatModel): Record<string, unknown> {
+export function fieldsOf(model: object): Record<string, unknown> {
   const { fields, lc_kwargs: kept } = model as { fields?: object; lc_kwargs?: object };
   return { ...(fields ?? kept) };
 }

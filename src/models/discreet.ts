@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { lasting } from "./lasting.ts";
 
@@ -39,9 +40,9 @@ async function* hiding<T>(pieces: AsyncGenerator<T>, hide: Hide): AsyncGenerator
 }
 
 /** The same error, which stays what it is to whoever looks at its class, status or code. */
-function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknown>()): unknown {
+export function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknown>()): unknown {
   if (typeof value === "string") return hide(value);
-  if (typeof value !== "object" || value === null || seen.has(value)) return value;
+  if (typeof value !== "object" || value === null || seen.has(value) || !isOwnTo(value)) return value;
   seen.add(value);
   // By name: an error's message and stack are not enumerable.
   for (const key of Object.getOwnPropertyNames(value)) {
@@ -51,4 +52,11 @@ function withoutSecrets(value: unknown, hide: Hide, seen = new Set<unknown>()): 
     if (after !== before) Reflect.set(value, key, after);
   }
   return value;
+}
+
+/** Whether this belongs to an error. Through anything else it may lead to a client, which needs its key. */
+function isOwnTo(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  return value instanceof Error || types.isNativeError(value) || Array.isArray(value) || isPlain;
 }

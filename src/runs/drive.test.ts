@@ -1,4 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
@@ -193,6 +195,20 @@ describe("a run", () => {
     });
     expect(end.outcome).toBe("waiting");
     expect(events.at(-1)).toMatchObject({ type: "question", kind: "permission" });
+  });
+
+  it("waits for consent to a file that another program would run for the user, though writes are free", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "holdfast-drive-"));
+    const settings = { dir, shell: false, ask: ["execute"] };
+    for (const file_path of ["/.envrc", join(dir, "sub/.husky/pre-commit")]) {
+      const free = callTool("write_file", { file_path: "/free.txt", content: "x" });
+      const steps = [[free, callTool("write_file", { file_path, content: "x" })]];
+      const { end, events } = await driven(steps, { settings });
+      expect(end.outcome).toBe("waiting");
+      expect(events.at(-1)).toMatchObject({ type: "question", kind: "permission" });
+    }
+    expect(readdirSync(dir)).toEqual(["free.txt"]);
+    rmSync(dir, { recursive: true });
   });
 
   it("that ends with open items is open", async () => {

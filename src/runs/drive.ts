@@ -192,7 +192,7 @@ async function answers(
   { emit, answer, signal }: DriveOptions,
   recorder: Recorder,
 ): Promise<Command | undefined> {
-  for (const { id, kind, text, options, owner, todos, call, error } of questions) {
+  for (const { id, kind, text, options, owner, todos, call, repeated, error } of questions) {
     if (call) recorder.expect(call);
     emit({
       type: "question",
@@ -202,6 +202,7 @@ async function answers(
       options,
       ...(owner !== undefined && { owner }),
       ...(todos && { todos: [...todos] }),
+      ...(repeated && { repeated }),
       ...(error !== undefined && { error }),
     });
   }

@@ -45,6 +45,10 @@ const args = z
     "The arguments; text that could not be read as JSON stands as it came. Long ones are cut, and say where.",
   );
 
+const repeated = z
+  .literal(true)
+  .describe("The call was under way when an earlier run was stopped: it may have had its effect already.");
+
 /** What every event has. */
 const head = {
   version: z.literal(1),
@@ -111,6 +115,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     name: z.string(),
     about,
     args: args.optional(),
+    repeated: repeated.optional(),
   }),
   z.object({
     type: z.literal("tool-end"),
@@ -120,6 +125,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     name: z.string(),
     about,
     args: args.optional(),
+    repeated: repeated.optional(),
     ok: z.boolean().describe("False also for a command that failed, and for a call that could not be made."),
     result: z.string().describe("The first line of the result."),
     output: z
@@ -158,6 +164,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       options: z.array(z.string()).describe("Words to answer with; others are possible."),
       owner: owner.optional().describe("Who asks, when it is a sub-agent."),
       todos: z.array(todo).optional(),
+      repeated: repeated.optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })
     .describe("The run waits for a person."),

@@ -34,9 +34,12 @@ export class MailboxService {
     this.#edits = edits;
   }
 
-  /** Call before the first step: what was begun by a process that was killed is found out by the plan as it is. */
+  /**
+   * Call before the first step: what was begun by a process that was killed is found out by the plan as it is. Throws
+   * where the mailbox cannot be read.
+   */
   async start(): Promise<void> {
-    for (const letter of this.#waiting()) await this.#finishBegun(letter);
+    for (const letter of this.#mailbox?.waiting() ?? []) await this.#finishBegun(letter);
     this.#look();
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
   }
@@ -56,23 +59,18 @@ export class MailboxService {
     return (this.#found ??= mailboxOf(this.#agent, this.#thread));
   }
 
-  /** A look that fails, as at a file that is locked, is made up for by the next one. */
-  #waiting(): Letter[] {
-    try {
-      return this.#mailbox?.waiting() ?? [];
-    } catch {
-      return [];
-    }
-  }
-
   async #finishBegun({ id, begun }: Letter): Promise<void> {
     const todos = await readPlan(this.#agent, this.#thread);
     if (begun !== undefined && isDeepStrictEqual(todos, begun)) this.#mailbox?.answer(id, { todos });
   }
 
   #look(): void {
-    for (const letter of this.#waiting()) {
-      if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
+    try {
+      for (const letter of this.#mailbox?.waiting() ?? []) {
+        if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
+      }
+    } catch {
+      // A look that fails, as at a file that is locked, is made up for by the next one.
     }
   }
 
@@ -109,17 +107,14 @@ export async function requestEdit(
   if (!mailbox) return writePlan(agent, thread, edit);
   const id = mailbox.post(edit);
   for (let isFirst = true; ; isFirst = false) {
+    const release = await freed(agent, thread);
+    try {
+      if (release) await makeAll(agent, thread);
+    } finally {
+      await release?.();
+    }
     const outcome = mailbox.fetch(id) as Outcome | undefined;
     if (outcome) return fromOutcome(outcome);
-    const release = await freed(agent, thread);
-    if (release) {
-      try {
-        await makeAll(agent, thread);
-      } finally {
-        await release();
-      }
-      continue;
-    }
     if (isFirst) onWait();
     if (signal.aborted) mailbox.withdraw(id);
     await sleep(LOOK_MS / 2);

@@ -1,6 +1,7 @@
 import type { Interrupt } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
+import { REPEAT_TEXTS } from "../middleware/repeats/repeats.prompt.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 import { jsonText } from "./json-text.ts";
@@ -15,6 +16,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   todos?: readonly Todo[];
   /** The call that it is about, where it is about one. */
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
+  /** The call was under way when an earlier run was stopped. */
+  repeated?: true;
   error?: string;
 }
 
@@ -47,14 +50,15 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   if (request["type"] === "consent") {
-    const { owner, call, name, args, error } = value as ConsentRequest;
+    const { owner, call, name, args, repeated, error } = value as ConsentRequest;
     const isHelper = owner !== MAIN;
     return {
       ...base,
       kind: "permission",
-      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}`,
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}${repeated ? `\n${REPEAT_TEXTS.question}` : ""}`,
       options: ["approve", "reject"],
       call: { owner, call, name, args },
+      ...(repeated && { repeated: true as const }),
       ...(isHelper && { owner }),
       ...(error !== undefined && { error }),
     };

@@ -11,6 +11,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
+import { CALL_REPETITION, type CallRepetition } from "../middleware/repeats/repetition.ts";
 import { shortened } from "../middleware/shortened.ts";
 import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../models/thoughts.ts";
@@ -35,6 +36,7 @@ interface ToolDetails {
   call: string;
   about: string;
   args: unknown;
+  repeated?: true;
 }
 
 interface ToolResult {
@@ -61,6 +63,8 @@ export class Recorder extends BaseCallbackHandler {
   readonly #called = new Map<string, ToolCall[]>();
   /** Of those calls the ones that were made. */
   readonly #made = new Set<string>();
+  /** Calls that may be repetitions, until they are run. */
+  readonly #repeated = new Set<string>();
 
   constructor(emit: (event: RunEventBody) => void, signal: AbortSignal) {
     super();
@@ -107,9 +111,19 @@ export class Recorder extends BaseCallbackHandler {
     tags?: string[],
     metadata?: Record<string, unknown>,
   ): void {
+    const { owner } = started(tags, metadata);
+    if (name === CALL_REPETITION) return this.#repeat(owner, data as CallRepetition);
     if (name !== MODEL_RETRY) return;
     const { seconds, reason } = data as ModelRetry;
-    this.#emit({ type: "model-retry", owner: started(tags, metadata).owner, seconds, reason });
+    this.#emit({ type: "model-retry", owner, seconds, reason });
+  }
+
+  /** A call that may be a repetition is run next, or was answered for the model. */
+  #repeat(owner: string, { call, name, args, answer }: CallRepetition): void {
+    if (answer === undefined) return void this.#repeated.add(call);
+    this.#made.add(call);
+    const details = { ...detailsOf({ name, call, input: JSON.stringify(args) }), repeated: true as const };
+    this.#fail(owner, details, { ok: false, result: answer });
   }
 
   override handleLLMNewToken(text: string, _at: unknown, runId: string): void {
@@ -137,7 +151,10 @@ export class Recorder extends BaseCallbackHandler {
   override handleToolStart(...args: Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>): void {
     const [tool, input, runId, , tags, metadata, runName, callId] = args;
     const run = started(tags, metadata);
-    const details = detailsOf({ name: runName ?? nameOf(tool), call: callId ?? runId, input });
+    const call = callId ?? runId;
+    const isRepeated = this.#repeated.delete(call);
+    const known = detailsOf({ name: runName ?? nameOf(tool), call, input });
+    const details: ToolDetails = { ...known, ...(isRepeated && { repeated: true }) };
     this.#settleUnread(run.owner);
     this.#runs.set(runId, { ...run, tool: details });
     this.#made.add(details.call);

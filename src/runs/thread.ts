@@ -5,6 +5,7 @@ import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchai
 import { HarnessError } from "../errors.ts";
 import { isBudgetStop } from "../middleware/budget/index.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
+import { isOvertaken } from "../middleware/repeats/journal.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
@@ -91,7 +92,10 @@ export async function isAsking(saver: BaseCheckpointSaver, thread: string): Prom
   const finished = finishedTasks(pendingWrites);
   return pendingWrites.some(
     ([task, channel, value]) =>
-      channel === INTERRUPT && !finished.has(task) && !isBudgetStop((value as Interrupt).value),
+      channel === INTERRUPT &&
+      !finished.has(task) &&
+      !isBudgetStop((value as Interrupt).value) &&
+      !isOvertaken({ id: task, value: (value as Interrupt).value }, pendingWrites),
   );
 }
 
@@ -99,8 +103,11 @@ export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Pr
   const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
   if (waiting.length === 0) return [];
   const saved = await (graph.checkpointer as BaseCheckpointSaver).getTuple(state.config);
-  const finished = finishedTasks(saved?.pendingWrites ?? []);
-  const interrupts = waiting.filter(({ id }) => !finished.has(id)).flatMap((task) => task.interrupts);
+  const writes = saved?.pendingWrites ?? [];
+  const finished = finishedTasks(writes);
+  const interrupts = waiting
+    .filter(({ id }) => !finished.has(id))
+    .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
   return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
 }
 

@@ -37,7 +37,7 @@ export async function backupStore(path: string, target: string): Promise<void> {
 async function withoutLeases(file: string): Promise<void> {
   const connection = await Connection.open(file);
   try {
-    connection.exec("DELETE FROM leases");
+    connection.exec("DELETE FROM leases; DELETE FROM edits;");
   } finally {
     connection.close();
   }

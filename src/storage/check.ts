@@ -1,8 +1,5 @@
-import { resolve } from "node:path";
-import { HarnessError } from "../errors.ts";
-import { inspectFile } from "./file-header.ts";
-import { openFile } from "./open.ts";
 import type { Problem, Progress } from "./problem.ts";
+import { openReadable } from "./readable.ts";
 import { Survey } from "./survey.ts";
 
 export interface CheckOptions {
@@ -14,12 +11,10 @@ export interface CheckOptions {
  * no such file, or none of ours.
  */
 export async function checkStore(path: string, { onProgress }: CheckOptions = {}): Promise<Problem[]> {
-  const file = resolve(path);
-  if (!inspectFile(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
-  const connection = await openFile(file, "read");
+  const { connection, problems, close } = await openReadable(path);
   try {
-    return new Survey(connection, {}, onProgress).run();
+    return [...problems, ...new Survey(connection, {}, onProgress).run()];
   } finally {
-    connection.close();
+    close();
   }
 }

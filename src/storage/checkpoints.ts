@@ -4,7 +4,7 @@ import type {
   CheckpointMetadata,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import { SCHEDULED, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
 import { corrupt, type Connection, type SqlValue } from "./connection.ts";
 import type { Encoder } from "./encode.ts";
 import type { Heads } from "./heads.ts";
@@ -79,7 +79,7 @@ export class Checkpoints {
       else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
     }
     const known = this.#find(place, top);
-    const seq = known?.seq ?? this.#append(place, top);
+    const seq = known?.seq ?? this.#append(place, top, exact);
     CHECKPOINTS.put(this.#connection, {
       ...place,
       seq,
@@ -93,8 +93,11 @@ export class Checkpoints {
   }
 
   /** Makes a checkpoint the newest. One that is put again keeps its place in the order instead. */
-  #append({ thread, ns, id }: Place, top: StoredHead | undefined): number {
-    if (top) this.#setWrites(CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq]), top.pending);
+  #append({ thread, ns, id }: Place, top: StoredHead | undefined, isEdited: boolean): number {
+    if (top) {
+      const writes = top.pending - (isEdited ? 0 : this.#forgetBegun(top));
+      this.#setWrites(CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq]), writes);
+    }
     const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
       last: number | null;
     };
@@ -106,6 +109,12 @@ export class Checkpoints {
     ) as { pending: number };
     this.#heads.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
     return seq;
+  }
+
+  /** That calls have begun is of use until their step is over, and a person's edit does not end it. */
+  #forgetBegun({ thread, ns, id }: StoredHead): number {
+    const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
+    return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;
   }
 
   #setWrites(row: Stored<typeof CHECKPOINTS> | undefined, writes: number): void {

@@ -13,6 +13,8 @@ const BUSY_TIMEOUT_MS = 10_000;
 export interface ConnectionOptions {
   /** `read`: nothing is written to the file. `frozen`: nobody writes to it, so no lock is taken either. */
   access?: "write" | "read" | "frozen";
+  /** The file that this is a copy of, for messages. */
+  of?: string;
 }
 
 /**
@@ -33,15 +35,18 @@ export class Connection {
     this.isReadOnly = isReadOnly;
   }
 
-  static async open(path: string, { access = "write" }: ConnectionOptions = {}): Promise<Connection> {
+  static async open(
+    path: string,
+    { access = "write", of = path }: ConnectionOptions = {},
+  ): Promise<Connection> {
     const Libsql = await loadLibsql();
     const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
     try {
       database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
-      return new Connection(path, database, access !== "write");
+      return new Connection(of, database, access !== "write");
     } catch (error) {
       database.close();
-      throw toHarnessError(path, error);
+      throw toHarnessError(of, error);
     }
   }
 

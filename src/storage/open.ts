@@ -48,15 +48,15 @@ export async function openStore(path: string): Promise<Connection> {
   }
 }
 
-/** Opens a file that is there. One that may not be written to is opened to be read. */
-export async function openFile(file: string, access: "write" | "read"): Promise<Connection> {
-  if (access === "write" && isWritable(file)) return Connection.open(file);
+/** Opens a file that is there, or a copy `of` it. One that may not be written to is opened to be read. */
+export async function openFile(file: string, access: "write" | "read", of = file): Promise<Connection> {
+  if (access === "write" && isWritable(file)) return Connection.open(file, { of });
   try {
-    return await Connection.open(file, { access: "read" });
+    return await Connection.open(file, { access: "read", of });
   } catch (error) {
     if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
     // SQLite wants to make files beside it, and cannot. It can do without where all is in the file itself.
-    if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen" });
+    if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen", of });
     throw new HarnessError(
       "storage-failed",
       `${file} may only be read, and its newest part is still in ${file}-wal: copy both to a place of yours.`,

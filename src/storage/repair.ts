@@ -3,10 +3,10 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { inspectFile } from "./file-header.ts";
 import { isAlive } from "./leases.ts";
-import { openFile, openStore } from "./open.ts";
+import { openStore } from "./open.ts";
 import type { Problem, Progress } from "./problem.ts";
+import { openReadable } from "./readable.ts";
 import { SqliteSaver } from "./saver.ts";
 import { Survey, type StoredThreadRow } from "./survey.ts";
 import { BLOBS, CHECKPOINTS, EDITS, LEASES, THREADS, WRITES } from "./tables.ts";
@@ -31,17 +31,17 @@ export async function repairStore(
   { onProgress }: { onProgress?: (progress: Progress) => void } = {},
 ): Promise<Repair> {
   const file = resolve(path);
-  if (!inspectFile(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
   const draft = `${file}.${randomUUID()}.new`;
-  const old = await openFile(file, "read");
+  const old = await openReadable(file);
   try {
-    refuseWhileUsed(old);
+    refuseWhileUsed(old.connection);
     const fresh = await openStore(draft);
     try {
-      const result = await copy(old, fresh, onProgress);
+      const { problems: found, ...rest } = await copy(old.connection, fresh, onProgress);
+      const result = { problems: [...old.problems, ...found], ...rest };
       fresh.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
       fresh.close();
-      old.close();
+      old.connection.close();
       return result.problems.length === 0 ? result : { ...result, kept: exchange(file, draft) };
     } finally {
       fresh.close();

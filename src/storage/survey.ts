@@ -1,13 +1,10 @@
-import { HarnessError } from "../errors.ts";
 import { hashOf } from "./blobs.ts";
 import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
 import { LEDGER_TABLES } from "./ledger.ts";
 import type { Problem, Progress } from "./problem.ts";
-import { SCHEMA_VERSION } from "./schema.ts";
 import { toText, type Stored } from "./table.ts";
 import { BLOBS, CHECKPOINTS, EDITS, HEADS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
-import { formatOf } from "./upgrade.ts";
 
 export type StoredBlob = Stored<typeof BLOBS>;
 export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
@@ -44,14 +41,7 @@ export class Survey {
     this.#onProgress = onProgress;
   }
 
-  /** Throws `storage-version` for a file of an earlier format, whose rows have no checksums. */
   run(): Problem[] {
-    if (formatOf(this.#connection) !== SCHEMA_VERSION) {
-      throw new HarnessError(
-        "storage-version",
-        `${this.#connection.path} has an earlier format. holdfast threads brings it up to date, and checks it on the way.`,
-      );
-    }
     const pages = this.#attempt(() => this.#connection.all("PRAGMA store.integrity_check(20)"));
     for (const row of pages ?? [{ integrity_check: "its pages cannot be checked" }]) {
       const what = String(row["integrity_check"]);

@@ -13,9 +13,12 @@ import { BLOBS, CHECKPOINTS, LEASES, THREADS, WRITES } from "./tables.ts";
 const SEALED = 3;
 const BATCH = 500;
 
-/** Brings a file of an earlier format up to date, all or nothing. */
-export function upgrade(connection: Connection): void {
-  if (formatOf(connection) === SCHEMA_VERSION) return;
+/** Brings a file of an earlier format up to date, all or nothing. A blob that is damaged can be left, and is so then. */
+export function upgrade(
+  connection: Connection,
+  { damaged = "refuse" }: { damaged?: "refuse" | "leave" } = {},
+): void {
+  if (knownFormatOf(connection) === SCHEMA_VERSION) return;
   if (connection.isReadOnly) {
     throw new HarnessError(
       "storage-version",
@@ -24,28 +27,33 @@ export function upgrade(connection: Connection): void {
   }
   connection.transaction(() => {
     // Another process may have been faster.
-    const format = formatOf(connection);
+    const format = knownFormatOf(connection);
     if (format === SCHEMA_VERSION) return;
     for (const step of MIGRATIONS.slice(format - 1)) connection.exec(step);
-    if (format < SEALED) seal(connection);
+    if (format < SEALED) seal(connection, damaged);
     connection.exec(`PRAGMA store.user_version = ${SCHEMA_VERSION}`);
   });
 }
 
 /** The header does not tell yet what is only in the log. */
 export function formatOf(connection: Connection): number {
-  const format = connection.get("PRAGMA store.user_version")?.["user_version"] as number;
+  return connection.get("PRAGMA store.user_version")?.["user_version"] as number;
+}
+
+function knownFormatOf(connection: Connection): number {
+  const format = formatOf(connection);
   checkFormat(connection.path, format);
   return format;
 }
 
 /** Gives every row its checksum. Blobs have had one of their content all along, and are checked by it. */
-function seal(connection: Connection): void {
+function seal(connection: Connection, damaged: "refuse" | "leave"): void {
   refuseWhileUsed(connection);
   connection.exec("DELETE FROM leases");
   for (const row of inBatches(connection, "blobs", "id")) {
     const blob = BLOBS.decode(row);
     if (!hashOf(blob.kind, blob.body).equals(blob.hash)) {
+      if (damaged === "leave") continue;
       throw corrupt(connection.path, `blob ${blob.id} does not match its checksum`);
     }
     connection.run("UPDATE blobs SET seal = ? WHERE id = ?", [BLOBS.seal(blob), blob.id]);

@@ -201,6 +201,20 @@ describe.runIf(bubblewrapWorks())("an isolated command", { timeout: 60_000 }, ()
     const { stdout } = spawnSync("ps", ["-eo", "args"], { encoding: "utf8" });
     expect(stdout.split("\n").filter((line) => line.endsWith("sleep 601"))).toEqual([]);
   });
+
+  it("does not outlive a process that is killed", async () => {
+    // Its numbers are others outside, so it is known by its arguments.
+    const left = (): string[] =>
+      spawnSync("ps", ["-eo", "args"], { encoding: "utf8" })
+        .stdout.split("\n")
+        .filter((line) => line === "sleep 602");
+    const program = `import { shellBackend } from "./src/files/index.ts";
+      await shellBackend(${JSON.stringify(root)}, { isolation: "always" }).execute("setsid sleep 602 & sleep 602");`;
+    const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
+    await vi.waitFor(() => expect(left()).toHaveLength(2), { timeout: 30_000 });
+    harness.kill("SIGKILL");
+    await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 20_000 });
+  });
 });
 
 it("is refused where it has to be isolated and cannot be", () => {

@@ -5,6 +5,7 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
 import { makeLeadAgent } from "../../lead/index.ts";
+import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { planMiddleware } from "../plan/index.ts";
 
@@ -24,6 +25,16 @@ const broken = (finish_reason = "tool_calls"): AIMessage =>
 const asked = (messages: readonly BaseMessage[]): string[] =>
   messages.filter(({ name }) => name === "tool_call_reminder").map(({ text }) => text);
 
+interface Given {
+  model: ScriptedModel;
+  checkpointer: SqliteSaver;
+}
+/** What a deep agent and a lead agent have in common. */
+interface Runs {
+  invoke: (input: object, config: object) => Promise<unknown>;
+  graph: { getState: (config: object) => Promise<{ values: unknown }> };
+}
+
 async function deep(steps: Step[], options: Parameters<typeof createDeepAgent>[0] = { plan: false }) {
   const model = new ScriptedModel(steps);
   const { messages } = (await createDeepAgent({ ...options, model }).invoke(go)) as {
@@ -33,6 +44,40 @@ async function deep(steps: Step[], options: Parameters<typeof createDeepAgent>[0
 }
 
 describe("an agent without a plan", () => {
+  it.each([60, 2_500])(
+    "is asked again for a call nested so deep that no checkpoint could be read again (%i)",
+    async (depth) => {
+      let value: unknown = "x";
+      for (let at = 0; at < depth; at++) value = at % 2 === 0 ? [value] : { a: value };
+      const nested = callTool("ls", { path: "/", value });
+      const config = { configurable: { thread_id: "t" } };
+      const helper = { name: "helper", description: "Helps.", plan: false as const };
+      const task = callTool("task", { description: "Look", subagent_type: helper.name });
+      const leadOptions = {
+        baseDir: mkdtempSync(join(tmpdir(), "holdfast-nested-")),
+        title: { model: new ScriptedModel(["T"]) },
+      };
+      const agents: [Step[], (options: Given) => object][] = [
+        [[nested, LOOK, "Done."], (options) => createDeepAgent({ ...options, plan: false })],
+        [[[nested, LOOK], "Done."], (options) => createDeepAgent({ ...options, plan: false })],
+        [
+          [task, nested, LOOK, "Seen.", "Done."],
+          (options) => createDeepAgent({ ...options, subagents: [helper] }),
+        ],
+        [[nested, LOOK, "Done."], (options) => makeLeadAgent(config, { ...options, ...leadOptions })],
+      ];
+      for (const [steps, make] of agents) {
+        const checkpointer = await sqliteSaver(":memory:");
+        const agent = make({ model: new ScriptedModel(steps), checkpointer }) as Runs;
+        await agent.invoke(go, config);
+        const { messages } = (await agent.graph.getState(config)).values as { messages: BaseMessage[] };
+        expect(messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "ai"]);
+        expect(messages.at(-1)!.text).toBe("Done.");
+        checkpointer.close();
+      }
+    },
+  );
+
   it("is asked again for a call that could not be read, and goes on", async () => {
     const { model, messages } = await deep([broken(), LOOK, "Done."]);
     expect(asked(model.requests[1]!.messages)).toEqual([

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { REPEATS } from "../repeats/check-options.ts";
 
 const isFunction = (value: unknown): boolean => typeof value === "function";
 
@@ -17,4 +18,4 @@ const RULE = z.strictObject({
 /** LangChain takes a rule that it cannot read for no rule at all, and asks nobody. */
 export const INTERRUPT_ON = z.record(z.string(), z.union([z.boolean(), RULE]));
 
-export const CONSENT_OPTIONS = z.strictObject({ interruptOn: INTERRUPT_ON });
+export const CONSENT_OPTIONS = z.strictObject({ interruptOn: INTERRUPT_ON, repeats: REPEATS.optional() });

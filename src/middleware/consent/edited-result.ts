@@ -12,7 +12,15 @@ export function withEditNote(
   result: ToolMessage | Command,
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): ToolMessage | Command {
-  const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
+  return withNote(
+    result,
+    CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after)),
+    id,
+  );
+}
+
+/** The result of a call with a remark in front. */
+export function withNote(result: ToolMessage | Command, note: string, id: string): ToolMessage | Command {
   if (ToolMessage.isInstance(result)) return noted(result, note);
   const { update } = result as { update?: { messages?: unknown } };
   if (!isCommand(result) || !Array.isArray(update?.messages)) return result;

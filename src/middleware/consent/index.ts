@@ -3,8 +3,12 @@ import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware, type InterruptOnConfig } from "langchain";
 import { checkOptions } from "../check-options.ts";
 import { ownerOf } from "../plan/events.ts";
+import type { Unended } from "../repeats/journal.ts";
+import type { RepeatOptions } from "../repeats/options.ts";
+import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
+import { unknownOutcome } from "../repeats/repetition.ts";
 import { askPerson, decisionList, reviewFields, type ReviewFields } from "../review.ts";
-import { answeredOnce } from "../tool-errors/index.ts";
+import { answered, answeredOnce } from "../tool-errors/index.ts";
 import { withholdCalls } from "../withheld-calls.ts";
 import { CONSENT_OPTIONS } from "./check-options.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
@@ -12,8 +16,9 @@ import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewe
 import { withEditNote } from "./edited-result.ts";
 import { openCalls } from "./open-calls.ts";
 import type { ConsentOptions } from "./options.ts";
-import { sharedAnswer } from "./shared-answer.ts";
-import { askingTurn, type AskingTurn, type CallContext, type Rules } from "./turn.ts";
+import { RecordedCall } from "./recorded-call.ts";
+import { earlierAnswer, sharedAnswer } from "./shared-answer.ts";
+import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
 
 /**
  * The value of the interrupt that asks about one call. Resume with a `ConsentDecision`; the answers of LangChain's
@@ -29,6 +34,8 @@ export interface ConsentRequest extends ReviewFields {
   name: string;
   args: Record<string, unknown>;
   allowedDecisions: readonly string[];
+  /** How often the call was under way when a run was stopped: it may have had its effect already. */
+  repeated?: number;
   /** What was wrong with the last decision, when there was one. */
   error?: string;
   /** An answer without an interrupt's id that was not taken, as it may have been about another call. */
@@ -42,20 +49,43 @@ export interface ConsentRequest extends ReviewFields {
  */
 export function consentMiddleware(options: ConsentOptions) {
   checkOptions(options, { name: "consentMiddleware", schema: CONSENT_OPTIONS });
+  return gate("HumanInTheLoopMiddleware", options);
+}
+
+/**
+ * Keeps calls that were under way when a run was stopped from being run again unseen, as `repeats` says of each tool.
+ * The same as `consentMiddleware` has, for agents without.
+ */
+export function repeatsMiddleware(repeats: RepeatOptions = {}) {
+  checkOptions({ interruptOn: {}, repeats }, { name: "repeatsMiddleware", schema: CONSENT_OPTIONS });
+  return gate("RepeatsMiddleware", { interruptOn: {}, repeats });
+}
+
+/** What every call passes before it is run. */
+function gate(name: string, options: ConsentOptions) {
   const rules = rulesOf(options);
   return createMiddleware({
-    name: "HumanInTheLoopMiddleware",
+    name,
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool, state, runtime } = request;
       const context = { state, runtime };
-      const turn = await askingTurn(toolCall, rules, context);
-      if (turn.message) withholdCalls(turn.message, turn.asking);
-      if (turn.at < 0) return answeredOnce(request, handler);
-      const decision = await decided({ call: toolCall, tool, rules, ...turn }, context);
+      const recorded = await RecordedCall.find(request, { rules, repeats: options.repeats });
+      if (recorded.policy === "unknown") return unknownOutcome(toolCall);
+      const ruleOf: RuleOf = (call) =>
+        recorded.mustAsk(call) ? always(rules.get(call.name)) : rules.get(call.name);
+      const turn = await askingTurn(toolCall, ruleOf, context);
+      if (turn.message && turn.asking.length > 0) withholdCalls(turn.message, turn.asking);
+      const answer = recorded.repeated ? answered : answeredOnce;
+      const run = (made: typeof request) =>
+        recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
+      if (turn.at < 0) return recorded.policy === "consent" ? unknownOutcome(toolCall) : run(request);
+      const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };
+      const decision = await decided(pending, context);
+      if (decision === undefined) return unknownOutcome(toolCall);
       if (decision.type === "reject" || decision.type === "respond") return refused(toolCall, decision);
       const args: Record<string, unknown> = decision.type === "edit" ? decision.args : toolCall.args;
-      if (isDeepStrictEqual(args, toolCall.args)) return answeredOnce(request, handler);
-      const result = await answeredOnce({ ...request, toolCall: { ...toolCall, args } }, handler);
+      if (isDeepStrictEqual(args, toolCall.args)) return run(request);
+      const result = await run({ ...request, toolCall: { ...toolCall, args } });
       return withEditNote(result, { id: toolCall.id ?? "", before: toolCall.args, after: args });
     },
   });
@@ -63,25 +93,39 @@ export function consentMiddleware(options: ConsentOptions) {
 
 const ALL: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
 
-function rulesOf({ interruptOn }: ConsentOptions): Rules {
+/** A rule that holds for a call whatever it is about. */
+function always(rule: InterruptOnConfig = ALL): InterruptOnConfig {
+  const { when: _, ...others } = rule;
+  return others;
+}
+
+function rulesOf({ interruptOn }: ConsentOptions): ReadonlyMap<string, InterruptOnConfig> {
   const entries = Object.entries(interruptOn).flatMap(([name, rule]): [string, InterruptOnConfig][] =>
     rule === false ? [] : [[name, rule === true ? ALL : rule]],
   );
   return new Map(entries);
 }
 
-type Pending = Omit<Reviewed, "rule" | "open"> & AskingTurn & { rules: Rules };
+type Pending = Omit<Reviewed, "rule" | "open"> &
+  AskingTurn & { ruleOf: RuleOf; repeated: Unended | undefined };
 
-/** Asks until the answer can be read: LangGraph replays every earlier answer on resume, also one that could not be. */
-async function decided(pending: Pending, context: CallContext): Promise<ReadDecision> {
+/**
+ * Asks until the answer can be read: LangGraph replays every earlier answer on resume, also one that could not be.
+ * Undefined where a call may be a repetition and an earlier answer cannot be told from one about that.
+ */
+async function decided(pending: Pending, context: CallContext): Promise<ReadDecision | undefined> {
   const { configurable = {} } = context.runtime;
-  const { call, asking, rules } = pending;
-  const rule = rules.get(call.name)!;
+  const { call, asking, ruleOf, repeated } = pending;
+  const rule = ruleOf(call)!;
   let { asking: open } = pending;
-  for (let reading: Reading | undefined; ;) {
+  let reading: Reading | undefined;
+  const earlier = repeated && earlierAnswer(configurable, repeated);
+  if (earlier === "unclear") return undefined;
+  if (earlier?.isSame) reading = { error: REPEAT_TEXTS.earlierAnswer };
+  for (;;) {
+    let stray = earlier ? { putAside: earlier.answer } : {};
     const shared = sharedAnswer(configurable);
     const count = decisionList(shared?.answer)?.length ?? 1;
-    let stray: { putAside?: unknown } = {};
     if (shared && count !== asking.length) {
       const known = await openCalls(call, asking, configurable);
       ({ open } = known);
@@ -100,7 +144,7 @@ async function decided(pending: Pending, context: CallContext): Promise<ReadDeci
 }
 
 async function requestFor(
-  { call, open, rules }: Pending & Pick<Reviewed, "open">,
+  { call, open, ruleOf, repeated }: Pending & Pick<Reviewed, "open">,
   context: CallContext,
   last: Reading | undefined,
 ): Promise<ConsentRequest> {
@@ -110,10 +154,13 @@ async function requestFor(
   const listed = isMiscounted ? open : [call];
   const reviews = await Promise.all(
     listed.map(async ({ name, args }, at) => {
-      const rule = rules.get(name)!;
+      const rule = ruleOf(listed[at]!)!;
       const described = await describe(listed[at]!, rule, context);
-      // LangChain's UIs show the description and know no error.
-      const description = error === undefined ? described : `${error}\n\n${described}`;
+      const isRepeated = repeated?.calls.has(listed[at]!.id ?? "");
+      // LangChain's UIs show the description and know nothing else.
+      const description = [error, isRepeated && REPEAT_TEXTS.question, described]
+        .filter(Boolean)
+        .join("\n\n");
       return { action: { name, args, description }, rule };
     }),
   );
@@ -124,7 +171,8 @@ async function requestFor(
     call: call.id ?? "",
     name: call.name,
     args: call.args,
-    allowedDecisions: rules.get(call.name)!.allowedDecisions,
+    allowedDecisions: ruleOf(call)!.allowedDecisions,
+    ...(repeated && { repeated: repeated.times }),
     ...(error !== undefined && { error }),
     ...reviewFields(reviews),
   };

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Unended } from "../repeats/journal.ts";
 
 /** What LangGraph keeps of the answers that a task has got, as far as it is used here. */
 interface Scratchpad {
@@ -35,4 +36,27 @@ export function sharedAnswer(configurable: Record<string, unknown>): SharedAnswe
   }
   // An invocation has answers with ids, or one without.
   return { answer, isNew: configurable["__pregel_resume_map"] === undefined, putAside };
+}
+
+/**
+ * Puts aside what was answered before a call was run that may be a repetition: nobody meant it to be run twice. Whether
+ * an answer without an id came since is not certain where it is the same as the one that was put aside (`isSame`).
+ * `unclear` where LangGraph keeps earlier answers that it would mix with new ones.
+ */
+export function earlierAnswer(
+  configurable: Record<string, unknown>,
+  { asked, hasAnswers, times }: Pick<Unended, "asked" | "hasAnswers" | "times">,
+): { answer: unknown; isSame: boolean } | "unclear" | undefined {
+  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+  const { repeated, putAside } = (asked ?? {}) as { repeated?: unknown; putAside?: unknown };
+  const isAsked = repeated === times;
+  if (hasAnswers && !isAsked) return "unclear";
+  const answer = pad?.nullResume;
+  const isSame = isAsked && putAside !== undefined && isDeepStrictEqual(answer, putAside);
+  if (!pad || (isAsked && !isSame)) return undefined;
+  if (!isAsked) pad.resume.length = 0;
+  delete pad.nullResume;
+  // By its id the person has answered all the same.
+  if (answer === undefined) return undefined;
+  return { answer, isSame: isSame && pad.resume.length === 0 };
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import type { InterruptOnConfig, Runtime, ToolCallRequest } from "langchain";
 
-/** The tools that wait for consent, by name. */
-export type Rules = ReadonlyMap<string, InterruptOnConfig>;
+/** The rule by which a call waits for consent; undefined when it does not. */
+export type RuleOf = (call: ToolCall) => InterruptOnConfig | undefined;
 
 /** What a rule's functions are given. */
 export interface CallContext {
@@ -21,7 +21,7 @@ export interface AskingTurn {
 }
 
 /** Finds the turn that a call belongs to, and who else in it asks. */
-export async function askingTurn(call: ToolCall, rules: Rules, context: CallContext): Promise<AskingTurn> {
+export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallContext): Promise<AskingTurn> {
   const { messages } = context.state;
   const message = messages.findLast(
     (other): other is AIMessage =>
@@ -34,7 +34,7 @@ export async function askingTurn(call: ToolCall, rules: Rules, context: CallCont
   for (const [index, other] of (own < 0 ? [call] : calls).entries()) {
     const isOwn = index === Math.max(own, 0);
     // Another middleware may have changed the arguments on their way here: what arrives is what would run.
-    if (!(await mustAsk(isOwn ? call : other, rules, { ...context, isOwn }))) continue;
+    if (!(await mustAsk(isOwn ? call : other, ruleOf, { ...context, isOwn }))) continue;
     if (isOwn) at = asking.length;
     asking.push(isOwn ? call : other);
   }
@@ -60,10 +60,10 @@ function placeOf(call: ToolCall, calls: readonly ToolCall[]): number {
 
 async function mustAsk(
   toolCall: ToolCall,
-  rules: Rules,
+  ruleOf: RuleOf,
   { state, runtime, isOwn }: CallContext & { isOwn: boolean },
 ): Promise<boolean> {
-  const rule = rules.get(toolCall.name);
+  const rule = ruleOf(toolCall);
   if (!rule?.when) return rule !== undefined;
   try {
     return await rule.when({ toolCall, tool: undefined, state, runtime });

@@ -22,7 +22,9 @@ describe("a request", () => {
   it("has no result without a call, and one result for each call", () => {
     const orphan = [result("gone"), person("go"), calls("a"), result("a"), result("a", "again"), result("x")];
     expect(shown(paired(orphan))).toEqual(["go", "ai", "result of a"]);
-    expect(shown(paired([calls("a"), person("stop")]))).toEqual(["ai", "Not finished: ", "stop"]);
+    const unanswered = paired([calls("a"), person("stop")]);
+    expect(shown(unanswered)).toEqual(["ai", "Not finished: ", "stop"]);
+    expect(unanswered[1]!.text).toContain("may have carried it out");
   });
 
   it("keeps the results of models that use their call ids again", () => {

@@ -53,6 +53,6 @@ export function paired(messages: BaseMessage[]): BaseMessage[] {
 
 function notRun({ name, id = "" }: ToolCall): ToolMessage {
   const content =
-    "Not finished: the run was interrupted before this call returned. Call it again if you still need it.";
+    "Not finished: the run was interrupted before this call returned, and may have carried it out. If you still need it, find that out before you call it again.";
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }

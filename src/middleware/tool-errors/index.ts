@@ -1,7 +1,8 @@
+import { setMaxListeners } from "node:events";
 import { ToolMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp, type Command } from "@langchain/langgraph";
 import { createMiddleware, MiddlewareError, ToolInvocationError } from "langchain";
-import { HarnessError } from "../../errors.ts";
+import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 
 /**
  * Makes a result of a tool's error, so that the run goes on, in words for the model. Bears the name of LangChain's
@@ -29,17 +30,28 @@ export async function answered<Request extends ToolRequest>(
   request: Request,
   handler: Handler<Request>,
 ): Promise<ToolMessage | Command> {
+  const signal = signalOf(request.runtime);
+  // LangGraph has one signal for all calls of a turn. Each listens to it, and Node 20 takes more than ten for a leak.
+  if (signal) setMaxListeners(0, signal);
   try {
     return await handler({ ...request, [ANSWERED]: true });
   } catch (error) {
     // Control flow, and whatever comes of the run's own end. A tool may abort requests of its own as it likes.
-    if (isGraphBubbleUp(error) || isAborted(request.runtime)) throw error;
-    // How the agent was built is nothing that the model could put right.
-    if (HarnessError.from(error)?.code === "invalid-options") throw error;
+    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
+    if (NOT_FOR_MODELS.has(HarnessError.from(error)?.code)) throw error;
     const { name, id = "" } = request.toolCall;
     return new ToolMessage({ content: describeToolError(error), status: "error", name, tool_call_id: id });
   }
 }
+
+/** How the agent was built, and what became of its thread, is nothing that a model could put right. */
+const NOT_FOR_MODELS: ReadonlySet<HarnessErrorCode | undefined> = new Set<HarnessErrorCode>([
+  "invalid-options",
+  "storage-corrupt",
+  "storage-failed",
+  "thread-busy",
+  "thread-changed",
+]);
 
 /**
  * Runs a tool like `answered`, but leaves its error to an `answered` further out where there is one: a user's
@@ -52,8 +64,8 @@ export async function answeredOnce<Request extends ToolRequest>(
   return ANSWERED in request ? handler(request) : answered(request, handler);
 }
 
-function isAborted(runtime: unknown): boolean {
-  return (runtime as { signal?: AbortSignal } | undefined)?.signal?.aborted ?? false;
+function signalOf(runtime: unknown): AbortSignal | undefined {
+  return (runtime as { signal?: AbortSignal } | undefined)?.signal;
 }
 
 /** What a failed tool says to the model: what was wrong, without stack or paths of the host. */

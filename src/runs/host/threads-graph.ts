@@ -1,28 +1,26 @@
 import { shortened } from "../../middleware/shortened.ts";
-import type { Environment } from "../../models/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent } from "../agent.ts";
-import { modelFor, OFFLINE } from "../model.ts";
+import { OFFLINE, type modelFor } from "../model.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
 import type { HostedGraph } from "./graphs.ts";
 
 export interface ThreadsGraphOptions {
   saver: SqliteSaver;
-  env: Environment;
   /** How a new thread is run. Without a model: whatever the environment says. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** Where the offline model works, which knows nothing but directories. */
   cwd: string;
-  /** After how many seconds a silent model is given up. */
-  timeout?: number | undefined;
+  /** Finds the model by the name in a thread's settings. */
+  modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
-export function threadsGraph({ saver, env, defaults, cwd, timeout }: ThreadsGraphOptions): HostedGraph {
+export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOptions): HostedGraph {
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -30,7 +28,7 @@ export function threadsGraph({ saver, env, defaults, cwd, timeout }: ThreadsGrap
     prepare: async (thread, { settings: given }) => {
       const known = await knownSettings(saver, thread);
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
-      const model = await modelFor(wanted.model, { env, isWatched: true, timeout });
+      const model = await modelOf(wanted.model);
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
       return {

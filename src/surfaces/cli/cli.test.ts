@@ -631,15 +631,16 @@ describe("threads", () => {
     const other = await sqliteSaver(join(home, "threads.db"));
     const release = await other.acquireThread("garden-1");
     try {
-      for (const args of [
-        ["resume", "garden-1"],
-        ["plan", "edit", "garden-1"],
-        ["rm", "garden-1"],
-      ]) {
-        const { code, err } = await holdfast(args, { env: { EDITOR: "true" } });
+      for (const command of ["resume", "rm"]) {
+        const { code, err } = await holdfast([command, "garden-1"]);
         expect(code).toBe(1);
         expect(err).toContain("is in use by process");
       }
+      const { code, out } = await holdfast(["plan", "edit", "garden-1"], { env: { EDITOR: "true" } });
+      expect(code).toBe(0);
+      expect(out).toBe(
+        "garden-1 is running; your changes are made between two of its steps.\nNothing was changed.\n",
+      );
     } finally {
       await release();
       other.close();

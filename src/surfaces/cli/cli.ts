@@ -11,6 +11,7 @@ import { asTyped, complaint } from "./wording.ts";
 const USAGE: readonly HarnessErrorCode[] = [
   "invalid-options",
   "invalid-plan",
+  "turn-unfinished",
   "invalid-model",
   "invalid-request",
 ];

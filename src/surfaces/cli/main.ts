@@ -1,12 +1,8 @@
 #!/usr/bin/env node
-import { setMaxListeners } from "node:events";
 import { inspect } from "node:util";
 import { cli } from "./cli.ts";
 import { EXIT } from "./exit-codes.ts";
 import { harmless, shown } from "./output/harmless.ts";
-
-// Every tool call of a turn listens to LangGraph's signals; Node takes more than ten listeners for a leak.
-setMaxListeners(0);
 
 const { stdin, stdout, stderr, env } = process;
 

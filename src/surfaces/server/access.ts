@@ -73,20 +73,14 @@ export class Access {
   }
 
   isVisible(user: string | undefined, { id, hosted }: KnownThread): boolean {
-    return this.mayUse(user, { id, owner: hosted?.owner, metadata: hosted?.metadata });
+    return this.mayUse(user, { id, owner: hosted?.owner });
   }
 
-  mayUse(
-    user: string | undefined,
-    {
-      id,
-      owner,
-      metadata = {},
-    }: { id: string; owner: string | undefined; metadata?: HostedThread["metadata"] | undefined },
-  ): boolean {
+  mayUse(user: string | undefined, { id, owner }: { id: string; owner: string | undefined }): boolean {
     if (!this.#auth) return true;
     if (user === undefined) return false;
     if (!this.#auth.mayUse) return owner === user;
+    const { metadata = {} } = this.#host.ledger.thread(id) ?? {};
     return this.#auth.mayUse({ id: user }, { id, metadata, ...(owner !== undefined && { owner }) });
   }
 }

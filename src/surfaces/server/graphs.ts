@@ -7,10 +7,12 @@ import type { HostedGraph } from "../../runs/host/graphs.ts";
 /** A compiled graph of LangGraph's, or an agent made of one. */
 export type ServedGraph = RunAgent | (RunGraph & Pick<RunAgent, "stream">);
 
-/** A graph, or what makes one for each run from its config, as `makeLeadAgent` does. */
-export type GraphSource =
-  | ServedGraph
-  | ((config: RunnableConfig & { context?: unknown }) => ServedGraph | Promise<ServedGraph>);
+/** Makes a graph for each run from its config, as `makeLeadAgent` does. */
+export type GraphFactory = (
+  config: RunnableConfig & { context?: unknown },
+) => ServedGraph | Promise<ServedGraph>;
+
+export type GraphSource = ServedGraph | GraphFactory;
 
 /** What a graph keeps its threads and memories in. */
 export interface GraphHome {
@@ -20,8 +22,9 @@ export interface GraphHome {
 
 /** Makes a user's own graph one that can be hosted. It gets the server's checkpointer. */
 export function hostedGraph(name: string, source: GraphSource, home: GraphHome): HostedGraph {
+  const fixed = typeof source === "function" ? undefined : settled(name, source, home);
   const build = async (config: RunnableConfig & { context?: unknown }): Promise<RunAgent> =>
-    settled(name, typeof source === "function" ? await source(config) : source, home);
+    fixed ?? settled(name, await (source as GraphFactory)(config), home);
   let reader: Promise<RunAgent> | undefined;
   return {
     prepare: async (thread, { configurable = {}, context, metadata }) => ({

@@ -1,4 +1,4 @@
 export type { Auth, User } from "./access.ts";
-export type { GraphSource, ServedGraph } from "./graphs.ts";
+export type { GraphFactory, GraphSource, ServedGraph } from "./graphs.ts";
 export { createServer, type Server, type ServerOptions } from "./server.ts";
 export { listen, type Listening, type ListenOptions } from "./listen.ts";

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { HTTPException } from "hono/http-exception";
 import { streamSSE, type SSEStreamingApi } from "hono/streaming";
 import type { ServerContext } from "./context.ts";
@@ -10,6 +11,11 @@ const HEARTBEAT_MS = 15_000;
 export class Streams {
   #open = 0;
   readonly #closing = new AbortController();
+
+  constructor() {
+    // Each stream listens; Node takes more than ten listeners for a leak.
+    setMaxListeners(0, this.#closing.signal);
+  }
 
   /** Answers a request with events for as long as `work` takes, or somebody reads. Answers 429 where there are too many. */
   open(c: ServerContext, work: (stream: SSEStreamingApi, signal: AbortSignal) => Promise<void>): Response {

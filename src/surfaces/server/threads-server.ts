@@ -1,6 +1,5 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
-import { modelFor } from "../../runs/model.ts";
 import type { Prices } from "../../runs/prices.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
@@ -19,9 +18,9 @@ export const GRAPH = "holdfast";
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<Server> {
-  const { saver, env, defaults, token, hosts, origins, isOpen, prices, timeout } = options;
+  const { saver, defaults, token, hosts, origins, isOpen, prices } = options;
   // What is wrong with the model is said now rather than by the first run.
-  const { name: model } = await modelFor(defaults.model, { env, isWatched: true, timeout });
+  const { name: model } = await options.modelOf(defaults.model);
   const { server } = await assemble({
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,

@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import { withoutKeysOf } from "../../../models/keys.ts";
 
 /** What is done with a model's requests and answers. */
 export interface Watch {
@@ -10,7 +11,7 @@ export interface Watch {
   onTools?: (tools: readonly unknown[]) => unknown[];
 }
 
-/** The same model, with a last look at every request and a first one at every answer. */
+/** The same model, with a last look at every request and a first one at every answer; its errors are without its key. */
 export function watchedModel<T extends object>(model: T, watch: Watch): T {
   return new Proxy(model, {
     get(target, property) {
@@ -23,9 +24,13 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
         case "invoke":
           return async (input: unknown, ...rest: unknown[]) => {
             const sent = Array.isArray(input) ? watch.onRequest(input as BaseMessage[]) : input;
-            const answer = await method(sent, ...rest);
-            if (typeof answer === "object" && answer) watch.onAnswer?.(answer);
-            return answer;
+            try {
+              const answer = await method(sent, ...rest);
+              if (typeof answer === "object" && answer) watch.onAnswer?.(answer);
+              return answer;
+            } catch (error) {
+              throw await withoutKeysOf(target, error);
+            }
           };
         case "bindTools":
           return (tools: readonly unknown[], ...rest: unknown[]) =>

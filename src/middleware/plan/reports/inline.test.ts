@@ -175,7 +175,7 @@ describe("a report that is refused", () => {
     expect(model.requests.map((request) => told(request.messages).length)).toEqual([0, 0, 1, 1, 1]);
     expect(told(messages)).toEqual([]);
     expect(model.requests[2]!.messages.at(-1)!.text).toBe(
-      "worked 2\n\n<system_reminder>todo_done: there is no item 7; known ids: 1-3.</system_reminder>",
+      "worked 2\n\n<system_reminder>todo_done: there is no item 7; known ids: 1-3.\nThis report changed nothing.</system_reminder>",
     );
   });
 
@@ -187,7 +187,22 @@ describe("a report that is refused", () => {
       },
     );
     expect(statuses).toEqual(["completed", "in_progress", "pending"]);
-    expect(told(model.requests[2]!.messages)[0]).toContain("there is no build");
+    const [reply] = told(model.requests[2]!.messages);
+    expect(reply).toContain("there is no build");
+    expect(reply).not.toContain("changed nothing");
+  });
+
+  it("for one of several items says that none of them was taken", async () => {
+    const todos = ["read", { content: "build", after: [1] }, "test"];
+    const { model, statuses } = await run([
+      [callTool("write_todos", { todos }), work(1)],
+      work(2, "3,2"),
+      ...Array<Step>(3).fill("So far."),
+    ]);
+    expect(statuses).toEqual(["in_progress", "pending", "pending"]);
+    expect(told(model.requests[2]!.messages)).toEqual([
+      "Item 2 cannot be completed before 1: it depends on that. Complete that first.\nThis report changed nothing.",
+    ]);
   });
 
   it("is told for a finished plan too", async () => {
@@ -320,7 +335,7 @@ describe("reports and everything else that happens to a plan", () => {
     const [first, second] = model.requests[2]!.messages.slice(-2);
     expect([first!.text, second!.text]).toEqual([
       "worked 2",
-      "worked 3\n\n<system_reminder>todo_done: there is no item 99; known ids: 1-3.</system_reminder>",
+      "worked 3\n\n<system_reminder>todo_done: there is no item 99; known ids: 1-3.\nThis report changed nothing.</system_reminder>",
     ]);
   });
 

@@ -80,6 +80,8 @@ function withReply(report: Report, { issues, accepted }: Outcome): Report {
   const notes = accepted?.notes ?? [];
   // The engine speaks of the field that a plan call would have.
   const lines = issues.map(({ message }) => message.replace(/^done\b/, DONE_ARGUMENT));
+  // Otherwise a model takes the items of its report that are not named here for completed.
+  if (!accepted) lines.push("This report changed nothing.");
   const reply = [...lines, ...(notes.length > 0 ? [`Note: ${notes.join(" ")}`] : [])].join("\n");
   return { ...report, ...(issues.length > 0 && { isRefused: true }), ...(reply && { reply }) };
 }

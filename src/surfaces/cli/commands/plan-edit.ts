@@ -2,12 +2,17 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HarnessError, type HarnessErrorCode } from "../../../errors.ts";
-import { describeChanges, diffTodos } from "../../../plan/index.ts";
-import { openQuestions, readPlan, writePlan } from "../../../runs/thread.ts";
+import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
+import type { RunAgent } from "../../../runs/agent.ts";
+import { requestEdit } from "../../../runs/mailbox.ts";
+import { PlanConflict, type PlanEdit } from "../../../runs/merged-plan.ts";
+import { openQuestions, readPlan } from "../../../runs/thread.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
-import { harmless, oneLine, shown } from "../output/harmless.ts";
+import { Interruption } from "../interruption.ts";
+import { harmless, joined, oneLine, shown } from "../output/harmless.ts";
+import { conflictLines, conflictText } from "../plan-conflict.ts";
 import { planItems, planText } from "../plan-text.ts";
 import { confirmed } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
@@ -20,17 +25,37 @@ export interface PlanEditFlags {
   state?: string | undefined;
 }
 
-/** `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. */
+/**
+ * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. Nobody is kept from the thread
+ * meanwhile: where another process runs it, that one makes the edit.
+ */
 export async function planEdit({ thread, state }: PlanEditFlags, terminal: Terminal): Promise<number> {
   return withSaver(statePath(state, terminal), async (saver) => {
-    const { id } = await findThread(saver, thread);
-    const release = await saver.acquireThread(id);
-    try {
-      return await editPlan(saver, id, terminal);
-    } finally {
-      await release();
+    const found = await findThread(saver, thread);
+    const agent = await editableAgent(saver, found.id);
+    if (found.state === "running") {
+      const id = oneLine(quoted(found.id));
+      terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
     }
+    return editPlan(agent, found.id, terminal);
   });
+}
+
+/** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
+async function editableAgent(saver: SqliteSaver, thread: string): Promise<RunAgent> {
+  const agent = await agentOf(saver, thread);
+  const id = quoted(thread);
+  if (!(await settingsOf(saver, thread)).plan) {
+    throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);
+  }
+  const waiting = await openQuestions(agent, thread);
+  if (waiting.some(({ kind }) => kind === "plan-approval")) {
+    throw new HarnessError(
+      "invalid-options",
+      `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
+    );
+  }
+  return agent;
 }
 
 /** What another text may mend. */
@@ -41,25 +66,10 @@ const REFUSED: readonly HarnessErrorCode[] = [
   "turn-unfinished",
 ];
 
-async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal): Promise<number> {
-  const { stdout, env } = terminal;
-  const agent = await agentOf(saver, thread);
-  if (!(await settingsOf(saver, thread)).plan) {
-    throw new HarnessError(
-      "invalid-options",
-      `Thread ${quoted(thread)} has no plan: it was run with --no-plan.`,
-    );
-  }
-  const waiting = await openQuestions(agent, thread);
-  if (waiting.some(({ kind }) => kind === "plan-approval")) {
-    const id = quoted(thread);
-    throw new HarnessError(
-      "invalid-options",
-      `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
-    );
-  }
-  const before = await readPlan(agent, thread);
-  const original = planText(before);
+async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
+  const { stdout, stderr, env } = terminal;
+  let base = await readPlan(agent, thread);
+  const original = planText(base);
   let markdown = original;
   for (;;) {
     markdown = await edit(markdown, env);
@@ -67,20 +77,55 @@ async function editPlan(saver: SqliteSaver, thread: string, terminal: Terminal):
       stdout.write(shown`Nothing was changed.\n`);
       return EXIT.done;
     }
+    let todos: readonly unknown[] = [];
     try {
-      await writePlan(agent, thread, { todos: planItems(markdown, before), base: before });
-      break;
+      todos = planItems(markdown, base);
+      const plan = await requested(agent, thread, { todos, base }, terminal);
+      stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
+      return EXIT.done;
     } catch (error) {
       const known = HarnessError.from(error);
+      if (known?.code === "edit-withdrawn") {
+        const { message } = await withText(known, markdown);
+        stderr.write(shown`holdfast: ${oneLine(message)}\n`);
+        return EXIT.interrupted;
+      }
       if (!known || !REFUSED.includes(known.code)) throw error;
       if (!canAsk(terminal, {})) throw await withText(known, markdown);
       stdout.write(shown`${oneLine(known.message)}\n`);
+      if (known instanceof PlanConflict && known.conflicts.length > 0) {
+        stdout.write(shown`${joined(conflictLines(known), "\n")}\n`);
+      }
       if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;
+      if (!(known instanceof PlanConflict)) continue;
+      markdown = conflictText(known, { base, sent: todos });
+      base = [...known.todos];
     }
   }
-  const changes = describeChanges(diffTodos(before, await readPlan(agent, thread)));
-  stdout.write(shown`${harmless(changes)}\n`);
-  return EXIT.done;
+}
+
+/** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
+async function requested(
+  agent: RunAgent,
+  thread: string,
+  change: PlanEdit,
+  { stdout }: Terminal,
+): Promise<Todo[]> {
+  const interruption = new Interruption(stdout, () => {});
+  const onWait = (): void => {
+    stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
+  };
+  try {
+    return await requestEdit(agent, thread, change, { signal: interruption.signal, onWait });
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** What is different from the plan that the person saw: the edit, and what the agent did meanwhile. */
+function sinceBase(base: readonly Todo[], plan: readonly Todo[]): string {
+  const changes = diffTodos(base, plan);
+  return changes.length > 0 ? describeChanges(changes) : "Nothing was changed.";
 }
 
 /** The same error, with where the text is that would be lost otherwise. */

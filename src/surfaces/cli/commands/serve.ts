@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
+import { modelFor } from "../../../runs/model.ts";
 import { readPrices } from "../../../runs/prices.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
@@ -29,10 +30,9 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
-      env,
       cwd,
       defaults,
-      timeout: flags.timeout,
+      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],

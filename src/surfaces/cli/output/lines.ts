@@ -75,8 +75,9 @@ function failureLines(event: ToolEnd, paint: Paint): Harmless[] {
   ];
 }
 
-function toolLine({ owner, name }: ToolEnd, sign: Harmless, about: string, paint: Paint): Harmless {
-  return shown`${prefix(owner)}${sign} ${paint("dim", oneLine(`${name} ${about}`))}`;
+function toolLine({ owner, name, repeated }: ToolEnd, sign: Harmless, about: string, paint: Paint): Harmless {
+  const mark = repeated ? " (was stopped before)" : "";
+  return shown`${prefix(owner)}${sign} ${paint("dim", oneLine(`${name}${mark} ${about}`))}`;
 }
 
 /** How much is shown of what a sub-agent was asked to do. */

@@ -1,0 +1,2 @@
+/** The instructions of every agent in the live benchmark, whatever it plans with. */
+export const LIVE_SYSTEM_PROMPT = `You do the user's task in a working folder, on your own: there is nobody to ask. The folder is / for the file tools, and commands run in it. Node.js is installed; there is no network. Do all of the task exactly as it is described, and leave no other files behind. When it is done, say so in one sentence.`;

@@ -1,0 +1,97 @@
+import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { isGraphInterrupt, type Command } from "@langchain/langgraph";
+import { CallRecord, type Unended } from "../repeats/journal.ts";
+import type { RepeatOptions, RepeatPolicy } from "../repeats/options.ts";
+import { policyOf } from "../repeats/policy.ts";
+import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
+import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
+import { withNote } from "./edited-result.ts";
+
+interface Request {
+  toolCall: ToolCall;
+  tool: unknown;
+  runtime: { configurable?: Record<string, unknown> };
+}
+
+interface Policies {
+  /** The tools that wait for consent. */
+  rules: ReadonlyMap<string, unknown>;
+  repeats: false | RepeatOptions | undefined;
+}
+
+/** A call with what is known of its beginnings. */
+export class RecordedCall {
+  readonly #call: ToolCall;
+  readonly #policies: Policies;
+  readonly #record: CallRecord | undefined;
+  readonly #unended: Unended | undefined;
+  /**
+   * What becomes of a call that may be a repetition; undefined for any other. `consent`: it is run if it waits for
+   * consent and gets it.
+   */
+  readonly policy: RepeatPolicy | "consent" | undefined;
+
+  private constructor(
+    call: ToolCall,
+    policies: Policies,
+    known: {
+      record?: CallRecord | undefined;
+      unended?: Unended | undefined;
+      policy?: RepeatPolicy | undefined;
+    },
+  ) {
+    this.#call = call;
+    this.#policies = policies;
+    this.#record = known.record;
+    this.#unended = known.unended;
+    this.policy = known.record && known.unended?.times ? (known.policy ?? "consent") : undefined;
+  }
+
+  static async find({ toolCall, tool, runtime }: Request, policies: Policies): Promise<RecordedCall> {
+    const policy = policyIn(policies, toolCall.name, tool);
+    const isHarmless = policy === "harmless";
+    // Whoever asks has to know who else does.
+    if (isHarmless && !policies.rules.has(toolCall.name)) return new RecordedCall(toolCall, policies, {});
+    const record = CallRecord.of(toolCall.id ?? "", runtime.configurable);
+    const unended = await record?.unended();
+    return new RecordedCall(toolCall, policies, { unended, policy, ...(!isHarmless && { record }) });
+  }
+
+  /** What was under way in its step, where the call may be a repetition. */
+  get repeated(): Unended | undefined {
+    return this.policy && this.#unended;
+  }
+
+  /** Whether a person is to be asked about a call of the turn because it may be a repetition. */
+  mustAsk({ id = "", name }: ToolCall): boolean {
+    if (id === this.#call.id) return this.policy === "ask";
+    return (this.#unended?.calls.has(id) ?? false) && policyIn(this.#policies, name) === "ask";
+  }
+
+  /** Runs the call; that it has begun is saved first. */
+  async run<Made extends Request>(
+    request: Made,
+    { handler, wasAsked }: { handler: (request: Made) => Promise<ToolMessage | Command>; wasAsked: boolean },
+  ): Promise<ToolMessage | Command> {
+    const { toolCall, runtime } = request;
+    await this.#record?.begin({ wasAsked });
+    if (this.policy) {
+      markRepetition(toolCall, runtime.configurable);
+      await tellRepetition(toolCall);
+    }
+    try {
+      const result = await handler(request);
+      const isFailed = ToolMessage.isInstance(result) && result.status === "error";
+      return this.policy && isFailed ? withNote(result, REPEAT_TEXTS.failed, toolCall.id ?? "") : result;
+    } catch (error) {
+      if (isGraphInterrupt(error)) await this.#record?.pause();
+      throw error;
+    }
+  }
+}
+
+/** Where nothing is said of repetitions, those matter that a person has to allow. */
+function policyIn({ rules, repeats }: Policies, name: string, tool?: unknown): RepeatPolicy | undefined {
+  if (repeats === false || (!repeats && !rules.has(name))) return "harmless";
+  return policyOf(name, tool, repeats ?? {});
+}

@@ -1,0 +1,154 @@
+import {
+  ERROR,
+  INTERRUPT,
+  RESUME,
+  SCHEDULED,
+  uuid5,
+  type CheckpointPendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../../errors.ts";
+import { isRecord } from "../review.ts";
+import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
+
+/** What is kept of a call that has begun, until its step is over. */
+interface Entry {
+  task: string;
+  call: string;
+  /** How often it has begun. */
+  times: number;
+}
+
+/** What earlier invocations have left of a step. */
+export interface Unended {
+  /** The ids of calls that were begun, and neither ended nor stopped to ask. */
+  calls: ReadonlySet<string>;
+  /** How often the call at hand was: 0 when it is none of them. */
+  times: number;
+  /** The value of the question that the call at hand last stopped with. */
+  asked: unknown;
+  /** Whether LangGraph has answers in store for it. */
+  hasAnswers: boolean;
+}
+
+/** The calls that each task has begun, by what LangGraph keeps for it in memory. */
+const begunHere = new WeakMap<object, Set<string>>();
+
+/**
+ * The record that a call has begun. It is a write among those that LangGraph saves of a step's tasks, under an id that
+ * is no task's: LangGraph leaves it alone, and every checkpointer keeps it.
+ */
+export class CallRecord {
+  readonly #call: string;
+  readonly #step: Step;
+  readonly #configurable: Record<string, unknown>;
+  #times = 0;
+
+  private constructor(call: string, step: Step, configurable: Record<string, unknown>) {
+    this.#call = call;
+    this.#step = step;
+    this.#configurable = configurable;
+  }
+
+  /** The record of a call, from its task's configuration; undefined where nothing is saved. */
+  static of(call: string, configurable: Record<string, unknown> = {}): CallRecord | undefined {
+    const step = stepOf(configurable);
+    return step && new CallRecord(call, step, configurable);
+  }
+
+  /** What is left of the step; undefined for one that nobody has begun before. */
+  async unended(): Promise<Unended | undefined> {
+    if (this.#isBegunHere()) return undefined;
+    // LangGraph says so in the first step of an invocation, and no later one has been begun before.
+    if (this.#configurable["__pregel_resuming"] !== true) return undefined;
+    const { task } = this.#step;
+    const { writes, before } = await this.#read();
+    const here = unendedOf(writes);
+    // Some models give all calls of a turn one id; then the task tells them apart.
+    const own = [...here.filter((entry) => entry.task === task), ...before];
+    this.#times = Math.max(0, ...own.filter(({ call }) => call === this.#call).map(({ times }) => times));
+    return {
+      calls: new Set([...here, ...before].map(({ call }) => call)),
+      times: this.#times,
+      asked: lastAsked(writes, task),
+      hasAnswers: writes.some(([id, channel]) => id === task && channel === RESUME),
+    };
+  }
+
+  /**
+   * To be called before anything of the call is done. Of one that a person `wasAsked` about the callers know, too: they
+   * keep the question.
+   */
+  async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
+    if (this.#isBegunHere()) return;
+    const callers = wasAsked ? callersOf(this.#configurable) : [];
+    for (const step of [...callers, this.#step]) {
+      await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
+    }
+    const pad = this.#configurable["__pregel_scratchpad"] as object;
+    begunHere.set(pad, (begunHere.get(pad) ?? new Set()).add(this.#call));
+  }
+
+  /** Whether it was begun in this invocation: somebody further out tries again, or minds it, too. */
+  #isBegunHere(): boolean {
+    return begunHere.get(this.#configurable["__pregel_scratchpad"] as object)?.has(this.#call) ?? false;
+  }
+
+  /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
+  async pause(): Promise<void> {
+    await this.#put(this.#step, null);
+  }
+
+  async #put({ saver, config, task }: Step, entry: Entry | null): Promise<void> {
+    try {
+      await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(this.#call, task));
+    } catch (cause) {
+      if (HarnessError.from(cause)) throw cause;
+      const message = `It could not be saved that a call begins, so it was not made: ${String(cause)}`;
+      throw new HarnessError("storage-failed", message, { cause });
+    }
+  }
+
+  /** The writes of the step, and what was begun in those that people's edits of the state have replaced. */
+  async #read(): Promise<{ writes: readonly CheckpointPendingWrite[]; before: Entry[] }> {
+    const { saver, config } = this.#step;
+    const { checkpoint_id: id, ...place } = config.configurable;
+    // One that is asked for by its id is not watched any more for others that go on from it.
+    const newest = await saver.getTuple({ configurable: place });
+    let saved = newest?.checkpoint.id === id ? newest : await saver.getTuple(config);
+    const writes = saved?.pendingWrites ?? [];
+    const before: Entry[] = [];
+    while (saved?.metadata?.source === "update" && saved.parentConfig) {
+      saved = await saver.getTuple(saved.parentConfig);
+      before.push(...unendedOf(saved?.pendingWrites ?? []));
+    }
+    return { writes, before };
+  }
+}
+
+/**
+ * Whether a call was begun after the question that a task last stopped with: the answer was given, and what became of
+ * the call is not known.
+ */
+export function isOvertaken(
+  { id, value }: { id: string; value: unknown },
+  writes: readonly CheckpointPendingWrite[],
+): boolean {
+  const { call, repeated = 0 } = (value ?? {}) as { call?: unknown; repeated?: number };
+  return unendedOf(writes).some(
+    (entry) => entry.task === id && entry.call === call && entry.times > repeated,
+  );
+}
+
+/** What a task writes that has not finished. */
+const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
+
+function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
+  const finished = new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
+  return writes
+    .flatMap(([, channel, value]) => (channel === SCHEDULED && isEntry(value) ? [value] : []))
+    .filter(({ task }) => !finished.has(task));
+}
+
+function isEntry(value: unknown): value is Entry {
+  return isRecord(value) && typeof value["call"] === "string" && typeof value["times"] === "number";
+}

@@ -1,0 +1,14 @@
+/**
+ * What becomes of a call that was under way when its process was stopped, and that LangGraph would run again:
+ * `repeat`: it is run, and the tool can tell (`isRepetition`); `ask`: a person decides; `unknown`: it is not run, and
+ * the model is told that its outcome is unknown; `harmless`: calls of this tool change nothing outside of the thread,
+ * so nothing is recorded of them and they are simply run.
+ */
+export type RepeatPolicy = "repeat" | "ask" | "unknown" | "harmless";
+
+/**
+ * The policy of each tool by its name, and of those that are not named under `*`. Default: a tool that says so itself
+ * by MCP's annotations is `harmless` (`readOnlyHint`) or repeated (`idempotentHint`); a call that waits for consent is
+ * asked about, again; the outcome of any other is unknown.
+ */
+export type RepeatOptions = Readonly<Record<string, RepeatPolicy>>;

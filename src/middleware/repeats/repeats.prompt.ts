@@ -1,0 +1,13 @@
+/** What is read of a call that may have been carried out before. */
+export const REPEAT_TEXTS = {
+  /** The model, in place of a result. */
+  unknown:
+    "It is not known whether this {name} call was carried out: the run was stopped while it was under way. It was not run again. Find out what it has done before you make it again.",
+  /** The model, in front of the error of a call that was run again. */
+  failed: "[This call was under way once before and may have had its effect then.]",
+  /** A person who is asked about the call. */
+  question:
+    "This call was under way when the run was stopped. It may have had its effect already; to allow it is to run it again.",
+  /** A person whose answer came before the call was run. */
+  earlierAnswer: "That answer was given before the call was run. Answer this question by its interrupt's id.",
+};

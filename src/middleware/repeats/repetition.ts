@@ -1,0 +1,57 @@
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
+import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { REPEAT_TEXTS } from "./repeats.prompt.ts";
+
+/** The configurable in which a tool finds the ids of calls that may be repetitions. */
+const KEY = "holdfast_repetitions";
+
+/** What LangChain hands to a tool besides its arguments, as far as it is used here. */
+export interface RepeatedRuntime {
+  configurable?: Record<string, unknown> | undefined;
+  toolCallId?: string | undefined;
+  toolCall?: { id?: string | undefined } | undefined;
+}
+
+/**
+ * Whether the call that a tool is answering may have been carried out before: it was under way when an earlier process
+ * was stopped. Takes what LangChain hands to a tool as its second argument. The call's id is the same as then, in
+ * `toolCallId`: a key by which a service can tell that it has done the work already.
+ */
+export function isRepetition(runtime: unknown): boolean {
+  const { configurable, toolCallId, toolCall } = (runtime ?? {}) as RepeatedRuntime;
+  const ids = configurable?.[KEY];
+  return Array.isArray(ids) && ids.includes(toolCallId ?? toolCall?.id);
+}
+
+/** Lets the tool know. LangChain hands a task's own configurable to it. */
+export function markRepetition({ id }: ToolCall, configurable: Record<string, unknown> | undefined): void {
+  if (!configurable) return;
+  const ids = configurable[KEY];
+  configurable[KEY] = [...(Array.isArray(ids) ? (ids as unknown[]) : []), id];
+}
+
+/** The custom event of LangChain's callbacks that says a call may be a repetition. */
+export const CALL_REPETITION = "call-repetition";
+
+/** What that event says. */
+export interface CallRepetition {
+  call: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** What the model was answered in its place; absent when it is run. */
+  answer?: string;
+}
+
+export async function tellRepetition({ id = "", name, args }: ToolCall, answer?: string): Promise<void> {
+  const event: CallRepetition = { call: id, name, args, ...(answer !== undefined && { answer }) };
+  // Fails outside of a run, where nobody listens.
+  await dispatchCustomEvent(CALL_REPETITION, event).catch(() => {});
+}
+
+/** What the model is answered of a call whose outcome nobody knows. */
+export async function unknownOutcome(call: ToolCall): Promise<ToolMessage> {
+  const { id = "", name } = call;
+  const content = REPEAT_TEXTS.unknown.replace("{name}", () => name);
+  await tellRepetition(call, content);
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+}

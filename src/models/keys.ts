@@ -1,0 +1,24 @@
+import { isGraphBubbleUp } from "@langchain/langgraph";
+import { fieldsOf } from "./copy.ts";
+import { settled } from "./deferred.ts";
+import { withoutSecrets } from "./discreet.ts";
+import { redact } from "./redact.ts";
+import { read } from "./settings.ts";
+
+/** The same error of a call to this model, whoever made the model, without its key and those of the environment. */
+export async function withoutKeysOf(model: object, error: unknown): Promise<unknown> {
+  if (isGraphBubbleUp(error)) return error;
+  // A model that could not be chosen has no key.
+  const keys = keysOf(await settled(model).catch(() => model));
+  return withoutSecrets(error, (text) => redact(text, process.env, keys));
+}
+
+/** What a model was made with that it calls secret itself, and what is so without saying. */
+function keysOf(model: object): string[] {
+  const { bound, lc_secrets } = model as { bound?: object; lc_secrets?: Record<string, string> };
+  if (bound) return keysOf(bound);
+  const fields = { ...fieldsOf(model), ...model } as Record<string, unknown>;
+  const named = ["apiKey", ...Object.keys(lc_secrets ?? {})].map((name) => fields[name]);
+  const set = Object.values(lc_secrets ?? {}).map((variable) => read(process.env, variable));
+  return [...named, ...set].filter((value) => typeof value === "string");
+}

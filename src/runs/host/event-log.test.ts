@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { EventLog, type Entry } from "./event-log.ts";
+
+async function all<T>(entries: AsyncIterable<Entry<T>>): Promise<Entry<T>[]> {
+  const found: Entry<T>[] = [];
+  for await (const entry of entries) found.push(entry);
+  return found;
+}
+
+it("a reader gets what was there and what comes, in order, until the log is closed", async () => {
+  const log = new EventLog<string>();
+  log.push("a");
+  const reading = all(log.read(0));
+  log.push("b");
+  await Promise.resolve();
+  log.push("c");
+  log.close();
+  expect(await reading).toEqual([
+    { n: 1, event: "a" },
+    { n: 2, event: "b" },
+    { n: 3, event: "c" },
+  ]);
+  expect(await all(log.read(2))).toEqual([{ n: 3, event: "c" }]);
+  expect(log.since(1)).toEqual([
+    { n: 2, event: "b" },
+    { n: 3, event: "c" },
+  ]);
+});
+
+it("a reader that does not read costs nothing: the log keeps so many, and it finds a gap", async () => {
+  const log = new EventLog<number>({ first: 100, most: 8 });
+  const slow = log.read(99);
+  log.push(0);
+  expect((await slow.next()).value).toEqual({ n: 100, event: 0 });
+  for (let at = 1; at <= 1000; at += 1) {
+    expect(log.push(at)).toBe(100 + at);
+    expect(log.last - log.first).toBeLessThan(8);
+  }
+  log.close();
+  const rest = await all(slow);
+  expect(rest[0]).toEqual({ n: log.first - 1, gap: true });
+  expect(rest.slice(1).map((entry) => ("event" in entry ? entry.event : undefined))).toEqual(
+    log.since(0).map((entry) => ("event" in entry ? entry.event : undefined)),
+  );
+});
+
+it("a reader that goes is forgotten", async () => {
+  const log = new EventLog<string>();
+  const gone = new AbortController();
+  const reading = all(log.read(0, { signal: gone.signal }));
+  await Promise.resolve();
+  expect(log.isRead).toBe(true);
+  gone.abort();
+  expect(await reading).toEqual([]);
+  expect(log.isRead).toBe(false);
+  log.push("a");
+  expect(await all(log.read(0, { isFollowing: false }))).toEqual([{ n: 1, event: "a" }]);
+});

@@ -1,0 +1,168 @@
+import { MemorySaver } from "@langchain/langgraph";
+import { Client } from "@langchain/langgraph-sdk";
+import { afterEach, expect, it } from "vitest";
+import { serve, type Served } from "../../../test/served.ts";
+import { createDeepAgent } from "../../deep/index.ts";
+import { ScriptedModel } from "../../testing/index.ts";
+import type { Auth } from "./access.ts";
+
+let served: Served;
+afterEach(() => served.close());
+
+const USERS: Record<string, string> = { "key-ann": "ann", "key-ben": "ben" };
+const AUTH: Auth = {
+  authenticate: (request) => {
+    const id = USERS[request.headers.get("x-api-key") ?? ""];
+    return id === undefined ? undefined : { id };
+  },
+};
+
+async function start(auth: Auth = AUTH): Promise<{ ann: Client; ben: Client }> {
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."], { loop: true }) });
+  served = await serve({ agent: graph }, { auth });
+  const of = (apiKey: string) => new Client({ apiUrl: served.url, apiKey, callerOptions: { maxRetries: 0 } });
+  return { ann: of("key-ann"), ben: of("key-ben") };
+}
+
+const ask = (content: string) => ({ messages: [{ type: "human", content }] });
+
+/** Every route that names a thread or a run. */
+const ROUTES = (thread: string, run: string): [method: string, path: string, body?: object][] => [
+  ["GET", `/threads/${thread}`],
+  ["PATCH", `/threads/${thread}`, { metadata: { x: 1 } }],
+  ["DELETE", `/threads/${thread}`],
+  ["POST", `/threads/${thread}/copy`, {}],
+  ["GET", `/threads/${thread}/state`],
+  ["GET", `/threads/${thread}/state/x`],
+  ["POST", `/threads/${thread}/state/checkpoint`, { checkpoint: { thread_id: thread } }],
+  ["POST", `/threads/${thread}/state`, { values: { files: {} } }],
+  ["PATCH", `/threads/${thread}/state`, { metadata: {} }],
+  ["POST", `/threads/${thread}/history`, {}],
+  ["POST", `/threads/${thread}/runs`, { assistant_id: "agent", input: null }],
+  ["POST", `/threads/${thread}/runs`, { assistant_id: "agent", input: null, if_not_exists: "create" }],
+  ["POST", `/threads/${thread}/runs/stream`, { assistant_id: "agent", input: null }],
+  ["POST", `/threads/${thread}/runs/wait`, { assistant_id: "agent", input: null }],
+  ["GET", `/threads/${thread}/runs`],
+  ["GET", `/threads/${thread}/runs/${run}`],
+  ["DELETE", `/threads/${thread}/runs/${run}`],
+  ["GET", `/threads/${thread}/runs/${run}/join`],
+  ["GET", `/threads/${thread}/runs/${run}/stream`],
+  ["POST", `/threads/${thread}/runs/${run}/cancel`, {}],
+  ["GET", `/runs/${run}/stream`],
+  ["POST", `/threads/${thread}/stream/events`, { channels: ["values"] }],
+  ["POST", `/threads/${thread}/commands`, { id: 1, method: "state.get", params: {} }],
+  ["POST", "/threads/prune", { thread_ids: [thread] }],
+];
+
+it("a thread of one user does not exist for another, on any route", async () => {
+  const { ann, ben } = await start();
+  const { thread_id: thread } = await ann.threads.create();
+  await ann.runs.wait(thread, "agent", { input: ask("Hi") });
+  const { run_id: run } = (await ann.runs.list(thread))[0]!;
+  for (const [method, path, body] of ROUTES(thread, run)) {
+    const response = await fetch(served.url + path, {
+      method,
+      headers: { "x-api-key": "key-ben", "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status, `${method} ${path}`).toBe(404);
+    expect(await response.text()).toMatch(/not found/);
+  }
+  expect(await ben.threads.search()).toEqual([]);
+  expect(await ben.threads.count()).toBe(0);
+  expect((await ann.threads.search()).map(({ thread_id }) => thread_id)).toEqual([thread]);
+  expect((await ann.threads.getState<{ messages: unknown[] }>(thread)).values.messages).toHaveLength(2);
+  // A run of another thread is not found by way of one's own.
+  const own = await ben.threads.create();
+  await expect(ben.runs.get(own.thread_id, run)).rejects.toThrow(/404/);
+  await ben.runs.cancelMany({ threadId: thread, status: "all" });
+  await expect(ben.threads.create({ threadId: thread, ifExists: "do_nothing" })).rejects.toThrow(/404/);
+});
+
+it("a run without a thread, and what is in the store, is its user's alone", async () => {
+  const { ann, ben } = await start();
+  let run = "";
+  for await (const { event, data } of ann.runs.stream(null, "agent", {
+    input: ask("Hi"),
+    streamMode: "values",
+  })) {
+    if (event === "metadata") run = (data as { run_id: string }).run_id;
+  }
+  const join = async (key: string) => {
+    const response = await fetch(`${served.url}/runs/${run}/stream`, {
+      headers: { "x-api-key": key, "last-event-id": "-1" },
+    });
+    await response.text();
+    return response.status;
+  };
+  expect(await join("key-ann")).toBe(200);
+  expect(await join("key-ben")).toBe(404);
+
+  await ann.store.putItem(["notes"], "secret", { text: "hidden" });
+  await ben.store.putItem(["notes"], "mine", { text: "seen" });
+  expect((await ben.store.searchItems(["notes"])).items.map(({ key }) => key)).toEqual(["mine"]);
+  expect((await ben.store.searchItems([])).items.map(({ namespace }) => namespace)).toEqual([["notes"]]);
+  expect((await ben.store.listNamespaces()).namespaces).toEqual([["notes"]]);
+  expect(await ben.store.getItem(["users", "ann", "notes"], "secret").catch(() => null)).toBeNull();
+});
+
+it("nobody is somebody: without a user every route is refused, and the random token opens nothing", async () => {
+  await start();
+  for (const headers of [{}, { "x-api-key": "key-eve" }, { authorization: "Bearer key-ann" }] as Record<
+    string,
+    string
+  >[]) {
+    const { status } = await fetch(`${served.url}/threads/search`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: "{}",
+    });
+    expect(status).toBe(401);
+  }
+  expect(served.token).toBe("");
+});
+
+it("another rule may share threads", async () => {
+  const { ann, ben } = await start({
+    ...AUTH,
+    mayUse: (user, { owner, metadata }) => owner === user.id || metadata["team"] === true,
+  });
+  await ann.threads.create({ threadId: "private" });
+  await ann.threads.create({ threadId: "shared", metadata: { team: true } });
+  expect((await ben.threads.search()).map(({ thread_id }) => thread_id)).toEqual(["shared"]);
+  expect((await ann.threads.search()).map(({ thread_id }) => thread_id).toSorted()).toEqual([
+    "private",
+    "shared",
+  ]);
+});
+
+it("any checkpointer will do, and a graph with another one of its own is refused", async () => {
+  const checkpointer = new MemorySaver();
+  const model = new ScriptedModel(["Hello."], { loop: true });
+  served = await serve({ agent: createDeepAgent({ model }) }, { checkpointer });
+  const { thread_id: thread } = await served.client.threads.create();
+  await served.client.runs.wait(thread, "agent", { input: ask("Hi") });
+  expect((await served.client.threads.search())[0]).toMatchObject({ thread_id: thread, status: "idle" });
+  await served.client.threads.delete(thread);
+  expect(await served.client.threads.count()).toBe(0);
+  const other = createDeepAgent({ model, checkpointer: new MemorySaver() });
+  await expect(serve({ agent: other }, { checkpointer })).rejects.toThrow(/has a checkpointer of its own/);
+});
+
+it("a factory builds the agent of each run from what the client configured", async () => {
+  const { makeLeadAgent } = await import("../../lead/index.ts");
+  const seen: unknown[] = [];
+  served = await serve({
+    lead: (config) => {
+      seen.push(config.configurable?.["is_plan_mode"]);
+      return makeLeadAgent(config, {
+        model: new ScriptedModel(["Hello.", "A title"], { loop: true }),
+        sandbox: {},
+      });
+    },
+  });
+  const { thread_id: thread } = await served.client.threads.create();
+  const config = { configurable: { is_plan_mode: true } };
+  await served.client.runs.wait(thread, "lead", { input: ask("Hi"), config });
+  expect(seen).toContain(true);
+});

@@ -1,0 +1,258 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { serve, type Served } from "../../../../test/served.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import { ScriptedModel } from "../../../testing/index.ts";
+
+let served: Served;
+const FRIEND = "https://chat.example.com";
+
+beforeAll(async () => {
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."], { loop: true }) });
+  served = await serve({ agent: graph }, { origins: [FRIEND] });
+});
+afterAll(() => served.close());
+
+interface Sent {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Whether the body is announced and never sent. */
+  isCut?: boolean;
+}
+
+/** Sends a request as it is: `fetch` would not lie about the host. */
+function send({
+  method = "POST",
+  path = "/threads/search",
+  headers = {},
+  body,
+  isCut = false,
+}: Sent): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+  const { hostname, port } = new URL(served.url);
+  return new Promise((resolve, reject) => {
+    const length =
+      body === undefined || "content-length" in headers
+        ? {}
+        : { "content-length": String(Buffer.byteLength(body)) };
+    const sent = httpRequest(
+      { hostname, port, method, path, headers: { ...headers, ...length } },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+        response.on("end", () => {
+          resolve({ status: response.statusCode!, headers: response.headers, text });
+          if (isCut) sent.destroy();
+        });
+      },
+    );
+    sent.on("error", reject);
+    if (isCut) sent.flushHeaders();
+    else sent.end(body);
+  });
+}
+
+const good = () => ({ "x-api-key": served.token, "content-type": "application/json" });
+
+it("nobody is let in without the token, whatever route is asked for", async () => {
+  const routes = [
+    "GET /info",
+    "POST /threads",
+    "GET /threads/x",
+    "POST /runs/stream",
+    "GET /store/items",
+    "DELETE /threads/x",
+    "GET /nothing",
+    "POST /threads/x/commands",
+    "GET /runs/x/stream",
+  ];
+  for (const route of routes) {
+    const [method, path] = route.split(" ") as [string, string];
+    for (const headers of [
+      {},
+      { "x-api-key": "" },
+      { authorization: "Bearer" },
+      { authorization: `Bearer ${served.token}x` },
+      { authorization: `Basic ${served.token}` },
+      { cookie: `token=${served.token}` },
+    ]) {
+      const { status, text } = await send({
+        method,
+        path,
+        headers: { "content-type": "application/json", ...headers } as Record<string, string>,
+        ...(method !== "GET" && { body: "{}" }),
+      });
+      expect(status, `${route} ${JSON.stringify(headers)}`).toBe(401);
+      expect(text).not.toContain(served.token);
+    }
+  }
+  expect((await send({ method: "GET", path: `/info?token=${served.token}` })).status).toBe(401);
+  expect(
+    (await send({ method: "GET", path: "/info", headers: { authorization: `Bearer ${served.token}` } }))
+      .status,
+  ).toBe(200);
+  expect((await send({ method: "GET", path: "/ok" })).status).toBe(200);
+});
+
+it("a name that is not this machine's is not served, so that no other site can be made to point here", async () => {
+  for (const host of [
+    "evil.example.com",
+    "evil.example.com:80",
+    "127.0.0.1.evil.example.com",
+    "localhost.evil.example.com",
+    "0.0.0.0",
+    "10.0.0.1",
+  ]) {
+    expect((await send({ headers: { ...good(), host }, body: "{}" })).status, host).toBe(421);
+  }
+  for (const host of ["localhost:1234", "LOCALHOST", "[::1]:99", "127.0.0.1"]) {
+    expect((await send({ headers: { ...good(), host }, body: "{}" })).status, host).toBe(200);
+  }
+});
+
+it("a page of another site is refused even with the token, and may not ask either", async () => {
+  for (const origin of [
+    "https://evil.example.com",
+    "null",
+    "http://localhost:3000",
+    "http://127.0.0.1",
+    "file://",
+    `${FRIEND}.evil.example.com`,
+  ]) {
+    for (const method of ["POST", "OPTIONS"]) {
+      const { status, headers } = await send({ method, headers: { ...good(), origin }, body: "{}" });
+      expect(status, `${method} ${origin}`).toBe(403);
+      expect(headers["access-control-allow-origin"]).toBeUndefined();
+    }
+  }
+  const own = await send({ headers: { ...good(), origin: served.url }, body: "{}" });
+  expect(own.status).toBe(200);
+  expect(own.headers["access-control-allow-origin"]).toBeUndefined();
+});
+
+it("a page that is allowed may ask, is let in with the token, and reads where to reconnect", async () => {
+  const asked = await send({
+    method: "OPTIONS",
+    headers: {
+      origin: FRIEND,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-api-key",
+    },
+  });
+  expect(asked.status).toBe(204);
+  expect(asked.headers).toMatchObject({
+    "access-control-allow-origin": FRIEND,
+    "access-control-allow-headers": "x-api-key",
+  });
+  expect(asked.headers["access-control-allow-credentials"]).toBeUndefined();
+  expect(
+    (await send({ headers: { origin: FRIEND, "content-type": "application/json" }, body: "{}" })).status,
+  ).toBe(401);
+  const { status, headers } = await send({ headers: { ...good(), origin: FRIEND }, body: "{}" });
+  expect(status).toBe(200);
+  expect(headers["access-control-expose-headers"]).toBe("Content-Location, Location, X-Pagination-Total");
+});
+
+it("nothing but JSON is read, and not more than eight megabytes of it", async () => {
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+    "text/json",
+  ]) {
+    const { status } = await send({ headers: { ...good(), "content-type": type }, body: "{}" });
+    expect(status, type).toBe(415);
+  }
+  const { "content-type": _, ...untyped } = good();
+  expect((await send({ headers: untyped, body: "{}" })).status).toBe(415);
+  const nine = 9 * 1024 * 1024;
+  expect((await send({ headers: { ...good(), "content-length": String(nine) }, isCut: true })).status).toBe(
+    413,
+  );
+  const endless = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65_536)) });
+  const streamed = fetch(`${served.url}/threads`, {
+    method: "POST",
+    headers: good(),
+    body: endless,
+    duplex: "half",
+  } as object);
+  // Whoever is still sending may find the connection closed before the answer.
+  expect(
+    await streamed.then(
+      ({ status }) => status,
+      () => 413,
+    ),
+  ).toBe(413);
+  for (const body of ["{", "[]", '"x"', "null", "{} {}"]) {
+    const { status, text } = await send({ headers: good(), body });
+    expect(status, body).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ error: "bad-request", message: "The body is no JSON object." });
+  }
+});
+
+it("a name that is no name, and values of the wrong kind, are answered and not stumbled over", async () => {
+  const cases: [string, string, object, number][] = [
+    ["POST", "/threads", { thread_id: "../../etc/passwd" }, 422],
+    ["POST", "/threads", { thread_id: "a\nb" }, 422],
+    ["GET", "/threads/..%2f..%2fetc", {}, 422],
+    ["POST", "/threads/x/runs", { assistant_id: "nobody" }, 404],
+    ["POST", "/threads/new-one/runs", { assistant_id: "agent", input: "words" }, 422],
+    ["POST", "/threads/new-one/runs", { assistant_id: "agent", multitask_strategy: "fight" }, 422],
+    ["POST", "/threads/new-one/runs", { input: {} }, 422],
+    ["POST", "/threads/new-one/stream/events", { channels: "all" }, 422],
+    ["PUT", "/store/items", { namespace: "x", key: 1 }, 422],
+    ["GET", "/threads/new-one/runs/unknown", {}, 404],
+    ["POST", "/crons", {}, 404],
+  ];
+  for (const [method, path, body, expected] of cases) {
+    const text = method === "GET" ? {} : { body: JSON.stringify(body) };
+    const { status, text: answer } = await send({ method, path, headers: good(), ...text });
+    expect(status, `${method} ${path} ${answer}`).toBe(expected);
+    expect(JSON.parse(answer)).toMatchObject({
+      error: expect.any(String) as string,
+      message: expect.any(String) as string,
+    });
+  }
+});
+
+it("every answer says that nothing of it is to be guessed at or shown elsewhere, and a page has no inline scripts", async () => {
+  const { headers } = await send({ headers: good(), body: "{}" });
+  expect(headers).toMatchObject({
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+  });
+  expect(headers["set-cookie"]).toBeUndefined();
+  const page = await send({ method: "GET", path: "/" });
+  const policy = String(page.headers["content-security-policy"]);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  expect(page.headers["x-frame-options"]).toBe("DENY");
+});
+
+it("more streams than anybody needs are refused, and a stream that is closed makes room", async () => {
+  const open = (): Promise<Response> =>
+    fetch(`${served.url}/threads/streams/stream/events`, {
+      method: "POST",
+      headers: good(),
+      body: JSON.stringify({ channels: ["values"] }),
+    });
+  const streams: Response[] = [];
+  for (let n = 0; n < 128; n += 1) streams.push(await open());
+  expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+  const refused = await open();
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: "too-many-streams" });
+  await Promise.all(streams.map(({ body }) => body!.cancel()));
+  for (;;) {
+    const again = await open();
+    const { status } = again;
+    await again.body!.cancel();
+    if (status === 200) break;
+  }
+});
