@@ -5,7 +5,6 @@ import {
   addItem,
   conflictsOf,
   isDirty,
-  merged,
   moveItem,
   rebased,
   removeItem,
@@ -49,7 +48,7 @@ describe("a plan under a person's hands", () => {
   it("takes in what the agent did to other items, and to other fields of the same one", () => {
     const draft = renameItem(startDraft(PLAN), "1", "A, but better");
     const theirs: Todo[] = [
-      { ...A, status: "completed" },
+      { ...A, note: "Nearly" },
       { ...B, status: "in_progress" },
       C,
       { id: "4", content: "New", status: "pending" },
@@ -57,7 +56,7 @@ describe("a plan under a person's hands", () => {
     expect(conflictsOf(draft, theirs)).toEqual([]);
     const next = rebased(draft, theirs);
     expect(next.base).toEqual(theirs);
-    expect(next.mine).toEqual([{ ...A, content: "A, but better", status: "completed" }, ...theirs.slice(1)]);
+    expect(next.mine).toEqual([{ ...A, content: "A, but better", note: "Nearly" }, ...theirs.slice(1)]);
   });
 
   it("shows what both changed, until somebody decides", () => {
@@ -68,9 +67,9 @@ describe("a plan under a person's hands", () => {
     expect(conflict).toMatchObject({ id: "1", mine: { content: "Mine" }, theirs: { content: "Theirs" } });
     const kept = settle(next, conflict!, "mine");
     expect(conflictsOf(kept, theirs)).toEqual([]);
-    expect(merged(kept, theirs)).toEqual([{ ...A, content: "Mine", status: "completed" }, B, C]);
+    expect(rebased(kept, theirs).mine).toEqual([{ ...A, content: "Mine", status: "completed" }, B, C]);
     const taken = settle(next, conflict!, "theirs");
-    expect(merged(taken, theirs)).toEqual(theirs);
+    expect(rebased(taken, theirs).mine).toEqual(theirs);
   });
 
   it("asks about an item that one removed and the other changed", () => {
@@ -78,17 +77,17 @@ describe("a plan under a person's hands", () => {
     const theirs: Todo[] = [A, B, { ...C, status: "in_progress" }];
     const [conflict] = conflictsOf(removed, theirs);
     expect(conflict).toMatchObject({ id: "3", mine: undefined });
-    expect(merged(settle(removed, conflict!, "mine"), theirs)).toEqual([A, B]);
-    expect(merged(settle(removed, conflict!, "theirs"), theirs)).toEqual(theirs);
+    expect(rebased(settle(removed, conflict!, "mine"), theirs).mine).toEqual([A, B]);
+    expect(rebased(settle(removed, conflict!, "theirs"), theirs).mine).toEqual(theirs);
 
     const renamed = rebased(renameItem(startDraft(PLAN), "3", "C2"), [A, B]);
     const [other] = conflictsOf(renamed, [A, B]);
     expect(other).toMatchObject({ id: "3", theirs: undefined });
-    expect(toSend(merged(settle(renamed, other!, "mine"), [A, B])).at(-1)).toEqual({
+    expect(toSend(rebased(settle(renamed, other!, "mine"), [A, B]).mine).at(-1)).toEqual({
       content: "C2",
       status: "pending",
     });
-    expect(merged(settle(renamed, other!, "theirs"), [A, B])).toEqual([A, B]);
+    expect(rebased(settle(renamed, other!, "theirs"), [A, B]).mine).toEqual([A, B]);
   });
 
   it("never loses what the agent did where nobody touched it", () => {
@@ -113,7 +112,7 @@ describe("a plan under a person's hands", () => {
         let settled = next;
         for (const conflict of conflictsOf(next, theirs)) settled = settle(settled, conflict, "theirs");
         expect(conflictsOf(settled, theirs)).toEqual([]);
-        const result = new Map(merged(settled, theirs).map((todo) => [todo.id, todo]));
+        const result = new Map(rebased(settled, theirs).mine.map((todo) => [todo.id, todo]));
         const untouched = theirs.filter(({ id }) => {
           const [was, own] = [base, mine].map((list) => list.find((todo) => todo.id === id));
           return was && own && was.content === own.content && was.status === own.status;

@@ -1,4 +1,5 @@
-import { diffTodos, isSame, patchTodos } from "../../../src/plan/diff.ts";
+import { diffTodos, isSame } from "../../../src/plan/diff.ts";
+import { mergeEdit, type Conflict } from "../../../src/plan/merge.ts";
 import type { Status, Todo } from "../../../src/plan/todo.ts";
 import type { SentTodo } from "../client/contract.ts";
 
@@ -6,13 +7,6 @@ import type { SentTodo } from "../client/contract.ts";
 export interface PlanDraft {
   base: readonly Todo[];
   mine: readonly Todo[];
-}
-
-/** An item that a person and the agent changed differently. Missing: that side removed it. */
-export interface PlanConflict {
-  id: string;
-  mine: Todo | undefined;
-  theirs: Todo | undefined;
 }
 
 const NEW = "new-";
@@ -53,46 +47,28 @@ export function moveItem(draft: PlanDraft, id: string, by: number): PlanDraft {
   return { ...draft, mine: draft.mine.toSpliced(from, 1).toSpliced(to, 0, draft.mine[from]!) };
 }
 
-/** What is in the draft, with what the agent has changed meanwhile. A new item without words is left out when sent. */
-export function merged({ base, mine }: PlanDraft, theirs: readonly Todo[]): Todo[] {
-  return patchTodos(theirs, diffTodos(base, mine));
-}
-
 /** The draft on top of the plan as it is now; what is in conflict stays so until somebody decides. */
 export function rebased(draft: PlanDraft, theirs: readonly Todo[]): PlanDraft {
   if (isSame(draft.base, theirs)) return draft;
-  const before = new Map(draft.base.map((todo) => [todo.id, todo]));
-  let next: PlanDraft = { base: theirs, mine: merged(draft, theirs) };
-  for (const { id, mine } of conflictsOf(draft, theirs)) {
-    next = { base: put(next.base, id, before.get(id)), mine: put(next.mine, id, mine) };
-  }
-  return next;
+  // As if the agent had not touched what is in conflict: then all else goes together.
+  const base = conflictsOf(draft, theirs).reduce<readonly Todo[]>(
+    (list, conflict) => put(list, conflict.id, conflict.base),
+    theirs,
+  );
+  const merge = mergeEdit({ ...draft, theirs: base });
+  return { base, mine: merge.ok ? merge.todos : draft.mine };
 }
 
-export function conflictsOf({ base, mine }: PlanDraft, theirs: readonly Todo[]): PlanConflict[] {
-  const [before, ours, now] = [base, mine, theirs].map(
-    (list) => new Map(list.map((todo) => [todo.id, todo])),
-  );
-  return [...before!.values()].flatMap((was): PlanConflict[] => {
-    const [own, other] = [ours!.get(was.id), now!.get(was.id)];
-    const isConflict =
-      own && other
-        ? FIELDS.some(
-            (field) =>
-              !isSame(was[field], own[field]) &&
-              !isSame(was[field], other[field]) &&
-              !isSame(own[field], other[field]),
-          )
-        : // One side removed what the other one changed.
-          (own !== undefined && isChanged(was, own)) || (other !== undefined && isChanged(was, other));
-    return isConflict ? [{ id: was.id, mine: own, theirs: other }] : [];
-  });
+/** What both changed, as the server will see it. */
+export function conflictsOf({ base, mine }: PlanDraft, theirs: readonly Todo[]): Conflict[] {
+  const merge = mergeEdit({ base, mine, theirs });
+  return merge.ok ? [] : merge.conflicts;
 }
 
 /** Settles a conflict: the agent's version becomes what the draft began with. */
 export function settle(
   draft: PlanDraft,
-  { id, mine, theirs }: PlanConflict,
+  { id, base: was, mine, theirs }: Conflict,
   keep: "mine" | "theirs",
 ): PlanDraft {
   const base = put(draft.base, id, theirs);
@@ -100,7 +76,6 @@ export function settle(
   if (!mine) return { base, mine: put(draft.mine, id, undefined) };
   // An id that the agent gave up is not used again.
   if (!theirs) return addItem({ base, mine: put(draft.mine, id, undefined) }, mine.content);
-  const was = draft.base.find((todo) => todo.id === id) ?? theirs;
   const own = FIELDS.filter((field) => !isSame(was[field], mine[field]));
   return { base, mine: put(draft.mine, id, { ...theirs, ...pick(mine, own) }) };
 }
@@ -121,10 +96,6 @@ export function isNew(id: string): boolean {
 }
 
 const FIELDS = ["content", "status", "priority", "dependsOn", "estimate", "note"] as const;
-
-function isChanged(was: Todo, now: Todo): boolean {
-  return FIELDS.some((field) => !isSame(was[field], now[field]));
-}
 
 function pick(todo: Todo, fields: readonly (keyof Todo)[]): Partial<Todo> {
   return Object.fromEntries(fields.map((field) => [field, todo[field]]));

@@ -1,14 +1,14 @@
+import type { Conflict } from "../../../src/plan/merge.ts";
 import type { Todo } from "../../../src/plan/todo.ts";
-import type { PlanConflict } from "../model/plan-draft.ts";
 import { inSight, STATUS_NAMES } from "../model/words.ts";
 
 /** An item that the agent changed while somebody edited it: both versions, and the choice. */
-export function Conflict({
+export function ConflictChoice({
   conflict,
   onSettle,
 }: {
-  conflict: PlanConflict;
-  onSettle: (conflict: PlanConflict, keep: "mine" | "theirs") => void;
+  conflict: Conflict;
+  onSettle: (conflict: Conflict, keep: "mine" | "theirs") => void;
 }) {
   return (
     <div className="conflict" role="group" aria-label="Changed by both of you">

@@ -1,23 +1,16 @@
 import { useRef } from "react";
 import { flushSync } from "react-dom";
+import type { Conflict } from "../../../src/plan/merge.ts";
 import { STATUSES, type Status, type Todo } from "../../../src/plan/todo.ts";
-import {
-  addItem,
-  moveItem,
-  removeItem,
-  renameItem,
-  setStatus,
-  type PlanConflict,
-  type PlanDraft,
-} from "../model/plan-draft.ts";
+import { addItem, moveItem, removeItem, renameItem, setStatus, type PlanDraft } from "../model/plan-draft.ts";
 import { inSight, STATUS_NAMES } from "../model/words.ts";
-import { Conflict } from "./conflict.tsx";
+import { ConflictChoice } from "./conflict.tsx";
 
 export interface DraftListProps {
   draft: PlanDraft;
   onDraft: (draft: PlanDraft) => void;
-  conflicts?: readonly PlanConflict[];
-  onSettle?: (conflict: PlanConflict, keep: "mine" | "theirs") => void;
+  conflicts?: readonly Conflict[];
+  onSettle?: (conflict: Conflict, keep: "mine" | "theirs") => void;
 }
 
 /** A plan that can be typed into: rename, status, order, remove, add. */
@@ -47,14 +40,14 @@ export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftLis
                 onRemove={() => change(removeItem(draft, todo.id), Math.max(0, index - 1))}
                 onEnter={add}
               />
-              {conflict && onSettle && <Conflict conflict={conflict} onSettle={onSettle} />}
+              {conflict && onSettle && <ConflictChoice conflict={conflict} onSettle={onSettle} />}
             </li>
           );
         })}
         {onSettle &&
           removed.map((conflict) => (
             <li key={conflict.id} className="draft-item">
-              <Conflict conflict={conflict} onSettle={onSettle} />
+              <ConflictChoice conflict={conflict} onSettle={onSettle} />
             </li>
           ))}
       </ol>

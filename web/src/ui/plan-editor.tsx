@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { Todo } from "../../../src/plan/todo.ts";
-import { conflictsOf, isDirty, merged, rebased, settle, startDraft, toSend } from "../model/plan-draft.ts";
+import { conflictsOf, isDirty, rebased, settle, startDraft, toSend } from "../model/plan-draft.ts";
 import { writePlan } from "../store/actions.ts";
 import { DraftList } from "./draft-list.tsx";
 import { useStore } from "./use-store.ts";
@@ -33,7 +33,7 @@ export function PlanEditor({ todos, onDone }: { todos: readonly Todo[]; onDone: 
     let theirs = todos;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
-      const written = await writePlan(store, toSend(merged(draft, theirs)), theirs);
+      const written = await writePlan(store, toSend(rebased(draft, theirs).mine), theirs);
       if (written.type === "refused") return written.text;
       if (written.type === "saved") {
         onDone();
