@@ -15,7 +15,7 @@ export function Conversation() {
   const page = usePage();
   const { open, loading, past } = page;
   const thread = shownThread(page);
-  const { box, isAtEnd, toEnd } = useStickyEnd(thread.entries, open);
+  const { box, isAtEnd, toEnd } = useStickyEnd(thread, open);
   const title = page.threads?.find(({ id }) => id === open)?.title || open;
   if (open === undefined) return <Blank />;
   return (
@@ -121,6 +121,7 @@ function useStickyEnd(grows: unknown, open: string | undefined) {
   };
   useEffect(() => {
     const element = box.current;
+    setAtEnd(true);
     if (!element) return undefined;
     const onScroll = (): void =>
       setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < 80);
