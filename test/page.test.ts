@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectSound, expectText, hasBrowser, openBrowser, openPage, openTab } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
+import { run } from "./run.ts";
 
 const MOST_BYTES = 60_000;
 
@@ -94,6 +95,26 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await write.getByRole("button", { name: "Approve" }).click();
     await expectText(page, /The report is in survey.md/);
     await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
+  });
+
+  it("shows a thread of the terminal, which has those of the page", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await expectText(page, "No threads yet.");
+    const command = (...args: string[]) =>
+      run(process.execPath, ["dist/surfaces/cli/main.js", ...args, "--state", served.state]);
+    await command("run", "--dir", served.dir, "--model", "offline", "--quiet", "Survey this directory");
+    // Whoever comes back from the terminal looks at the page.
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await page.getByRole("link", { name: /Survey this directory/ }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "8 of 8 done");
+    await page.getByLabel("Next task").fill("Tell me a joke");
+    await page.keyboard.press("Enter");
+    await expectText(page, /not a language model/);
+    await expectText(page, "offline declined the task.");
+    const id = decodeURIComponent(page.url().split("#/t/")[1] ?? "");
+    expect((await command("show", id, "--answer")).stdout).toContain("not a language model");
   });
 
   it("asks in the parent's conversation what a helper wants, in eight tabs at once", async () => {
