@@ -80,7 +80,7 @@ it("nobody is let in without the token, whatever route is asked for", async () =
       const { status, text } = await send({
         method,
         path,
-        headers: { "content-type": "application/json", ...headers } as Record<string, string>,
+        headers: { "content-type": "application/json", ...headers },
         ...(method !== "GET" && { body: "{}" }),
       });
       expect(status, `${route} ${JSON.stringify(headers)}`).toBe(401);

@@ -52,7 +52,7 @@ it("agent-chat-ui: it looks the server up, streams a new thread, lists it, reads
   );
   const pieces = events
     .filter(({ event }) => event.startsWith("messages"))
-    .map(({ data }) => (data as unknown as [{ type: string; content: string }])[0]);
+    .map(({ data }) => (data as [{ type: string; content: string }])[0]);
   expect(
     pieces
       .filter(({ type }) => type === "ai")
@@ -69,7 +69,7 @@ it("agent-chat-ui: it looks the server up, streams a new thread, lists it, reads
   await collected(
     client.runs.stream(thread, "agent", {
       input: { messages: [human("Hello, friend?")] },
-      checkpoint: before.checkpoint as never,
+      checkpoint: before.checkpoint,
       streamMode: ["values"],
       streamSubgraphs: true,
       streamResumable: true,
@@ -90,7 +90,7 @@ it("agent-chat-ui: it shows a question, and resumes with one decision and the ne
       streamResumable: true,
     }),
   );
-  const { __interrupt__: asked } = events.findLast(({ event }) => event === "values")!.data as unknown as {
+  const { __interrupt__: asked } = events.findLast(({ event }) => event === "values")!.data as {
     __interrupt__: { value: { action_requests: object[]; review_configs: object[] } }[];
   };
   expect(asked[0]!.value).toMatchObject({
@@ -101,7 +101,7 @@ it("agent-chat-ui: it shows a question, and resumes with one decision and the ne
   await collected(
     client.runs.stream(thread, "agent", {
       command: { resume: { decisions: [{ type: "approve" }] } },
-      checkpoint: checkpoint as never,
+      checkpoint,
       streamMode: ["values", "messages-tuple", "custom"],
       streamSubgraphs: true,
       streamResumable: true,
@@ -139,9 +139,8 @@ it("deep-agents-ui: it finds the assistant by either name, streams todos and fil
       streamMode: ["values", "messages-tuple", "updates"],
     }),
   );
-  expect(joined.map(({ event, id: n }) => `${event} ${n}`)).toEqual(
-    events.map(({ event, id: n }) => `${event} ${n}`),
-  );
+  const numbered = (all: typeof events) => all.map(({ event, id: n }) => [event, n]);
+  expect(numbered(joined as typeof events)).toEqual(numbered(events));
   const threads = await client.threads.search({
     limit: 20,
     sortBy: "updated_at",

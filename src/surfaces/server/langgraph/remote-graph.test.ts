@@ -47,12 +47,12 @@ it("its threads are read, changed, gone back in and resumed from elsewhere", asy
   expect(after.configurable).toMatchObject({ thread_id, checkpoint_id: expect.any(String) as string });
 });
 
-it("it is a node of another graph", async () => {
+it("a remote graph is a node of another one", async () => {
   const agent = await remote(["From afar."]);
   const outer = new StateGraph(MessagesAnnotation)
-    .addNode("agent", agent as never)
-    .addEdge(START, "agent" as never)
-    .addEdge("agent" as never, END)
+    .addNode("agent", agent)
+    .addEdge(START, "agent")
+    .addEdge("agent", END)
     .compile();
   const { messages } = await outer.invoke({ messages: [new HumanMessage("Hello")] });
   expect(messages.at(-1)?.content).toBe("From afar.");

@@ -127,7 +127,7 @@ it("a finished call is not made again when a client names the newest checkpoint 
   const { checkpoint } = await client.threads.getState(thread);
   await client.runs.wait(thread, "agent", {
     command: { resume: { decisions: [{ type: "approve" }] } },
-    checkpoint: checkpoint as never,
+    checkpoint,
   });
   expect(sent).toEqual(["Ann"]);
   const { values } = await client.threads.getState<{ files: object }>(thread);

@@ -47,15 +47,20 @@ async function start(steps: Step[], settings: Partial<RunSettings> = {}): Promis
 
 const HEADERS = { authorization: "Bearer secret", "content-type": "application/json" };
 
-async function send<T = Record<string, unknown>>(
-  method: string,
-  path: string,
-  given?: object,
-): Promise<{ status: number; body: T }> {
+async function send(method: string, path: string, given?: object): Promise<{ status: number; body: Body }> {
   const body = given === undefined ? {} : { body: JSON.stringify(given) };
   const response = await fetch(`${url}/holdfast${path}`, { method, headers: HEADERS, ...body });
   const text = await response.text();
-  return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T };
+  return { status: response.status, body: (text ? JSON.parse(text) : undefined) as Body };
+}
+
+/** All that any answer has. */
+interface Body extends Opened {
+  threads: PageThread[];
+  more: boolean;
+  queued?: boolean;
+  checkpoints: { id: string; todos: { done: number; total: number } }[];
+  todos: { id: string; content: string; status: string }[];
 }
 
 interface Opened {
@@ -68,7 +73,7 @@ interface Opened {
 }
 
 async function open(thread: string): Promise<Opened> {
-  return (await send<Opened>("GET", `/threads/${thread}`)).body;
+  return (await send("GET", `/threads/${thread}`)).body;
 }
 
 /** A thread once it is no longer at work. */
@@ -81,7 +86,7 @@ async function settled(thread: string): Promise<Opened> {
 }
 
 async function begin(task: string, settings?: object): Promise<string> {
-  const { status, body } = await send<{ thread: PageThread; run: string }>("POST", "/threads", {
+  const { status, body } = await send("POST", "/threads", {
     task,
     ...(settings && { settings }),
   });
@@ -172,9 +177,9 @@ it("a task begins a thread, whose events come on the stream and are the same whe
     view(all).todos.map(({ id, content, status }) => ({ id, content, status }));
   expect(ids(opened.events)).toEqual(ids(live));
   expect(view(opened.events).tools.size).toBe(0);
-  const { body } = await send<{ threads: PageThread[]; more: boolean }>("GET", "/threads?query=write");
+  const { body } = await send("GET", "/threads?query=write");
   expect(body).toEqual({ threads: [opened.thread], more: false });
-  expect((await send<{ threads: PageThread[] }>("GET", "/threads?query=nothing")).body.threads).toEqual([]);
+  expect((await send("GET", "/threads?query=nothing")).body.threads).toEqual([]);
 });
 
 it("a reader that was cut off gets what it missed, and is told where that is not known", async () => {
@@ -235,9 +240,9 @@ it("a plan is approved with another list, and refused with a reason", async () =
 });
 
 it("a thread is stopped, resumed, given another task, and tasks wait their turn", async () => {
-  let isOpen = false;
+  const gate = { isOpen: false };
   const slow: Step = async () => {
-    while (!isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!gate.isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
     return "First.";
   };
   await start([slow, "First, again.", slow, "Third."]);
@@ -260,8 +265,8 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
     await send("POST", `/threads/${thread}/runs`, { task: "Third" }),
   ];
   expect(runs.map(({ status }) => status)).toEqual([202, 202]);
-  expect(runs[1]!.body["queued"]).toBe(true);
-  isOpen = true;
+  expect(runs[1]!.body.queued).toBe(true);
+  gate.isOpen = true;
   const { events } = await settled(thread);
   const tasks = events.flatMap((event) => (event.type === "run-start" ? [event.task] : []));
   expect(tasks).toEqual(["First", "Second", "Third"]);
@@ -286,11 +291,10 @@ it("the plan is changed while the agent works, with its base, and a conflict sho
     const change = (await open(thread)).events.findLast(({ type }) => type === "plan-change");
     base = change ? (change as unknown as { todos: typeof base }).todos : [];
   }
-  const put = send<{ todos: { id: string; content: string; status: string }[] }>(
-    "PUT",
-    `/threads/${thread}/plan`,
-    { todos: [...base, { content: "Three", status: "pending" }], base },
-  );
+  const put = send("PUT", `/threads/${thread}/plan`, {
+    todos: [...base, { content: "Three", status: "pending" }],
+    base,
+  });
   await new Promise((resolve) => setTimeout(resolve, 50));
   go();
   const { status, body } = await put;
@@ -319,24 +323,18 @@ it("the past is listed, opened and forked from", async () => {
   await start([PLAN, WRITE, DONE, "Done.", "More."]);
   const thread = await begin("Write a file");
   await settled(thread);
-  const { body } = await send<{
-    checkpoints: { id: string; todos: { done: number; total: number } }[];
-    more: boolean;
-  }>("GET", `/threads/${thread}/history?limit=3`);
+  const { body } = await send("GET", `/threads/${thread}/history?limit=3`);
   expect(body.checkpoints).toHaveLength(3);
   expect(body.more).toBe(true);
-  const { body: rest } = await send<typeof body>(
-    "GET",
-    `/threads/${thread}/history?before=${body.checkpoints[2]!.id}`,
-  );
+  const { body: rest } = await send("GET", `/threads/${thread}/history?before=${body.checkpoints[2]!.id}`);
   expect(rest.more).toBe(false);
   const all = [...body.checkpoints, ...rest.checkpoints];
   const half = all.find(({ todos }) => todos.total === 1 && todos.done === 0)!;
-  const { body: then } = await send<Opened>("GET", `/threads/${thread}/checkpoints/${half.id}`);
+  const { body: then } = await send("GET", `/threads/${thread}/checkpoints/${half.id}`);
   expect(then.head).toBe(half.id);
   expect(types(then.events)).not.toContain("run-end".repeat(2));
   expect(then.events.length).toBeLessThan((await open(thread)).events.length);
-  const { status, body: fork } = await send<{ thread: PageThread }>("POST", `/threads/${thread}/fork`, {
+  const { status, body: fork } = await send("POST", `/threads/${thread}/fork`, {
     checkpoint: half.id,
   });
   expect(status).toBe(201);
