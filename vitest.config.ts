@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"],
     // Vitest leaves one core free, which on a machine with two is half of it.
     maxWorkers: "100%",
     // A loaded machine is slow, not wrong.

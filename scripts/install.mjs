@@ -1,6 +1,7 @@
 // Installs the locked dependencies when they are missing or older than the lock file, and in CI what tests need besides.
 import { execSync, spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
+import { installBrowser } from "./browser.mjs";
 
 const modified = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -17,3 +18,6 @@ if (process.env.CI && process.platform === "linux" && process.getuid?.() === 0 &
     stdio: ["ignore", "ignore", "inherit"],
   });
 }
+
+// The tests of the page; elsewhere they run where there is a browser.
+if (process.env.CI) installBrowser();

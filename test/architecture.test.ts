@@ -13,8 +13,10 @@ describe("the source", () => {
     expect(violations(source)).toEqual([]);
   });
 
-  it("imports one way only, and so do the benchmark and the examples", () => {
-    expect(circles({ ...source, ...filesBelow("bench"), ...filesBelow("examples") })).toEqual([]);
+  it("imports one way only, and so do the page, the benchmark and the examples", () => {
+    expect(
+      circles({ ...source, ...filesBelow("bench"), ...filesBelow("examples"), ...filesBelow("web/src") }),
+    ).toEqual([]);
   });
 });
 
@@ -22,7 +24,7 @@ function filesBelow(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const paths = names
     .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
-    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"));
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes("node_modules"));
   return Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
 }
 

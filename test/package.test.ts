@@ -31,6 +31,12 @@ describe("the packed package", { timeout: 180_000 }, () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
+  it("has the page in it, as it goes to the browser", async () => {
+    const { stdout } = await run("tar", ["-tf", tarball]);
+    expect(stdout).toContain("package/dist/page/index.html\n");
+    expect(stdout).toMatch(/package\/dist\/page\/assets\/index-[\w-]+\.js\n/);
+  });
+
   it("has types that resolve for its consumers", async () => {
     const options = ["--profile", "esm-only", "--no-color"];
     const { ok, stdout } = await run("node_modules/.bin/attw", [tarball, ...options]);

@@ -189,6 +189,12 @@ it("an item that was added under an id that is taken meanwhile gets another, and
   ]);
 });
 
+it("an item that gets another id does not get one that both sides have removed", () => {
+  const mine = [LIST[0]!, todo("2"), todo("a", { content: "mine" })];
+  const theirs = [LIST[0]!, todo("2"), todo("a", { content: "theirs" })];
+  expect(merged({ base: LIST, mine, theirs }).map(({ id }) => id)).toEqual(["1", "2", "4", "a"]);
+});
+
 it("an item that was added stands where it was put, whatever was added or removed before it", () => {
   const mine = [LIST[0]!, LIST[1]!, todo("4", { content: "mine" }), LIST[2]!];
   const theirs = [todo("5", { content: "theirs" }), LIST[1]!, LIST[2]!];

@@ -81,7 +81,7 @@ function changed(before: Todo | undefined, after: Todo | undefined): readonly (t
 function withFreeIds(mine: readonly Todo[], base: readonly Todo[], theirs: readonly Todo[]): readonly Todo[] {
   const [known, taken] = [byId(base), byId(theirs)];
   const renamed = new Map<string, string>();
-  let next = nextNumber(1, [...theirs, ...mine]);
+  let next = nextNumber(1, [...base, ...theirs, ...mine]);
   for (const todo of mine) {
     const other = taken.get(todo.id);
     if (!other || known.has(todo.id) || isSame(other, todo)) continue;

@@ -1,0 +1,379 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { Todo } from "../src/plan/index.ts";
+import type { Question } from "../web/src/client/contract.ts";
+import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
+import { BUSY_PLAN, busyThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { pageSuite } from "./page/suite.ts";
+
+const WRITE: Question = {
+  id: "q1",
+  kind: "permission",
+  text: "",
+  options: [],
+  call: {
+    owner: "main",
+    call: "c9",
+    name: "write_file",
+    args: { file_path: "docs/fields.md", content: "# Fields\n\nNew.\n" },
+  },
+};
+const COMMAND: Question = {
+  id: "q2",
+  kind: "permission",
+  text: "",
+  options: [],
+  owner: "main/researcher:call_9",
+  call: {
+    owner: "main/researcher:call_9",
+    call: "c10",
+    name: "execute",
+    args: { command: "npm test", timeout: 60 },
+  },
+};
+
+/** What somebody does with the page, by mouse and by keyboard. */
+describe.runIf(hasBrowser)("with the page", () => {
+  const suite = pageSuite();
+  const sent = (route: string): unknown[] =>
+    suite.server.asked.filter(({ path }) => path === `threads/${THREAD}/${route}`).map(({ body }) => body);
+  const waiting = (questions: Question[]) =>
+    suite.server.add({ ...busyThread(), questions, thread: threadOf({ status: "waiting" }) });
+
+  describe("a question", () => {
+    it("has the focus on its heading, shows a difference, and is approved", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "I will first read");
+      const { call, ...event } = WRITE;
+      suite.server.tell({ ...suite.at(50), ...event, type: "question", call: call! } as never);
+      const card = page.getByRole("region", { name: "The agent wants to use write_file" });
+      await expectText(card, "Two of them are checked on the server.", "New.");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe(
+        "The agent wants to use write_file",
+      );
+      await expectText(page.getByRole("status"), "Waits for you");
+      await expectSound(page);
+      await card.getByRole("button", { name: "Approve" }).click();
+      await card.waitFor({ state: "detached" });
+      expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
+    });
+
+    it("does not take the focus from somebody who is writing", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await page.getByLabel("Next task").fill("And then");
+      suite.server.tell({
+        ...suite.at(50),
+        type: "question",
+        id: "q",
+        kind: "clarification",
+        text: "Which?",
+        options: ["a"],
+      });
+      await expectText(page, "The agent asks");
+      expect(await page.evaluate("document.activeElement.id")).toBe("task");
+    });
+
+    it("of a helper is asked in the parent's conversation; several are decided each and sent together", async () => {
+      waiting([WRITE, COMMAND]);
+      const page = await suite.openThread();
+      const [write, command] = [
+        "The agent wants to use write_file",
+        "The sub-agent researcher wants to use execute",
+      ].map((name) => page.getByRole("region", { name }));
+      await write!.getByRole("button", { name: "Reject" }).click();
+      await page.getByLabel("Why not?").fill("Too short");
+      await write!.getByRole("button", { name: "Reject" }).click();
+      await expectText(page, "Rejected: Too short", "1 of 2 decided.");
+      expect(sent("answers")).toEqual([]);
+      await command!.getByRole("button", { name: "Edit" }).click();
+      await command!.getByLabel("command").fill("npm test -- settings");
+      await command!.getByLabel("timeout").fill("soon");
+      await command!.getByRole("button", { name: "Approve with changes" }).click();
+      await expectText(command!, "This is no valid JSON.");
+      await command!.getByLabel("timeout").fill("90");
+      await expectSound(page);
+      await command!.getByRole("button", { name: "Approve with changes" }).click();
+      await command!.waitFor({ state: "detached" });
+      const edited = { name: "execute", args: { command: "npm test -- settings", timeout: 90 } };
+      expect(sent("answers")).toEqual([
+        {
+          answers: {
+            q1: { type: "reject", reason: "Too short", message: "Too short" },
+            q2: { type: "edit", editedAction: edited },
+          },
+        },
+      ]);
+    });
+
+    it("in words has buttons and takes other words", async () => {
+      waiting([{ id: "q", kind: "clarification", text: "Which of **two**?", options: ["forms", "formist"] }]);
+      const page = await suite.openThread();
+      await expectText(page.getByRole("button"), "forms", "formist");
+      await page.getByLabel("Or in your own words").fill("neither");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => sent("answers")).toEqual([{ answers: { q: "neither" } }]);
+    });
+
+    it("about a plan is the list itself, to be changed and approved", async () => {
+      waiting([
+        {
+          id: "q",
+          kind: "plan-approval",
+          text: "",
+          options: [],
+          todos: [todo("1", "Read"), todo("2", "Write")],
+        },
+      ]);
+      const page = await suite.openThread();
+      const card = page.getByRole("region", { name: "The agent proposes a plan" });
+      await card.getByRole("textbox", { name: "Item 1" }).fill("Read twice");
+      await card.getByRole("button", { name: "Move Write up" }).click();
+      await card.getByRole("button", { name: "Add an item" }).click();
+      await page.keyboard.type("Rest");
+      await expectSound(page);
+      await card.getByRole("button", { name: "Approve with my changes" }).click();
+      const todos = [todo("2", "Write"), todo("1", "Read twice"), { content: "Rest", status: "pending" }];
+      await expect.poll(() => sent("answers")).toEqual([{ answers: { q: { type: "edit", todos } } }]);
+    });
+
+    it("that was answered elsewhere says so and shows what is asked now", async () => {
+      waiting([WRITE]);
+      suite.server.replies.set(`POST threads/${THREAD}/answers`, [
+        { status: 409, body: { error: "gone", message: "This question is not open any more." } },
+      ]);
+      const page = await suite.openThread();
+      await page.getByRole("button", { name: "Approve" }).click();
+      await expectText(page, "This question is not open any more.");
+    });
+  });
+
+  describe("the plan", () => {
+    const changed = (id: string, change: Partial<Todo>): Todo[] =>
+      BUSY_PLAN.map((item) => (item.id === id ? { ...item, ...change } : item));
+
+    it("is edited in place by keyboard alone, with its base", async () => {
+      suite.server.add(busyThread());
+      suite.server.replies.set(`PUT threads/${THREAD}/plan`, [{ status: 200, body: { todos: BUSY_PLAN } }]);
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      const last = page.getByRole("textbox", { name: "Item 5" });
+      await last.focus();
+      await page.keyboard.press("Alt+ArrowUp");
+      await page.keyboard.press("Enter");
+      await page.keyboard.type("Tidy up");
+      await page.keyboard.press("Control+Enter");
+      await page.getByRole("button", { name: "Edit" }).waitFor();
+      const [body] = sent("plan") as [{ todos: { id?: string; content: string }[]; base: unknown }];
+      expect(body.base).toEqual(BUSY_PLAN);
+      expect(body.todos.map(({ id }) => id)).toEqual(["1", "2", "3", "5", "4", undefined]);
+      expect(body.todos.at(-1)).toEqual({ content: "Tidy up", status: "pending" });
+    });
+
+    it("takes in what the agent does meanwhile, and shows both versions of what both changed", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      await page.getByRole("textbox", { name: "Item 4" }).fill("Rewrite it by hand");
+      const moved = changed("3", { status: "completed" }).map((item) =>
+        item.id === "4" ? { ...item, content: "Rewrite it at once" } : item,
+      );
+      suite.server.tell({ ...suite.at(50), ...planChange(moved) });
+      await expectText(page, "The agent changed this item too.", "Rewrite it at once (To do)");
+      expect(await page.getByRole("combobox").nth(2).inputValue()).toBe("completed");
+      await expectSound(page);
+      expect(await page.getByRole("button", { name: "Save the plan" }).isDisabled()).toBe(true);
+      await page.getByRole("button", { name: "Keep mine" }).click();
+      suite.server.replies.set(`PUT threads/${THREAD}/plan`, [{ status: 200, body: { todos: moved } }]);
+      await page.getByRole("button", { name: "Save the plan" }).click();
+      await page.getByRole("button", { name: "Edit" }).waitFor();
+      const [body] = sent("plan") as [{ todos: { content: string; status: string }[]; base: unknown }];
+      expect(body.base).toEqual(moved);
+      expect(body.todos.slice(2, 4)).toMatchObject([
+        { status: "completed" },
+        { content: "Rewrite it by hand" },
+      ]);
+    });
+
+    it("that moved on while it was sent is sent again on top, or shown where both changed the same", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      await page.getByRole("textbox", { name: "Item 4" }).fill("Mine");
+      const conflict = { error: "plan-conflict", message: "The plan moved on." };
+      const other = changed("5", { content: "Test" });
+      const same = changed("4", { content: "Theirs" });
+      suite.server.replies.set(`PUT threads/${THREAD}/plan`, [
+        { status: 409, body: { ...conflict, todos: other } },
+        { status: 409, body: { ...conflict, todos: same } },
+        { status: 422, body: { error: "invalid-plan", message: "Item 4: no such status." } },
+      ]);
+      await page.getByRole("button", { name: "Save the plan" }).click();
+      await expectText(page, "The agent changed this item too.", "Theirs (To do)");
+      await page.getByRole("button", { name: "Take theirs" }).click();
+      await page.getByRole("textbox", { name: "Item 1" }).fill("Changed");
+      await page.getByRole("button", { name: "Save the plan" }).click();
+      await expectText(page, "Item 4: no such status.");
+      const bodies = sent("plan") as { todos: { content: string }[]; base: unknown }[];
+      expect(bodies.map(({ base }) => base)).toEqual([BUSY_PLAN, other, same]);
+      expect(bodies[1]!.todos.map(({ content }) => content).slice(3)).toEqual(["Mine", "Test"]);
+    });
+  });
+
+  it("a task is sent with Enter, but not while composing, and stays where it cannot be sent", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await page.keyboard.press("/");
+    const field = page.getByLabel("Next task");
+    await page.keyboard.type("one");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("two");
+    await field.evaluate(
+      "(element) => element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))",
+    );
+    suite.server.replies.set(`POST threads/${THREAD}/runs`, [
+      { status: 429, body: { error: "busy", message: "Too many runs at once." } },
+    ]);
+    await page.keyboard.press("Enter");
+    await expectText(page.getByRole("alert"), "Too many runs at once.");
+    expect(await field.inputValue()).toBe("one\ntwo");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => field.inputValue()).toBe("");
+    expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
+  });
+
+  it("a run is stopped, gone on with and forked", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expect.poll(() => sent("stop")).toEqual([{}]);
+    const counts = { total: 5, pending: 2, in_progress: 1, completed: 2, blocked: 0, cancelled: 0 };
+    const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0 };
+    suite.server.send("thread", threadOf({ status: "stopped" }));
+    suite.server.tell({
+      ...suite.at(55),
+      type: "run-end",
+      outcome: "interrupted",
+      exitCode: 130,
+      counts,
+      usage,
+    });
+    await expectText(page, "Stopped. What is finished is kept");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("button", { name: "Fork" }).click();
+    await expect.poll(() => [sent("resume"), sent("fork")]).toEqual([[{}], [{}]]);
+  });
+
+  it("the run is gone back through step by step, and forked from there", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    await slider.focus();
+    expect(await slider.getAttribute("aria-valuetext")).toBe("Now");
+    for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
+    await expectText(page, /You look at .*, 1 of 5 done/);
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/^Step 4 of 7, .* 1 of 5 done$/);
+    await page.getByText("The page has").waitFor({ state: "detached" });
+    await expectSound(page);
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    await expect.poll(() => sent("fork")).toEqual([{ checkpoint: "check-3" }]);
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await expectText(page, "The page has");
+  });
+
+  it("a failed run says why, and Resume stands beside the task", async () => {
+    const { at, events } = story();
+    const counts = { total: 0, pending: 0, in_progress: 0, completed: 0, blocked: 0, cancelled: 0 };
+    at(0, { type: "run-start", model: "m", resumed: false, task: "Go" });
+    at(1, {
+      type: "run-end",
+      outcome: "failed",
+      error: "The model refused the key.",
+      exitCode: 1,
+      counts,
+      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+    });
+    suite.server.add({ thread: threadOf({ status: "failed" }), events });
+    const page = await suite.openThread();
+    await expectText(page, "The run failed.", "The model refused the key.");
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await expectText(page.getByRole("status"), "Failed");
+    await expectSound(page);
+  });
+
+  it("a thread is handed over as one harmless file", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${THREAD}.html`);
+    const html = readFileSync(await download.path(), "utf8");
+    expect(html).toContain("I will first read how the page works today.");
+    expect(html).not.toContain("<script");
+  });
+
+  it("a hidden tab says in its title, and in a notification, that somebody is needed, until it is looked at", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await page.evaluate(`
+      window.told = [];
+      window.Notification = class extends EventTarget {
+        static permission = "granted";
+        constructor(title, { body, tag }) { super(); told.push([title, body, tag].join(" | ")); }
+      };
+    `);
+    await expectText(page, "I will first read");
+    await setHidden(page, true);
+    suite.server.send("thread", threadOf({ status: "waiting" }));
+    await expect
+      .poll(() => page.title())
+      .toMatch(/^\(1\) Move the settings page .* Waits for you · Holdfast$/);
+    const told: unknown = await page.evaluate("told");
+    expect(told).toEqual([
+      `Holdfast waits for you | Move the settings page to the new form library | ${THREAD}`,
+    ]);
+    await setHidden(page, false);
+    await expect.poll(() => page.title()).toMatch(/^Move/);
+  });
+
+  it("a thread is deleted on the second press, and not on the first", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await page.getByRole("button", { name: "Delete this thread" }).click();
+    expect(suite.server.asked).toEqual([]);
+    await page.getByRole("button", { name: "Delete for good" }).click();
+    await page.getByRole("heading", { name: "Give a task" }).waitFor();
+    expect(suite.server.asked).toMatchObject([{ method: "DELETE" }]);
+  });
+
+  it("nothing moves for somebody who asked for that, and every button is big enough", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread({ reducedMotion: "reduce" });
+    await expectText(page, "Rewrite the page");
+    const moving: unknown = await page.evaluate("document.getAnimations().length");
+    expect(moving).toBe(0);
+    const small: unknown = await page.evaluate(
+      `[...document.querySelectorAll("button, input, select, textarea, summary")]
+        .filter((element) => element.offsetParent && element.getBoundingClientRect().height < 44)
+        .map((element) => element.outerHTML)`,
+    );
+    expect(small).toEqual([]);
+  });
+});
+
+/** Browsers without a window never hide a tab by themselves. */
+async function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import { expectSound, expectText, hasBrowser, openPage, openTab } from "./page/browser.ts";
+import { TOKEN } from "./page/stand-in.ts";
+import { busyThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { pageSuite } from "./page/suite.ts";
+
+/** States that a real server is not in at will: lost connections, edits at the same moment, many tabs, hostile text. */
+describe.runIf(hasBrowser)("the page", () => {
+  const suite = pageSuite();
+
+  describe.each([1280, 800, 360])("%i px wide", (width) => {
+    it.each(["light", "dark"] as const)("is sound in every region, %s", async (colorScheme) => {
+      suite.server.add(busyThread());
+      const page = await suite.open({ viewport: { width, height: 800 }, colorScheme });
+      if (width > 800) {
+        await page.getByRole("link", { name: /Move the settings page/ }).click();
+        await page.getByRole("button", { name: /docs\/fields.md/ }).click();
+        await expectText(page, "Two of them are checked on the server.");
+        return expectSound(page);
+      }
+      await page.getByRole("button", { name: "Threads" }).click();
+      await expectSound(page);
+      await page.getByRole("link", { name: /Move the settings page/ }).click();
+      await expectText(page, "I will first read how the page works today.");
+      await expectSound(page);
+      await page.getByRole("button", { name: "Plan", exact: true }).click();
+      await expectText(page, "Run the tests");
+      await expectSound(page);
+      await page.getByRole("button", { name: "Edit" }).click();
+      await expectSound(page);
+      await page.getByRole("button", { name: "Files" }).click();
+      await page.getByRole("button", { name: /docs\/fields.md/ }).click();
+      await expectText(page, "Two of them are checked on the server.");
+      await expectSound(page);
+    });
+  });
+
+  it("says what it needs where its key is missing or not valid any more", async () => {
+    const page = await openPage(suite.browser, suite.url);
+    await page.getByRole("heading", { name: "This page needs its key" }).waitFor();
+    await expectSound(page);
+    const other = await openPage(suite.browser, `${suite.url}#token=old`);
+    await other.getByRole("heading", { name: "The key is not valid any more" }).waitFor();
+    await expectSound(other);
+  });
+
+  it("takes its key out of the address, keeps it over a reload and gives it to another tab", async () => {
+    const page = await suite.open();
+    await expectText(page, "No threads yet.");
+    expect(page.url()).not.toContain(TOKEN);
+    await page.reload();
+    await expectText(page, "No threads yet.");
+    const tab = await openTab(await page.context().newPage(), suite.url);
+    await expectText(tab, "No threads yet.");
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it("has a sentence for everything that is empty or gone", async () => {
+    suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
+    const page = await suite.openThread();
+    await expectText(page, "Nothing was said yet.", "No plan yet.", "No files changed yet.");
+    await expectText(page, "Nothing has happened yet.");
+    await expectText(page.getByRole("status"), "Idle");
+    await page.getByRole("searchbox").fill("x");
+    suite.server.send("removed", { id: THREAD });
+    await expectText(page, "No thread has these words.");
+    await expectText(page, "This thread is not here any more.");
+    await expectSound(page);
+  });
+
+  it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    suite.server.tell({ ...suite.at(50), type: "text", owner: "main", text: "Before " });
+    await expectText(page, "Before");
+    suite.server.drop();
+    await expectText(page.getByRole("status"), "Connection lost.");
+    await expectText(page, "I will first read");
+    await expectText(page, "Rewrite the page");
+    suite.server.tell({ ...suite.at(51), type: "text", owner: "main", text: "and after" });
+    suite.server.back();
+    await expectText(page, "Before and after");
+    await expectText(page.getByRole("status"), "Working");
+  });
+
+  it("loads everything again when the server has forgotten what it missed", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    told.events.push({ ...suite.at(52), type: "notice", text: "Said while nobody listened." });
+    suite.server.send("gap", {});
+    await expectText(page, "Said while nobody listened.");
+    expect(await page.getByText("I will first read").count()).toBe(1);
+  });
+
+  it("works in eight tabs at once over one stream, and goes on when the one that reads is closed", async () => {
+    suite.server.add(busyThread());
+    const first = await suite.openThread();
+    const context = first.context();
+    const others = await Promise.all(
+      Array.from({ length: 7 }, async () => openTab(await context.newPage(), first.url())),
+    );
+    const tabs = [first, ...others];
+    await Promise.all(tabs.map((tab) => tab.getByText("I will first read").waitFor()));
+    suite.server.tell({ ...suite.at(50), type: "notice", text: "Heard by all." });
+    await Promise.all(tabs.map((tab) => tab.getByText("Heard by all.").waitFor()));
+    expect(suite.server.streams).toBe(1);
+    await first.close();
+    suite.server.tell({ ...suite.at(51), type: "notice", text: "Heard by the others." });
+    await Promise.all(others.map((tab) => tab.getByText("Heard by the others.").waitFor()));
+    await expect.poll(() => suite.server.streams).toBe(1);
+  });
+
+  it("shows nothing of what a model, a tool or a file says as anything but text", async () => {
+    const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>[x](javascript:alert(3))`;
+    const { at, events } = story();
+    const todos = [todo("1", evil, "in_progress", { note: evil })];
+    at(0, { type: "run-start", model: evil, resumed: false, task: evil });
+    at(
+      1,
+      planChange(todos, { changes: [{ type: "todo-status", id: "1", from: "pending", to: "in_progress" }] }),
+    );
+    at(2, {
+      type: "text",
+      owner: "main",
+      text: `# ${evil}\n\n- ${evil}\n\n| ${evil} |\n|---|\n| ${evil} |\n`,
+    });
+    at(3, {
+      type: "tool-end",
+      owner: "main",
+      call: "c",
+      name: evil,
+      about: evil,
+      ok: false,
+      result: evil,
+      output: evil,
+      args: { [evil]: evil },
+    });
+    at(4, { type: "subagent-start", owner: "main/a:1", name: evil, description: evil, todoId: "1" });
+    at(5, { type: "tool-start", owner: "main/a:1", call: "d", name: evil, about: evil });
+    at(6, { type: "notice", text: evil });
+    suite.server.add({
+      thread: threadOf({ title: evil, dir: evil, status: "waiting" }),
+      events,
+      questions: [
+        { id: "q1", kind: "clarification", text: evil, options: [evil], error: evil },
+        {
+          id: "q2",
+          kind: "permission",
+          text: evil,
+          options: [],
+          owner: `main/${evil}:1`,
+          call: { owner: "main", call: "c", name: evil, args: { [evil]: evil } },
+        },
+        {
+          id: "q3",
+          kind: "permission",
+          text: evil,
+          options: [],
+          call: { owner: "main", call: "e", name: "write_file", args: { file_path: evil, content: evil } },
+        },
+        { id: "q4", kind: "plan-approval", text: evil, options: [], todos },
+      ],
+      files: [{ path: `/${evil}`, before: `${evil}\n`, after: `<b>${evil}\n`, isKnown: true }],
+    });
+    const page = await suite.open();
+    await page.getByRole("link", { name: /onerror/ }).click();
+    for (const summary of await page.locator("main details > summary").all()) await summary.click();
+    await page.locator(".file").click();
+    await page.locator(".files .diff").waitFor();
+    expect(
+      await page.locator("#page img, #page script, #page b, #page iframe, a[href^='javascript']").count(),
+    ).toBe(0);
+    expect(await page.getByText("alert(2)").count()).toBeGreaterThan(20);
+    await expectSound(page);
+  });
+
+  it("shows what nobody sees in a name that somebody decides about", async () => {
+    suite.server.add({
+      ...busyThread(),
+      questions: [
+        {
+          id: "q",
+          kind: "permission",
+          text: "",
+          options: [],
+          call: { owner: "main", call: "c", name: "execute", args: { command: "cat \u202Efdp.sh" } },
+        },
+      ],
+    });
+    const page = await suite.openThread();
+    await expectText(page, String.raw`cat \u{202e}fdp.sh`);
+  });
+});

@@ -1,0 +1,225 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectSound, expectText, hasBrowser, openBrowser, openPage, openTab } from "./page/browser.ts";
+import { ServedPage } from "./page/served-page.ts";
+import { run } from "./run.ts";
+
+const MOST_BYTES = 60_000;
+
+describe("the built page", () => {
+  const files = readdirSync("dist/page/assets").map((name) => join("dist/page/assets", name));
+
+  it("is 60 kB at most on its way to the browser", () => {
+    const bytes = [...files, "dist/page/index.html"].map((file) => gzipSync(readFileSync(file)).length);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(MOST_BYTES);
+  });
+
+  it("has no inline script or style, and asks nobody else for anything", () => {
+    const html = readFileSync("dist/page/index.html", "utf8");
+    expect(html).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*\ssrc=)/);
+    const addresses = [html, ...files.map((file) => readFileSync(file, "utf8"))]
+      .flatMap((text) => text.match(/(?:src|href)="[^"]*"|url\([^)]*\)|https?:\/\/[\w.-]+/g) ?? [])
+      // Names of XML dialects are addresses of nothing.
+      .filter((address) => !address.startsWith("http://www.w3.org"));
+    expect(addresses.filter((address) => !/"\.\/assets\//.test(address))).toEqual([]);
+  });
+});
+
+describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
+  let browser: Browser;
+  let served: ServedPage;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(() => {
+    served = new ServedPage();
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await served.close();
+  });
+
+  const plan = (page: Page) => page.getByRole("region", { name: "Plan" });
+  const files = (page: Page) => page.getByRole("region", { name: "Files" });
+  const give = async (page: Page, task = "Survey this directory"): Promise<void> => {
+    await page.getByLabel("Task", { exact: true }).fill(task);
+    await page.keyboard.press("Enter");
+  };
+  const expectStatus = (page: Page, words: string) => expectText(page.getByRole("status"), words);
+
+  it("takes a task, shows its plan with the helpers under their items, its files and its answer, also after a reload", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(page, /The report is in survey.md/);
+    await expectStatus(page, "Idle");
+    await expectText(page.locator("footer"), /tokens$/, /^\$0\.\d+$/);
+    const check = async (): Promise<void> => {
+      await expectText(page, /The report is in survey.md/);
+      await expectText(plan(page), "8 of 8 done");
+      const item = plan(page).getByRole("listitem").filter({ hasText: "Find leftover markers" });
+      await expectText(item, "general-purpose", /Done · offline · /);
+      await files(page)
+        .getByRole("button", { name: /survey.md New/ })
+        .waitFor();
+    };
+    await check();
+    await files(page).getByRole("button").click();
+    await expectText(files(page), /# Survey/);
+    await expectSound(page);
+    await page.reload();
+    await check();
+    expect(existsSync(join(served.dir, "survey.md"))).toBe(true);
+  });
+
+  it("shows the plan for approval, asks about a file with its difference, and goes on with what was decided", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await page.getByText("Options").click();
+    await page.getByLabel("Show me the plan first").selectOption("first");
+    await page.getByLabel(/Ask me before files change/).check();
+    await expectSound(page);
+    await give(page);
+    const proposal = page.getByRole("region", { name: "The agent proposes a plan" });
+    await proposal.getByRole("textbox", { name: "Item 1" }).fill("List all files and their sizes");
+    await proposal.getByRole("button", { name: "Approve with my changes" }).click();
+    const write = page.getByRole("region", { name: "The agent wants to use write_file" });
+    await expectText(write, "/survey.md", /# Survey/);
+    await expectStatus(page, "Waits for you");
+    await expectSound(page);
+    await write.getByRole("button", { name: "Approve" }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
+  });
+
+  it("shows a thread of the terminal, which has those of the page", async () => {
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await expectText(page, "No threads yet.");
+    const command = (...args: string[]) =>
+      run(process.execPath, ["dist/surfaces/cli/main.js", ...args, "--state", served.state]);
+    await command("run", "--dir", served.dir, "--model", "offline", "--quiet", "Survey this directory");
+    // Whoever comes back from the terminal looks at the page.
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await page.getByRole("link", { name: /Survey this directory/ }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "8 of 8 done");
+    await page.getByLabel("Next task").fill("Tell me a joke");
+    await page.keyboard.press("Enter");
+    await expectText(page, /not a language model/);
+    await expectText(page, "offline declined the task.");
+    const id = decodeURIComponent(page.url().split("#/t/")[1] ?? "");
+    expect((await command("show", id, "--answer")).stdout).toContain("not a language model");
+  });
+
+  it("asks in the parent's conversation what a helper wants, in eight tabs at once", async () => {
+    await served.start();
+    const { origin, hash } = new URL(served.address);
+    const response = await fetch(`${origin}/holdfast/threads`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${hash.slice("#token=".length)}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ task: "Survey this directory", settings: { ask: ["grep"] } }),
+    });
+    const { thread } = (await response.json()) as { thread: { id: string } };
+    const page = await openPage(browser, served.address);
+    await page.getByRole("link", { name: /Survey this directory/ }).click();
+    const own = page.getByRole("region", { name: "The agent wants to use grep" });
+    const card = page
+      .getByRole("region", { name: "The sub-agent general-purpose wants to use grep" })
+      .first();
+    const approve = async (): Promise<boolean> => {
+      // It may be gone before it is pressed.
+      if (await own.isVisible())
+        await own
+          .getByRole("button", { name: "Approve" })
+          .click({ timeout: 1000 })
+          .catch(() => {});
+      return card.isVisible();
+    };
+    await expect.poll(approve, { timeout: 40_000 }).toBe(true);
+    await expectText(card, "pattern", /TODO/);
+    const tabs = await Promise.all(
+      Array.from({ length: 7 }, async () =>
+        openTab(await page.context().newPage(), `${origin}/#/t/${thread.id}`),
+      ),
+    );
+    await Promise.all(tabs.map((tab) => expectText(tab, "The sub-agent general-purpose wants to use grep")));
+    await card.getByRole("button", { name: "Reject" }).click();
+    await page.getByLabel("Why not?").fill("Not now");
+    await card.getByRole("button", { name: "Reject" }).click();
+    await Promise.all([page, ...tabs].map((tab) => expectText(tab, /You rejected grep: Not now/)));
+  });
+
+  it("stops, goes on, and forks from a moment of the past", async () => {
+    await served.start({ pace: 1 });
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expectStatus(page, "Stopped");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expectText(plan(page), "2 of 8 done");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expectStatus(page, "Stopped");
+    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    await slider.press("Home");
+    await expectText(page, /You look at .*, 0 of 0 done/);
+    await slider.press("ArrowRight");
+    const here = page.url();
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    await expect.poll(() => page.url()).not.toBe(here);
+    await expectText(page, "Survey this directory");
+    expect(await page.getByRole("listitem").filter({ hasText: "Survey this directory" }).count()).toBe(2);
+  });
+
+  it("clears nothing when the server is killed, and goes on when it is back", async () => {
+    const token = "a-token-of-the-test-itself";
+    await served.start({ pace: 1, token });
+    const page = await openPage(browser, served.address);
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await served.kill("SIGKILL");
+    await expectStatus(page, "Connection lost.");
+    await expectText(plan(page), "List the files and their sizes");
+    const port = Number(new URL(served.address).port);
+    await served.start({ pace: 0, token, port });
+    // The next server finishes what the killed one had begun.
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "8 of 8 done");
+    expect(await page.getByText(/The report is in survey.md/).count()).toBe(1);
+  });
+
+  it("changes the plan while the agent works, and shows both versions of an item that both changed", async () => {
+    await served.start({ pace: 1 });
+    const page = await openPage(browser, served.address);
+    const save = plan(page).getByRole("button", { name: "Save the plan" });
+    await give(page);
+    await expectText(plan(page), "1 of 8 done");
+    await plan(page).getByRole("button", { name: "Edit" }).click();
+    await plan(page).getByRole("textbox", { name: "Item 8" }).fill("Check survey.md twice");
+    await save.click();
+    await expectText(page, /You renamed an item to “Check survey.md twice”/);
+    await expectStatus(page, "Working");
+
+    await plan(page).getByRole("button", { name: "Edit" }).click();
+    await plan(page)
+      .getByRole("combobox", { name: /Write survey.md/ })
+      .selectOption("cancelled");
+    // The agent comes to it while it is being changed.
+    const conflict = plan(page).getByRole("group", { name: "Changed by both of you" });
+    await expectText(conflict, "Write survey.md (Cancelled)", /Write survey.md \((In progress|Done)\)/);
+    await conflict.getByRole("button", { name: "Take theirs" }).click();
+    expect(await save.isDisabled()).toBe(true);
+    await plan(page).getByRole("button", { name: "Cancel" }).click();
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "Check survey.md twice", "8 of 8 done");
+  });
+});

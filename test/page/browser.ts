@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import { expect } from "vitest";
+import { findBrowser, FLAGS } from "../../scripts/browser.mjs";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Whether there is a browser to look at the page with; in CI there must be one. */
+export const hasBrowser = findBrowser() !== undefined;
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
+}
+
+/** What went wrong in a page: errors, and what its policy refused. */
+const problems = new WeakMap<Page, string[]>();
+
+/** A page of its own, with nothing kept from others. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  return openTab(await context.newPage(), url);
+}
+
+/** Opens the page in a tab, and keeps what goes wrong there. */
+export async function openTab(page: Page, url: string): Promise<Page> {
+  const found: string[] = [];
+  problems.set(page, found);
+  page.on("pageerror", (error) => found.push(error.message));
+  page.on("console", (message) => {
+    // A request that a test refuses is said on the console, too.
+    const isRefusal = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isRefusal) found.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    found.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(url);
+  return page;
+}
+
+/** These words can be read, now or in a moment. */
+export async function expectText(where: Page | Locator, ...words: (string | RegExp)[]): Promise<void> {
+  for (const each of words) await where.getByText(each).first().waitFor();
+}
+
+/** Nothing went wrong, nothing is wider than the window, and axe finds nothing. */
+export async function expectSound(page: Page): Promise<void> {
+  expect(problems.get(page)).toEqual([]);
+  const overflow: unknown = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  expect(overflow, "wider than the window").toBeLessThanOrEqual(0);
+  await expectAccessible(page);
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  // Scripts of the test do not go through the page's policy.
+  await page.evaluate(AXE);
+  const found: unknown = await page.evaluate(
+    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) =>
+       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target, failureSummary }) => target + " " + failureSummary).join(" | ")))`,
+  );
+  expect(found).toEqual([]);
+}

@@ -1,0 +1,90 @@
+import type { Todo } from "../../../src/plan/todo.ts";
+import type {
+  Answer,
+  ChangedFile,
+  Checkpoint,
+  FileVersions,
+  Info,
+  SentTodo,
+  Settings,
+  Thread,
+  ThreadContent,
+} from "./contract.ts";
+
+/** What the server refused, in its own words; `status` 0 where it could not be reached. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** The plan as it is now, where an edit of it was refused for that. */
+  readonly todos: readonly Todo[] | undefined;
+
+  constructor(status: number, body: { error?: string; message?: string; todos?: readonly Todo[] }) {
+    super(body.message ?? `The server answered ${status}.`);
+    this.status = status;
+    this.code = body.error ?? "unknown";
+    this.todos = body.todos;
+  }
+}
+
+export type Api = ReturnType<typeof createApi>;
+
+/** The server's routes for this page. Everything throws `ApiError` and nothing else. */
+export function createApi(token: string) {
+  const call = async <Result>(method: string, path: string, body?: object): Promise<Result> => {
+    const response = await fetch(`holdfast/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch(() => {
+      throw new ApiError(0, { error: "unreachable", message: "The server cannot be reached." });
+    });
+    const text = await response.text();
+    const answer = parse(text);
+    if (!response.ok) throw new ApiError(response.status, answer ?? {});
+    return answer as Result;
+  };
+  const thread = (id: string): string => `threads/${encodeURIComponent(id)}`;
+  return {
+    info: () => call<Info>("GET", "info"),
+    threads: (query: { limit: number; before?: string; query?: string }) =>
+      call<{ threads: Thread[]; more: boolean }>("GET", `threads?${search(query)}`),
+    create: (task: string, settings: Settings) =>
+      call<{ thread: Thread; run: string }>("POST", "threads", { task, settings }),
+    thread: (id: string) => call<ThreadContent>("GET", thread(id)),
+    run: (id: string, task: string) =>
+      call<{ run: string; queued?: boolean }>("POST", `${thread(id)}/runs`, { task }),
+    resume: (id: string) => call<{ run: string }>("POST", `${thread(id)}/resume`, {}),
+    stop: (id: string) => call<{ stopped: boolean }>("POST", `${thread(id)}/stop`, {}),
+    answer: (id: string, answers: Record<string, Answer>) =>
+      call<{ run: string }>("POST", `${thread(id)}/answers`, { answers }),
+    writePlan: (id: string, todos: SentTodo[], base: readonly Todo[]) =>
+      call<{ todos: Todo[] }>("PUT", `${thread(id)}/plan`, { todos, base }),
+    fork: (id: string, checkpoint?: string) =>
+      call<{ thread: Thread }>("POST", `${thread(id)}/fork`, checkpoint ? { checkpoint } : {}),
+    remove: (id: string) => call<undefined>("DELETE", thread(id)),
+    history: (id: string, query: { limit: number; before?: string }) =>
+      call<{ checkpoints: Checkpoint[]; more: boolean }>("GET", `${thread(id)}/history?${search(query)}`),
+    checkpoint: (id: string, checkpoint: string) =>
+      call<ThreadContent>("GET", `${thread(id)}/checkpoints/${encodeURIComponent(checkpoint)}`),
+    files: (id: string) => call<{ files: ChangedFile[] }>("GET", `${thread(id)}/files`),
+    file: (id: string, path: string) => call<FileVersions>("GET", `${thread(id)}/file?${search({ path })}`),
+  };
+}
+
+function parse(text: string): { error?: string; message?: string } | undefined {
+  try {
+    return text === "" ? undefined : (JSON.parse(text) as object);
+  } catch {
+    return undefined;
+  }
+}
+
+function search(query: Record<string, string | number | undefined>): string {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === "" ? [] : [[name, String(value)]],
+  );
+  return new URLSearchParams(entries).toString();
+}

@@ -1,0 +1,117 @@
+import type { Todo } from "../../../src/plan/todo.ts";
+import type { RunEvent } from "../../../src/runs/events.ts";
+import type { Prices } from "../../../src/runs/prices.ts";
+
+/** What the server says of itself. */
+export interface Info {
+  version: string;
+  model: string;
+  dir?: string;
+  defaults: Settings;
+  prices?: Prices;
+}
+
+export type ThreadStatus = "running" | "waiting" | "stopped" | "failed" | "done";
+
+/** A thread, as the list shows it. */
+export interface Thread {
+  id: string;
+  title?: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  updatedAt: number;
+  todos: { done: number; total: number };
+  status: ThreadStatus;
+  dir?: string;
+}
+
+export interface Settings {
+  model?: string;
+  plan?: boolean;
+  preset?: string;
+  approve?: string;
+  ask?: readonly string[];
+  shell?: boolean;
+}
+
+/** The call that a question is about. */
+export interface AskedCall {
+  owner: string;
+  call: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+type QuestionEvent = Extract<RunEvent, { type: "question" }>;
+
+/** Something that a run waits for a person to say. */
+export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  /** The sub-agent that asks, where it is one. */
+  owner?: string | undefined;
+  todos?: readonly Todo[] | undefined;
+  call?: AskedCall | undefined;
+  error?: string | undefined;
+}
+
+/** A run event as the server sends it: a question may carry its call, a sub-agent its model. */
+type Extended<Event> = Event extends { type: "question" }
+  ? Event & { call?: AskedCall }
+  : Event extends { type: "subagent-start" }
+    ? Event & { model?: string }
+    : Event;
+
+/** Live events have a number; those of the past have none. */
+export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
+
+/** A thread with all that happened in it, now or at a checkpoint. */
+export interface ThreadContent {
+  thread: Thread;
+  settings: Settings;
+  questions: Question[];
+  head?: string;
+  events: StampedEvent[];
+  /** Live events with a higher number follow on the stream. */
+  last?: number;
+}
+
+export interface Checkpoint {
+  id: string;
+  at: number;
+  step: number;
+  source: string;
+  todos: { done: number; total: number };
+}
+
+export interface ChangedFile {
+  path: string;
+  added: number;
+  removed: number;
+  kind: "added" | "changed" | "removed" | "given";
+}
+
+/** A file before the thread and now; null where it is not there. */
+export interface FileVersions {
+  path: string;
+  before: string | null;
+  after: string | null;
+  /** False: what was before is not known. */
+  isKnown: boolean;
+}
+
+/** An item as a person sends it; a new one has no id. */
+export type SentTodo = Omit<Todo, "id"> & { id?: string };
+
+/** What a person answers a question with. */
+export type Answer =
+  | string
+  | { type: "approve" }
+  | { type: "reject"; reason?: string; message?: string }
+  | { type: "edit"; todos: SentTodo[] }
+  | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
+
+/** What the stream of events brings. */
+export type StreamEvent =
+  | { event: "run"; data: StampedEvent }
+  | { event: "thread"; data: Thread }
+  | { event: "removed"; data: { id: string } }
+  | { event: "gap"; data: object };

@@ -1,0 +1,83 @@
+import type { StreamEvent } from "./contract.ts";
+import { eventReader } from "./sse.ts";
+
+/** How the page and the server stand to each other. */
+export type Connection = "connecting" | "open" | "lost" | "refused";
+
+export interface StreamOptions {
+  token: string;
+  /** The number of the last event that is known already. */
+  after: () => number | undefined;
+  onEvent: (event: StreamEvent, n: number | undefined) => void;
+  onConnection: (connection: Connection) => void;
+  signal: AbortSignal;
+}
+
+const LONGEST_WAIT_MS = 8000;
+/** The server says something every 15 s: after this long a silent connection is dead. */
+const SILENCE_MS = 40_000;
+
+/** Reads the server's events until it is told to stop, over as many connections as that takes. */
+export async function readStream(options: StreamOptions): Promise<void> {
+  const { signal, onConnection } = options;
+  for (let tries = 0; !signal.aborted;) {
+    const isRefused = await readOnce(options, () => (tries = 0)).catch(() => false);
+    if (signal.aborted) return;
+    onConnection(isRefused ? "refused" : "lost");
+    await pause(Math.min(LONGEST_WAIT_MS, 250 * 2 ** tries++), signal);
+  }
+}
+
+/** Reads one connection to its end. Returns whether the server did not let us in. */
+async function readOnce(
+  { token, after, onEvent, onConnection, signal }: StreamOptions,
+  onOpen: () => void,
+): Promise<boolean> {
+  const last = after();
+  const silence = new AbortController();
+  const response = await fetch("holdfast/events", {
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: "text/event-stream",
+      ...(last !== undefined && { "last-event-id": String(last) }),
+    },
+    cache: "no-store",
+    signal: AbortSignal.any([signal, silence.signal]),
+  });
+  if (!response.ok || !response.body) return response.status === 401 || response.status === 403;
+  onOpen();
+  onConnection("open");
+  const read = eventReader();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return false;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      for (const { id, event, data } of read(value)) {
+        onEvent({ event, data: JSON.parse(data) as object } as StreamEvent, id ? Number(id) : undefined);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits, but not past the moment at which the network is back or the tab is looked at again. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      window.removeEventListener("online", done);
+      document.removeEventListener("visibilitychange", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    window.addEventListener("online", done);
+    document.addEventListener("visibilitychange", done);
+    signal.addEventListener("abort", done);
+  });
+}

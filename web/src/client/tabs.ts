@@ -1,0 +1,56 @@
+import type { StreamEvent } from "./contract.ts";
+import { readStream, type Connection, type StreamOptions } from "./stream.ts";
+
+/** Whoever has it reads the stream for all tabs. */
+export const STREAM_LOCK = "holdfast-events";
+
+/** What the tab that holds the stream tells the others. */
+type Told =
+  | { type: "event"; event: StreamEvent; n: number | undefined }
+  | { type: "connection"; connection: Connection }
+  | { type: "hello" };
+
+/**
+ * Reads the server's events in one tab for all: a browser has six connections to a host, and a seventh tab would hang.
+ * The tab that has the lock reads and tells; when it closes, the next one goes on from where it knows everything.
+ */
+export function shareStream(options: StreamOptions): void {
+  const { signal, onEvent, onConnection } = options;
+  // Without a secure context there are no locks: every tab reads for itself.
+  if (!("locks" in navigator)) {
+    void readStream(options);
+    return;
+  }
+  const channel = new BroadcastChannel(STREAM_LOCK);
+  let leading = false;
+  let connection: Connection = "connecting";
+  const tell = (told: Told): void => channel.postMessage(told);
+  channel.addEventListener("message", ({ data }: MessageEvent<Told>) => {
+    if (data.type === "hello") {
+      if (leading) tell({ type: "connection", connection });
+    } else if (data.type === "connection") {
+      onConnection(data.connection);
+    } else {
+      onEvent(data.event, data.n);
+    }
+  });
+  tell({ type: "hello" });
+  const lead = async (): Promise<void> => {
+    leading = true;
+    await readStream({
+      ...options,
+      onEvent: (event, n) => {
+        onEvent(event, n);
+        tell({ type: "event", event, n });
+      },
+      onConnection: (now) => {
+        connection = now;
+        onConnection(now);
+        tell({ type: "connection", connection });
+      },
+    });
+  };
+  signal.addEventListener("abort", () => channel.close());
+  // Rejected when the wait for the lock is given up.
+  navigator.locks.request(STREAM_LOCK, { signal }, lead).catch(() => {});
+}

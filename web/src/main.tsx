@@ -1,0 +1,42 @@
+import { createRoot } from "react-dom/client";
+import { createApi } from "./client/api.ts";
+import { shareStream } from "./client/tabs.ts";
+import { findToken } from "./client/token.ts";
+import { addressedThread } from "./store/actions.ts";
+import { PageStore } from "./store/page-store.ts";
+import "./style/index.css";
+import { App } from "./ui/app.tsx";
+import { watchAttention } from "./ui/attention.ts";
+import { StoreContext } from "./ui/use-store.ts";
+
+const token = await findToken();
+const store = new PageStore(createApi(token ?? ""));
+const show = (): Promise<void> => store.open(addressedThread());
+
+if (token === undefined) {
+  store.set({ hasToken: false });
+} else {
+  await show();
+  window.addEventListener("hashchange", () => void show());
+  // A page that the browser had put to sleep has missed what happened.
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) void store.load();
+  });
+  shareStream({
+    token,
+    after: () => store.last,
+    onEvent: store.onEvent,
+    onConnection: store.onConnection,
+    signal: new AbortController().signal,
+  });
+  setInterval(store.watch, 5000);
+  // Other processes have threads of their own on the same file.
+  window.addEventListener("focus", () => void store.loadThreads());
+  watchAttention(store);
+}
+
+createRoot(document.querySelector("#page")!).render(
+  <StoreContext.Provider value={store}>
+    <App />
+  </StoreContext.Provider>,
+);

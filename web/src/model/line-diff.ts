@@ -1,0 +1,62 @@
+import { structuredPatch } from "diff";
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  text: string;
+  /** Its number before and after, from 1. */
+  before?: number;
+  after?: number;
+}
+
+/** Lines that changed, with some around them. */
+export interface Hunk {
+  lines: DiffLine[];
+}
+
+const CONTEXT = 3;
+/** Past this many differences comparing gets slow, and nobody reads it line by line. */
+const MOST_DIFFERENCES = 1000;
+
+/** What changed between two texts; undefined where they differ too much to be compared. */
+export function lineDiff(before: string, after: string): Hunk[] | undefined {
+  if (before === "" || after === "") return wholeDiff(before, after);
+  const patch = structuredPatch("", "", before, after, "", "", {
+    context: CONTEXT,
+    maxEditLength: MOST_DIFFERENCES,
+  });
+  return patch?.hunks.map(({ oldStart, newStart, lines }) => {
+    let [old, now] = [oldStart, newStart];
+    return {
+      lines: lines
+        .filter((line) => !line.startsWith("\\"))
+        .map((line): DiffLine => {
+          const text = line.slice(1);
+          if (line.startsWith("+")) return { kind: "added", text, after: now++ };
+          if (line.startsWith("-")) return { kind: "removed", text, before: old++ };
+          return { kind: "same", text, before: old++, after: now++ };
+        }),
+    };
+  });
+}
+
+/** A file that was written or removed as a whole. */
+function wholeDiff(before: string, after: string): Hunk[] {
+  const text = before + after;
+  if (text === "") return [];
+  const lines = text.replace(/\n$/, "").split("\n");
+  return [
+    {
+      lines: lines.map((line, index) =>
+        before === ""
+          ? { kind: "added", text: line, after: index + 1 }
+          : { kind: "removed", text: line, before: index + 1 },
+      ),
+    },
+  ];
+}
+
+export function countLines(hunks: readonly Hunk[]): { added: number; removed: number } {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (kind: DiffLine["kind"]): number => lines.filter((line) => line.kind === kind).length;
+  return { added: count("added"), removed: count("removed") };
+}

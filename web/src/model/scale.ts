@@ -1,0 +1,49 @@
+/** A stretch of time. */
+export interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** Places moments on a line from 0 to 1. */
+export interface TimeScale {
+  place: (at: number) => number;
+  /** How much time the line stands for, idle time aside. */
+  length: number;
+}
+
+/** An idle time longer than this share of the busy time is drawn as short as that. */
+const LONGEST_IDLE = 0.04;
+
+/** A scale on which long idle times, such as a night, take little room. */
+export function timeScale(busy: readonly Stretch[]): TimeScale {
+  const stretches = joined(busy);
+  const length = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
+  const most = Math.max(1, length * LONGEST_IDLE);
+  const points: { at: number; x: number }[] = [];
+  for (const { from, to } of stretches) {
+    const last = points.at(-1);
+    const x = last ? last.x + Math.min(from - last.at, most) : 0;
+    points.push({ at: from, x }, { at: to, x: x + to - from });
+  }
+  const total = points.at(-1)?.x || 1;
+  return { length, place: (at) => interpolated(points, at) / total };
+}
+
+function joined(busy: readonly Stretch[]): Stretch[] {
+  const sorted = busy.toSorted((a, b) => a.from - b.from);
+  const found: Stretch[] = [];
+  for (const { from, to } of sorted) {
+    const last = found.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else found.push({ from, to: Math.max(from, to) });
+  }
+  return found;
+}
+
+function interpolated(points: readonly { at: number; x: number }[], at: number): number {
+  const next = points.findIndex((point) => point.at >= at);
+  if (next < 0) return points.at(-1)?.x ?? 0;
+  const [before, after] = [points[next - 1], points[next]!];
+  if (!before || after.at === before.at) return after.x;
+  return before.x + ((at - before.at) / (after.at - before.at)) * (after.x - before.x);
+}

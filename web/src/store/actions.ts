@@ -1,0 +1,135 @@
+import type { Todo } from "../../../src/plan/todo.ts";
+import { ApiError } from "../client/api.ts";
+import type { Answer, Checkpoint, SentTodo, Settings } from "../client/contract.ts";
+import { planOf, threadOf } from "../model/thread.ts";
+import type { PageStore } from "./page-store.ts";
+import { withThread } from "./state.ts";
+
+/** Goes to a thread: its name is in the address, so that it can be kept and gone back to. */
+export function goTo(id: string | undefined): void {
+  location.hash = id === undefined ? "#/" : `#/t/${encodeURIComponent(id)}`;
+}
+
+/** The thread that the address names. */
+export function addressedThread(): string | undefined {
+  const [, id] = /^#\/t\/(.+)$/.exec(location.hash) ?? [];
+  try {
+    return id === undefined ? undefined : decodeURIComponent(id);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives a task: to the thread that is open, else to a new one. Returns whether it was taken. */
+export async function giveTask(store: PageStore, task: string, settings: Settings): Promise<boolean> {
+  const { open } = store.state;
+  const done = await store.attempt(async () => {
+    if (open !== undefined) {
+      const { queued } = await store.api.run(open, task);
+      store.set({ said: queued ? "The task waits until the run is finished." : "The task was given." });
+      return true;
+    }
+    const { thread } = await store.api.create(task, settings);
+    store.set({ threads: withThread(store.state.threads ?? [], thread) });
+    goTo(thread.id);
+    return true;
+  });
+  return done ?? false;
+}
+
+export async function stop(store: PageStore): Promise<void> {
+  const { open } = store.state;
+  if (open !== undefined) await store.attempt(() => store.api.stop(open));
+}
+
+export async function resume(store: PageStore): Promise<void> {
+  const { open } = store.state;
+  if (open !== undefined) await store.attempt(() => store.api.resume(open));
+}
+
+/** Makes a copy of the thread, as of a checkpoint or of now, and goes there. */
+export async function fork(store: PageStore, checkpoint?: string): Promise<void> {
+  const { open } = store.state;
+  if (open === undefined) return;
+  await store.attempt(async () => {
+    const { thread } = await store.api.fork(open, checkpoint);
+    store.set({ threads: withThread(store.state.threads ?? [], thread), said: "The thread was forked." });
+    goTo(thread.id);
+  });
+}
+
+export async function remove(store: PageStore, id: string): Promise<void> {
+  await store.attempt(async () => {
+    await store.api.remove(id);
+    store.set({ threads: store.state.threads?.filter((thread) => thread.id !== id) ?? [] });
+    if (store.state.open === id) goTo(undefined);
+  });
+}
+
+/** Answers questions. Returns what was wrong with the answer, where something was. */
+export async function answer(
+  store: PageStore,
+  answers: Readonly<Record<string, Answer>>,
+): Promise<string | undefined> {
+  const { open } = store.state;
+  if (open === undefined) return undefined;
+  try {
+    await store.api.answer(open, answers);
+    const { thread } = store.state;
+    const questions = thread.questions.filter(({ id }) => !(id in answers));
+    store.set({ thread: { ...thread, questions }, problem: undefined });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // Somebody else was quicker: what is asked now is shown.
+    if (error.status === 409) await store.loadThread();
+    return error.message;
+  }
+}
+
+/** What became of an edit of the plan. */
+export type Written =
+  | { type: "saved" }
+  | { type: "moved"; todos: readonly Todo[] }
+  | { type: "refused"; text: string };
+
+export async function writePlan(
+  store: PageStore,
+  todos: SentTodo[],
+  base: readonly Todo[],
+): Promise<Written> {
+  const { open } = store.state;
+  if (open === undefined) return { type: "saved" };
+  try {
+    const saved = await store.api.writePlan(open, todos, base);
+    showPlan(store, saved.todos);
+    store.set({ said: "The plan is saved." });
+    return { type: "saved" };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 409 || !error.todos) return { type: "refused", text: error.message };
+    showPlan(store, error.todos);
+    return { type: "moved", todos: error.todos };
+  }
+}
+
+/** Looks at the thread as it was at a checkpoint; undefined is now. */
+export async function lookAt(store: PageStore, checkpoint: Checkpoint | undefined): Promise<void> {
+  const { open, past } = store.state;
+  if (open === undefined || !checkpoint) return store.set({ past: undefined });
+  // What is shown stays until the other moment is there.
+  store.set({ past: { ...past, checkpoint } });
+  const content = await store.attempt(() => store.api.checkpoint(open, checkpoint.id));
+  const isStill = store.state.open === open && store.state.past?.checkpoint.id === checkpoint.id;
+  if (content && isStill)
+    store.set({ past: { checkpoint, thread: { ...threadOf(content), isRunning: false } } });
+}
+
+/** Shows the plan as the server has it, before its event comes. */
+function showPlan(store: PageStore, todos: readonly Todo[]): void {
+  const { thread } = store.state;
+  const main = thread.view.agents.get("main");
+  if (!main || planOf(thread) === todos) return;
+  const agents = new Map(thread.view.agents).set("main", { ...main, todos });
+  store.set({ thread: { ...thread, view: { ...thread.view, agents } } });
+}

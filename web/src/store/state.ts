@@ -1,0 +1,70 @@
+import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
+import type { Connection } from "../client/stream.ts";
+import { EMPTY_THREAD, type ThreadState } from "../model/thread.ts";
+
+/** Everything that the page shows. */
+export interface PageState {
+  /** Without its key the page can do nothing but say so. */
+  hasToken: boolean;
+  connection: Connection;
+  info?: Info;
+  /** Missing until they were loaded once. */
+  threads?: readonly Thread[];
+  hasMoreThreads: boolean;
+  query: string;
+  /** The thread that is looked at; none to give a new task. */
+  open?: string | undefined;
+  loading: "idle" | "loading" | "missing" | "failed";
+  thread: ThreadState;
+  settings: Settings;
+  files?: readonly ChangedFile[] | undefined;
+  checkpoints?: readonly Checkpoint[] | undefined;
+  /** A moment of the past that is looked at instead of now. */
+  past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
+  /** What went wrong last, in one sentence. */
+  problem?: string | undefined;
+  /** What was done, to be said aloud. */
+  said?: string | undefined;
+}
+
+export const START: PageState = {
+  hasToken: true,
+  connection: "connecting",
+  hasMoreThreads: false,
+  query: "",
+  loading: "idle",
+  thread: EMPTY_THREAD,
+  settings: {},
+};
+
+/** The status of the thread that is open: what was seen happen, else what the server says. */
+export function statusOf({ thread, threads, open }: PageState): ThreadStatus | undefined {
+  const listed = threads?.find(({ id }) => id === open)?.status;
+  if (open === undefined) return undefined;
+  if (thread.isRunning) return thread.questions.length > 0 ? "waiting" : "running";
+  if (listed === "running") return "running";
+  if (thread.questions.length > 0) return "waiting";
+  switch (thread.end?.outcome) {
+    case "failed":
+      return "failed";
+    case "open":
+    case "interrupted":
+      return "stopped";
+    case "done":
+      return "done";
+    case "waiting":
+    case undefined:
+      return listed ?? "done";
+  }
+}
+
+/** What is shown of a thread: the moment that was chosen, or now. */
+export function shownThread({ past, thread }: PageState): ThreadState {
+  return past?.thread ?? thread;
+}
+
+/** Threads with one put in, the newest first. */
+export function withThread(threads: readonly Thread[], thread: Thread): readonly Thread[] {
+  const others = threads.filter(({ id }) => id !== thread.id);
+  return [...others, thread].toSorted((a, b) => b.updatedAt - a.updatedAt);
+}

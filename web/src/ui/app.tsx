@@ -1,0 +1,100 @@
+import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import { planOf } from "../model/thread.ts";
+import { shownThread, statusOf } from "../store/state.ts";
+import { Conversation } from "./conversation.tsx";
+import { Files } from "./files.tsx";
+import { Plan } from "./plan.tsx";
+import { Region } from "./region.tsx";
+import { StatusLine } from "./status-line.tsx";
+import { Tabs, type RegionName } from "./tabs.tsx";
+import { Threads } from "./threads.tsx";
+import { Timeline } from "./timeline.tsx";
+import { Unreachable } from "./unreachable.tsx";
+import { useNarrow, usePage } from "./use-store.ts";
+
+/** The whole page: threads, conversation, plan above files, and one status line. */
+export function App() {
+  const page = usePage();
+  const isNarrow = useNarrow();
+  const [region, setRegion] = useState<RegionName>("talk");
+  const [isEditing, setEditing] = useState(false);
+  const [hasTimeline, setTimeline] = useState(() => localStorage.getItem("holdfast-timeline") !== "closed");
+  const { open } = page;
+
+  useEffect(() => {
+    setEditing(false);
+    setRegion("talk");
+  }, [open]);
+
+  useEffect(() => localStorage.setItem("holdfast-timeline", hasTimeline ? "open" : "closed"), [hasTimeline]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === "/") {
+        event.preventDefault();
+        // The part may have to appear first.
+        flushSync(() => setRegion("talk"));
+        document.querySelector<HTMLElement>("#task")?.focus();
+      }
+      if (event.key === "e" && open !== undefined && planOf(shownThread(page)).length > 0 && !page.past) {
+        event.preventDefault();
+        setRegion("plan");
+        setEditing(true);
+      }
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [open, page]);
+
+  if (!page.hasToken || page.connection === "refused") return <Unreachable isKnown={page.hasToken} />;
+  const isShown = (name: RegionName): boolean => !isNarrow || region === name;
+  const hasThread = open !== undefined && page.loading !== "missing";
+  return (
+    <div className={`page ${hasThread ? "" : "page-blank"}`}>
+      {!isNarrow && (
+        <a className="skip" href="#task" onClick={toTask}>
+          Go to the task
+        </a>
+      )}
+      {isShown("threads") && (
+        <Region isMain={isNarrow} className="threads-region" name="Threads">
+          <Threads />
+        </Region>
+      )}
+      {isShown("talk") && <Conversation />}
+      {hasThread && (isShown("plan") || isShown("files")) && (
+        <Region isMain={isNarrow} className="side" name={region === "plan" ? "The plan" : "The files"}>
+          {isShown("plan") && <Plan isEditing={isEditing} onEdit={setEditing} />}
+          {isShown("files") && <Files />}
+        </Region>
+      )}
+      {hasThread && (hasTimeline || isNarrow) && isShown("plan") && (
+        <Timeline onClose={() => setTimeline(false)} />
+      )}
+      {!hasThread && isNarrow && (region === "plan" || region === "files") && (
+        <Region isMain className="side" name={region === "plan" ? "The plan" : "The files"}>
+          <p className="empty">Open a thread, and its {region === "plan" ? "plan is" : "files are"} here.</p>
+        </Region>
+      )}
+      <StatusLine hasTimeline={hasTimeline} onTimeline={() => setTimeline(!hasTimeline)} />
+      {isNarrow && (
+        <Tabs region={region} onRegion={setRegion} asks={statusOf(page) === "waiting" && region !== "talk"} />
+      )}
+    </div>
+  );
+}
+
+/** The address is the thread's: a link inside the page must not change it. */
+function toTask(event: { preventDefault: () => void }): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#task")?.focus();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

@@ -1,0 +1,24 @@
+import { exportHtml } from "../model/export.ts";
+import { costOfThread } from "../model/thread.ts";
+import type { PageState } from "../store/state.ts";
+import { useStore } from "./use-store.ts";
+
+/** Hands the thread to the person as one file. */
+export function Export() {
+  const store = useStore();
+  return (
+    <button type="button" className="quiet small" onClick={() => save(store.state)}>
+      Export
+    </button>
+  );
+}
+
+function save({ threads, open = "", thread, info }: PageState): void {
+  const title = threads?.find(({ id }) => id === open)?.title || open;
+  const html = exportHtml(title, thread, costOfThread(thread, info?.prices));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  link.download = `${open.replaceAll(/[^\w.-]+/g, "-")}.html`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

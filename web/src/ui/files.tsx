@@ -1,0 +1,72 @@
+import { useEffect, useState } from "react";
+import type { ChangedFile, FileVersions } from "../client/contract.ts";
+import { inSight } from "../model/words.ts";
+import { Diff } from "./diff.tsx";
+import { usePage, useStore } from "./use-store.ts";
+
+const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
+  added: "New",
+  changed: "Changed",
+  removed: "Removed",
+  given: "Given",
+};
+
+/** What a thread changed, one net difference for each file. */
+export function Files() {
+  const { files } = usePage();
+  return (
+    <section className="files" aria-labelledby="files-head">
+      <header className="panel-head">
+        <h2 id="files-head">Files</h2>
+        {files && files.length > 0 && <span className="count">{files.length}</span>}
+      </header>
+      {files === undefined && <p className="empty">Loading the files…</p>}
+      {files?.length === 0 && <p className="empty">No files changed yet.</p>}
+      <ul className="file-list">
+        {files?.map((file) => (
+          <File key={file.path} file={file} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function File({ file }: { file: ChangedFile }) {
+  const [isOpen, setOpen] = useState(false);
+  const { path, added, removed, kind } = file;
+  const name = inSight(path);
+  const slash = name.lastIndexOf("/") + 1;
+  return (
+    <li>
+      <button type="button" className="file" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span className="file-name">
+          <span className="file-folder">{name.slice(0, slash)}</span>
+          {name.slice(slash)}
+        </span>
+        <span className="file-kind">{KINDS[kind]}</span>
+        {added > 0 && <span className="plus">+{added}</span>}
+        {removed > 0 && <span className="minus">−{removed}</span>}
+      </button>
+      {isOpen && <FileDiff key={`${added} ${removed}`} path={path} />}
+    </li>
+  );
+}
+
+function FileDiff({ path }: { path: string }) {
+  const store = useStore();
+  const { open } = usePage();
+  const [versions, setVersions] = useState<FileVersions | string>();
+  useEffect(() => {
+    if (open === undefined) return;
+    store.api.file(open, path).then(setVersions, (error: Error) => setVersions(error.message));
+  }, [open, path]);
+  if (versions === undefined) return <p className="empty">Loading the file…</p>;
+  if (typeof versions === "string") return <p className="problem">{versions}</p>;
+  const { before, after, isKnown } = versions;
+  return (
+    <>
+      {!isKnown && <p className="empty">What was in this file before is not known; all of it is shown.</p>}
+      <Diff before={before ?? ""} after={after ?? ""} label={`Changes in ${inSight(path)}`} />
+    </>
+  );
+}

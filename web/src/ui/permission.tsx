@@ -1,0 +1,142 @@
+import { useEffect, useState } from "react";
+import { fieldText, fieldValue, shownArguments } from "../model/arguments.ts";
+import { inSight } from "../model/words.ts";
+import type { AnswerProps } from "./answer-props.ts";
+import { Arguments } from "./call.tsx";
+import { Diff } from "./diff.tsx";
+import { Reject } from "./reject.tsx";
+import { usePage, useStore } from "./use-store.ts";
+
+/** A call that waits for leave: what it would do, and approve, edit or reject. */
+export function Permission({ question, isSending, onDecide }: AnswerProps) {
+  const [mode, setMode] = useState<"decide" | "edit" | "reject">("decide");
+  const { call } = question;
+  if (!call) return <p className="empty">Loading what it is about…</p>;
+  const { name, args } = call;
+  return (
+    <>
+      {mode === "edit" ? (
+        <EditedArguments
+          args={args}
+          isSending={isSending}
+          onCancel={() => setMode("decide")}
+          onSave={(edited) => onDecide({ type: "edit", editedAction: { name, args: edited } })}
+        />
+      ) : (
+        <Proposed name={name} args={args} />
+      )}
+      {mode === "decide" && (
+        <div className="row">
+          <button
+            type="button"
+            className="primary"
+            disabled={isSending}
+            onClick={() => onDecide({ type: "approve" })}
+          >
+            Approve
+          </button>
+          <button type="button" disabled={isSending} onClick={() => setMode("edit")}>
+            Edit
+          </button>
+          <button type="button" disabled={isSending} onClick={() => setMode("reject")}>
+            Reject
+          </button>
+        </div>
+      )}
+      {mode === "reject" && (
+        <Reject isSending={isSending} onDecide={onDecide} onCancel={() => setMode("decide")} />
+      )}
+    </>
+  );
+}
+
+/** A file that would be written is compared with what is there. */
+function Proposed({ name, args }: { name: string; args: Record<string, unknown> }) {
+  const store = useStore();
+  const { open } = usePage();
+  const shown = shownArguments(name, args);
+  const path = shown.type === "write" ? shown.path : undefined;
+  const [before, setBefore] = useState<string | null>();
+  useEffect(() => {
+    if (path === undefined || open === undefined) return;
+    store.api.file(open, path).then(
+      ({ after }) => setBefore(after ?? ""),
+      () => setBefore(null),
+    );
+  }, [path, open]);
+  if (shown.type !== "write") return <Arguments name={name} args={args} />;
+  return (
+    <>
+      <p className="path">{inSight(shown.path)}</p>
+      {before === undefined ? (
+        <p className="empty">Comparing with the file…</p>
+      ) : (
+        <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+      )}
+      {before === null && (
+        <p className="note">
+          All of the file is shown. If there is one with this name already, it is replaced.
+        </p>
+      )}
+    </>
+  );
+}
+
+function EditedArguments({
+  args,
+  isSending,
+  onSave,
+  onCancel,
+}: {
+  args: Record<string, unknown>;
+  isSending: boolean;
+  onSave: (args: Record<string, unknown>) => void;
+  onCancel: () => void;
+}) {
+  const [texts, setTexts] = useState(() =>
+    Object.fromEntries(Object.entries(args).map(([field, value]) => [field, fieldText(value)])),
+  );
+  const [wrong, setWrong] = useState<string>();
+  const save = (): void => {
+    const edited: Record<string, unknown> = {};
+    for (const [field, text] of Object.entries(texts)) {
+      try {
+        edited[field] = fieldValue(text, args[field]);
+      } catch {
+        setWrong(field);
+        return;
+      }
+    }
+    onSave(edited);
+  };
+  return (
+    <form
+      className="edit-args"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      {Object.entries(texts).map(([field, text]) => (
+        <label key={field}>
+          {inSight(field)}
+          <textarea
+            className="mono"
+            rows={Math.min(14, text.split("\n").length + 1)}
+            value={text}
+            onInput={(event) => setTexts({ ...texts, [field]: event.currentTarget.value })}
+          />
+          {wrong === field && <span className="problem">This is no valid JSON.</span>}
+        </label>
+      ))}
+      <div className="row">
+        <button type="submit" className="primary" disabled={isSending}>
+          Approve with changes
+        </button>
+        <button type="button" className="quiet" onClick={onCancel}>
+          Back
+        </button>
+      </div>
+    </form>
+  );
+}

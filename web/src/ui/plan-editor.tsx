@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState } from "react";
+import type { Todo } from "../../../src/plan/todo.ts";
+import { conflictsOf, isDirty, rebased, settle, startDraft, toSend } from "../model/plan-draft.ts";
+import { writePlan } from "../store/actions.ts";
+import { DraftList } from "./draft-list.tsx";
+import { useStore } from "./use-store.ts";
+
+/** How often an edit is put on top of a plan that moved on, before somebody is asked. */
+const MOST_TRIES = 5;
+
+/**
+ * The plan under somebody's hands while the agent works: what the agent changes elsewhere comes in by itself, what
+ * both changed is shown side by side.
+ */
+export function PlanEditor({ todos, onDone }: { todos: readonly Todo[]; onDone: () => void }) {
+  const store = useStore();
+  const [draft, setDraft] = useState(() => startDraft(todos));
+  const [problem, setProblem] = useState<string>();
+  const [isSaving, setSaving] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+
+  useEffect(() => setDraft((current) => rebased(current, todos)), [todos]);
+  useEffect(() => form.current?.querySelector<HTMLElement>(".draft-text")?.focus(), []);
+
+  const conflicts = conflictsOf(draft, todos);
+  const save = async (): Promise<void> => {
+    setSaving(true);
+    setProblem(await sent());
+    setSaving(false);
+  };
+  /** Sends the draft; returns what keeps it from being saved. */
+  const sent = async (): Promise<string | undefined> => {
+    let theirs = todos;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
+      const written = await writePlan(store, toSend(rebased(draft, theirs).mine), theirs);
+      if (written.type === "refused") return written.text;
+      if (written.type === "saved") {
+        onDone();
+        return undefined;
+      }
+      theirs = written.todos;
+    }
+    return "The plan keeps changing. Try again in a moment.";
+  };
+  return (
+    <form
+      className="editor"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onDone();
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
+      }}
+    >
+      <DraftList
+        draft={draft}
+        onDraft={setDraft}
+        conflicts={conflicts}
+        onSettle={(conflict, keep) => setDraft(settle(draft, conflict, keep))}
+      />
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="row">
+        <button
+          type="submit"
+          className="primary"
+          disabled={isSaving || conflicts.length > 0 || !isDirty(draft)}
+        >
+          Save the plan
+        </button>
+        <button type="button" className="quiet" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

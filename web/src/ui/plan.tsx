@@ -1,0 +1,78 @@
+import type { Todo } from "../../../src/plan/todo.ts";
+import { planOf, type ThreadState } from "../model/thread.ts";
+import { shownThread } from "../store/state.ts";
+import { PlanEditor } from "./plan-editor.tsx";
+import { HelperRow, PlanItem } from "./plan-item.tsx";
+import { usePage } from "./use-store.ts";
+
+/** The plan of the thread, always in view: what is done stays. */
+export function Plan({ isEditing, onEdit }: { isEditing: boolean; onEdit: (isEditing: boolean) => void }) {
+  const page = usePage();
+  const thread = shownThread(page);
+  const todos = planOf(thread);
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const closed = todos.filter(({ status }) => status === "cancelled").length;
+  const canEdit = !page.past && page.open !== undefined;
+  return (
+    <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
+      <header className="panel-head">
+        <h2 id="plan-head">Plan</h2>
+        {todos.length > 0 && (
+          <span className="count">
+            {done} of {todos.length - closed} done
+          </span>
+        )}
+        {canEdit && todos.length > 0 && !isEditing && (
+          <button type="button" className="quiet small" aria-keyshortcuts="e" onClick={() => onEdit(true)}>
+            Edit
+          </button>
+        )}
+      </header>
+      {todos.length > 0 && (
+        <progress
+          className="progress"
+          max={Math.max(1, todos.length - closed)}
+          value={done}
+          aria-label="Items done"
+        />
+      )}
+      {isEditing ? (
+        <PlanEditor todos={todos} onDone={() => onEdit(false)} />
+      ) : todos.length === 0 ? (
+        <p className="empty">No plan yet. The agent makes one when a task takes several steps.</p>
+      ) : (
+        <Items thread={thread} todos={todos} />
+      )}
+      {!isEditing && <FreeHelpers thread={thread} todos={todos} />}
+    </section>
+  );
+}
+
+function Items({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] }) {
+  return (
+    <ol className="items">
+      {todos.map((todo) => (
+        <PlanItem key={todo.id} todo={todo} thread={thread} />
+      ))}
+    </ol>
+  );
+}
+
+/** Sub-agents that work on no item of the plan. */
+function FreeHelpers({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] }) {
+  const ids = new Set(todos.map(({ id }) => id));
+  const free = [...thread.helpers.values()].filter(
+    ({ owner, todoId }) => owner.split("/").length === 2 && (todoId === undefined || !ids.has(todoId)),
+  );
+  if (free.length === 0) return null;
+  return (
+    <>
+      <h3 className="label">Also at work</h3>
+      <ul className="helpers">
+        {free.map((helper) => (
+          <HelperRow key={helper.owner} helper={helper} thread={thread} />
+        ))}
+      </ul>
+    </>
+  );
+}

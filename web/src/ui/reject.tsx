@@ -1,0 +1,44 @@
+import { useState } from "react";
+import type { Answer } from "../client/contract.ts";
+
+/** Says no, with a reason that the agent reads. */
+export function Reject({
+  onDecide,
+  onCancel,
+  isSending,
+}: {
+  onDecide: (answer: Answer) => void;
+  onCancel: () => void;
+  isSending: boolean;
+}) {
+  const [reason, setReason] = useState("");
+  return (
+    <form
+      className="reject"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const words = reason.trim();
+        onDecide({ type: "reject", ...(words && { reason: words, message: words }) });
+      }}
+    >
+      <label>
+        Why not? The agent reads this.
+        <textarea
+          autoFocus
+          rows={2}
+          value={reason}
+          placeholder="Optional"
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+      <div className="row">
+        <button type="submit" className="danger" disabled={isSending}>
+          Reject
+        </button>
+        <button type="button" className="quiet" onClick={onCancel}>
+          Back
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+import { useState } from "react";
+import { MAIN, tokensOf } from "../../../src/runs/view.ts";
+import { agentOf, costOfThread, planOf, type ThreadState } from "../model/thread.ts";
+import { amount, dollars, duration, inSight, THREAD_NAMES } from "../model/words.ts";
+import { statusOf, type PageState } from "../store/state.ts";
+import { useNow, usePage } from "./use-store.ts";
+
+/** One line that says how things stand. */
+export function StatusLine({ hasTimeline, onTimeline }: { hasTimeline: boolean; onTimeline: () => void }) {
+  const page = usePage();
+  const { thread, open, connection, loading, said } = page;
+  const status = statusOf(page);
+  const hasThread = open !== undefined && loading !== "missing";
+  return (
+    <footer className={`status status-${connection === "lost" ? "lost" : (status ?? "done")}`}>
+      <p role="status" className="status-words">
+        {connection === "lost" ? (
+          <strong>Connection lost. Trying again; nothing is lost, and a run goes on at the server.</strong>
+        ) : (
+          <>
+            <strong>
+              {status ? THREAD_NAMES[status] : connection === "connecting" ? "Connecting…" : "Ready"}
+            </strong>
+            {hasThread && <span>{progressWords(page)}</span>}
+            {said && <span className="hidden">{said}</span>}
+          </>
+        )}
+      </p>
+      {hasThread && <Doing thread={thread} isRunning={status === "running"} />}
+      <span className="status-push" />
+      {hasThread && <Spent page={page} />}
+      <NotifyButton />
+      {hasThread && (
+        <button type="button" className="quiet small" aria-pressed={hasTimeline} onClick={onTimeline}>
+          Timeline
+        </button>
+      )}
+    </footer>
+  );
+}
+
+function progressWords({ thread }: PageState): string {
+  const todos = planOf(thread).filter(({ status }) => status !== "cancelled");
+  if (todos.length === 0) return "";
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const asked = thread.questions.length;
+  const questions = asked > 0 ? ` · ${asked} ${asked === 1 ? "question" : "questions"}` : "";
+  return `${done} of ${todos.length} done${questions}`;
+}
+
+/** What goes on now. It changes often, so it is not said aloud. */
+function Doing({ thread, isRunning }: { thread: ThreadState; isRunning: boolean }) {
+  const now = useNow(isRunning);
+  if (!isRunning || !thread.isRunning) return null;
+  const item = planOf(thread).find(({ status }) => status === "in_progress");
+  const tool = [...(agentOf(thread, MAIN)?.tools.values() ?? [])].at(-1);
+  const words = item ? item.content : tool ? `${tool.name} ${tool.about}` : "";
+  return (
+    <p className="status-doing">
+      {words && <span className="status-item">{inSight(words)}</span>}
+      <span>{duration(now - thread.view.startedAt)}</span>
+    </p>
+  );
+}
+
+function Spent({ page: { thread, info } }: { page: PageState }) {
+  const tokens = tokensOf(thread.view.usage);
+  const cost = costOfThread(thread, info?.prices);
+  if (tokens === 0) return null;
+  return (
+    <p className="status-spent">
+      <span>{amount(tokens)} tokens</span>
+      {cost !== undefined && <span>{dollars(cost)}</span>}
+    </p>
+  );
+}
+
+function NotifyButton() {
+  const [permission, setPermission] = useState(() =>
+    "Notification" in window ? Notification.permission : "denied",
+  );
+  if (permission !== "default") return null;
+  return (
+    <button
+      type="button"
+      className="quiet small notify"
+      onClick={() => void Notification.requestPermission().then(setPermission)}
+    >
+      Notify me
+    </button>
+  );
+}
