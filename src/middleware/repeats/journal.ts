@@ -81,7 +81,9 @@ export class CallRecord {
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
     if (this.#isBegunHere()) return;
     const callers = wasAsked ? callersOf(this.#configurable) : [];
-    for (const step of [...callers, this.#step]) {
+    // The call's own step first: callers who know of a call that its own step does not know of would hide its question
+    // when it is asked again, and nobody could answer it.
+    for (const step of [this.#step, ...callers]) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
     const pad = this.#configurable["__pregel_scratchpad"] as object;
