@@ -189,7 +189,7 @@ describe("an edit of an item that the agent changes meanwhile", () => {
   }
 
   beforeEach(async () => {
-    expect(await run([PLAN, ...STOPS])).toMatchObject({ outcome: "open" });
+    await run([PLAN, ...STOPS]);
   });
 
   /** The agent completes item 1 while the editor is open. */

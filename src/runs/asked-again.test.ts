@@ -90,8 +90,8 @@ it("nor when it is stopped while the call stops for a question of its own", asyn
     stop.abort();
     await new Promise(() => {});
   };
-  const approval = new Command({ resume: { [asked![0]!.id!]: { type: "approve" } } });
-  await expect(agent.invoke(approval, { ...config, signal: stop.signal })).rejects.toThrow();
+  const approval = new Command({ resume: { [asked?.[0]?.id ?? ""]: { type: "approve" } } });
+  await expect(agent.invoke(approval, { ...config, signal: stop.signal })).rejects.toThrow(/abort/i);
   saver.putWrites = putWrites;
   await agent.invoke(null, config);
   expect(await isAsking(saver, "t")).toBe(true);
