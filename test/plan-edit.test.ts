@@ -3,53 +3,36 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { LLMock } from "@copilotkit/aimock";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRunAgent } from "../src/runs/agent.ts";
+import { drive, taskInput } from "../src/runs/drive.ts";
+import type { Ending } from "../src/runs/ending.ts";
+import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
+import { readPlan } from "../src/runs/thread.ts";
+import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
+import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../src/testing/index.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
-const call = (name: string, args: object): FixtureResponse => ({
-  toolCalls: [{ name, arguments: JSON.stringify(args) }],
-});
-const PLAN = call("write_todos", { todos: ["Dig", "Plant", "Water"] });
-const done = (ids: string) => call("update_todos", { done: ids });
-/** Completes the rest when it has heard of the edit. */
-const doneWhenTold = (request: string) => (request.includes("Water daily") ? done("2,3") : undefined);
-const DONE: FixtureResponse = { content: "Done." };
+const SETTINGS = { ...DEFAULT_SETTINGS, model: "openai:gpt-5.1" };
+const TODOS = { todos: ["Dig", "Plant", "Water"] };
+const PLAN = callTool("write_todos", TODOS);
+const done = (ids: string) => callTool("update_todos", { done: ids });
+const STOPS: Step[] = ["Stop.", "Stop.", "Stop."];
 
-const server = new LLMock({ port: 0, host: "127.0.0.1" });
-/** The answers of the model, each when it may be given. Where it has none to a request it goes on working. */
-let script: (
-  | FixtureResponse
-  | Promise<FixtureResponse>
-  | ((request: string) => FixtureResponse | undefined)
-)[] = [];
-let requests: string[] = [];
 let home: string;
+let saver: SqliteSaver;
 let children: ChildProcess[] = [];
 
-beforeAll(async () => {
-  server.on({ toolName: "ls" }, (request) => {
-    const text = JSON.stringify(request);
-    requests.push(text);
-    const [next] = script;
-    const answer = typeof next === "function" ? next(text) : next;
-    if (next !== undefined && answer === undefined) return call("ls", { path: `/${requests.length}` });
-    script = script.slice(1);
-    return answer ?? { error: { message: "The script is over." }, status: 500 };
-  });
-  await server.start();
-});
-afterAll(async () => {
-  await server.stop();
-});
-beforeEach(() => {
+beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-plan-edit-"));
-  requests = [];
+  saver = await sqliteSaver(join(home, "threads.db"));
 });
 afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
   children = [];
+  saver.close();
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -57,9 +40,8 @@ const environment = (more: Record<string, string> = {}): Record<string, string> 
   PATH: process.env["PATH"]!,
   HOME: home,
   HOLDFAST_STATE: join(home, "threads.db"),
-  HOLDFAST_MODEL: "openai:gpt-5.1",
+  HOLDFAST_MODEL: SETTINGS.model,
   OPENAI_API_KEY: "sk-test",
-  OPENAI_BASE_URL: `${server.url}/v1`,
   ...more,
 });
 
@@ -74,84 +56,119 @@ function start(args: string[], env: Record<string, string> = {}) {
   return { child, output, exit };
 }
 
-async function until(hasHappened: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!hasHappened()) {
-    if (Date.now() > deadline) throw new Error(`Nothing happened: ${hasHappened.toString()}`);
-    await sleep(20);
-  }
+/** The agent of the thread, in this process: to commands it is one of another. */
+const agentWith = (model: ScriptedModel) =>
+  createRunAgent({ settings: SETTINGS, model, checkpointer: saver });
+
+/** Runs the thread in this process. */
+function run(
+  steps: Step[],
+  { input = taskInput("Go", { run: SETTINGS }), ...options }: { loop?: boolean; input?: object | null } = {},
+): Promise<Ending> {
+  const model = new ScriptedModel(steps, options);
+  return drive(input, {
+    agent: agentWith(model),
+    thread: "t",
+    model: { model, name: SETTINGS.model, source: "option" },
+    emit: () => {},
+    signal: new AbortController().signal,
+    answer: () => Promise.resolve(undefined),
+  });
 }
 
-function gate(): { open: () => void; after: (response: FixtureResponse) => Promise<FixtureResponse> } {
+const plan = async (): Promise<string[]> =>
+  (await readPlan(agentWith(new ScriptedModel([])), "t")).map(
+    ({ content, status }) => `${content} ${status}`,
+  );
+
+async function until(hasHappened: () => boolean): Promise<void> {
+  while (!hasHappened()) await sleep(20);
+}
+
+/** An editor that puts one text in the place of another. */
+const DAILY = { EDITOR: "sed -i 's/#3: Water/#3: Water daily/'" };
+
+/** A run that is in a step until `open` is called, and an edit that waits for it. */
+async function waitingEdit(isFinishing: (request: ModelRequestRecord) => boolean) {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
-    open = resolve;
+    open = () => resolve();
   });
-  return { open: () => open(), after: (response) => opened.then(() => response) };
-}
-
-const shownPlan = async (): Promise<string> => {
-  const show = start(["show", "t"]);
-  await show.exit;
-  return show.output.out;
-};
-/** An editor that puts one text in the place of another. */
-const replacing = (from: string, to: string): Record<string, string> => ({
-  EDITOR: `sed -i 's/${from}/${to}/'`,
-});
-const DAILY = replacing("#3: Water", "#3: Water daily");
-
-/** A run whose second model call lasts until the gate opens, and an edit that waits for it. */
-async function waitingEdit(...rest: typeof script) {
-  const { open, after } = gate();
-  script = [PLAN, after(done("1")), ...rest];
-  const run = start(["run", "--thread", "t", "Go"]);
-  await until(() => requests.length === 2);
+  const last: Step[] = [done("1,2,3"), "Done."];
+  const step: Step = async (request) => {
+    if (!request.messages.some(({ type }) => type === "tool")) return PLAN;
+    isInStep = true;
+    await opened;
+    if (isFinishing(request)) return last.shift()!;
+    await sleep(20);
+    return callTool("ls", { path: `/${crypto.randomUUID()}` });
+  };
+  let isInStep = false;
+  const ending = run([step], { loop: true });
+  await until(() => isInStep);
   const edit = start(["plan", "edit", "t"], DAILY);
   await until(() => edit.output.out.includes("Waiting for the step to end"));
-  return { run, edit, open };
+  return { ending, edit, open };
 }
+const hasHeard = ({ messages }: ModelRequestRecord): boolean =>
+  messages.some(({ text }) => text.includes("Water daily"));
 
 describe("the plan of a thread that another process runs", () => {
   it("is edited between two steps, and the model hears of it", async () => {
-    const { run, edit, open } = await waitingEdit(doneWhenTold, DONE);
+    const { ending, edit, open } = await waitingEdit(hasHeard);
     expect(edit.output.out).toContain("t is running; your changes are made between two of its steps.");
     open();
     expect(await edit.exit).toBe(0);
     expect(edit.output.out).toContain('3 has content "Water daily"');
-    expect(await run.exit).toBe(0);
-    expect(await shownPlan()).toContain("[x] #3: Water daily");
+    expect(await ending).toMatchObject({ outcome: "done" });
+    expect(await plan()).toEqual(["Dig completed", "Plant completed", "Water daily completed"]);
   });
 
   it("is edited by the editor when the run is killed", async () => {
-    const { run, edit } = await waitingEdit();
-    run.child.kill("SIGKILL");
+    const server = new LLMock({ port: 0, host: "127.0.0.1" });
+    let requests = 0;
+    server.on({ toolName: "ls" }, () => {
+      requests += 1;
+      const response = { toolCalls: [{ name: "write_todos", arguments: JSON.stringify(TODOS) }] };
+      return requests === 1 ? response : new Promise(() => {});
+    });
+    await server.start();
+    const killed = start(["run", "--thread", "t", "Go"], { OPENAI_BASE_URL: `${server.url}/v1` });
+    await until(() => requests === 2);
+    const edit = start(["plan", "edit", "t"], DAILY);
+    await until(() => edit.output.out.includes("Waiting for the step to end"));
+    killed.child.kill("SIGKILL");
     expect(await edit.exit).toBe(0);
-    expect(await shownPlan()).toContain("[ ] #3: Water daily");
-    script = [done("1,2,3"), DONE];
-    expect(await start(["resume", "t"]).exit).toBe(0);
-    expect(requests.at(-2)).toContain("Water daily");
+    expect(await plan()).toEqual(["Dig in_progress", "Plant pending", "Water daily pending"]);
+    const told: boolean[] = [];
+    const finish: Step = (request) => {
+      told.push(hasHeard(request));
+      return done("1,2,3");
+    };
+    expect(await run([finish, "Done."], { input: null })).toMatchObject({ outcome: "done" });
+    expect(told).toEqual([true]);
+    await server.stop();
   });
 
   it("is edited once when the editor is killed", async () => {
-    const { run, edit, open } = await waitingEdit(doneWhenTold, DONE);
+    const { ending, edit, open } = await waitingEdit(hasHeard);
     edit.child.kill("SIGKILL");
     await edit.exit;
     open();
-    expect(await run.exit).toBe(0);
-    expect(await shownPlan()).toContain("[x] #3: Water daily");
+    expect(await ending).toMatchObject({ outcome: "done" });
+    expect(await plan()).toEqual(["Dig completed", "Plant completed", "Water daily completed"]);
   });
 
   it("stays as it is when the edit is withdrawn, and the text is kept", async () => {
-    const { run, edit, open } = await waitingEdit(done("2,3"), DONE);
+    const { ending, edit, open } = await waitingEdit(() => true);
     edit.child.kill("SIGINT");
     expect(await edit.exit).toBe(130);
     const [, file] = /The edit was withdrawn\. Your text is in (\S+)\.\n$/.exec(edit.output.err)!;
     expect(readFileSync(file!, "utf8")).toContain("#3: Water daily");
     rmSync(join(file!, ".."), { recursive: true });
     open();
-    expect(await run.exit).toBe(0);
-    expect(await shownPlan()).toContain("[x] #3: Water\n");
+    expect(await ending).toMatchObject({ outcome: "done" });
+    expect(await plan()).toContain("Water completed");
   });
 });
 
@@ -171,21 +188,18 @@ describe("an edit of an item that the agent changes meanwhile", () => {
     return { EDITOR: path };
   }
 
-  async function begun() {
-    script = [PLAN, { content: "Stop." }, { content: "Stop." }, { content: "Stop." }];
-    expect(await start(["run", "--thread", "t", "Go"]).exit).toBe(3);
-  }
+  beforeEach(async () => {
+    await run([PLAN, ...STOPS]);
+  });
 
   /** The agent completes item 1 while the editor is open. */
   async function progress() {
     await until(() => existsSync(join(home, "opened")));
-    script = [done("1"), { content: "Stop." }, { content: "Stop." }, { content: "Stop." }];
-    expect(await start(["resume", "t"]).exit).toBe(3);
+    expect(await run([done("1"), ...STOPS])).toMatchObject({ outcome: "open" });
     writeFileSync(join(home, "go"), "");
   }
 
   it("is refused in one line, and the text is kept", async () => {
-    await begun();
     const edit = start(["plan", "edit", "t"], slowEditor());
     await progress();
     expect(await edit.exit).toBe(1);
@@ -195,11 +209,10 @@ describe("an edit of an item that the agent changes meanwhile", () => {
       )!;
     expect(readFileSync(file!, "utf8")).toContain("#1: Dig deep");
     rmSync(join(file!, ".."), { recursive: true });
-    expect(await shownPlan()).toContain("[x] #1: Dig\n");
+    expect(await plan()).toContain("Dig completed");
   });
 
   it("is shown with both versions on a terminal, and can be edited again with all that goes together", async () => {
-    await begun();
     const screen = new Screen([process.execPath, MAIN, "plan", "edit", "t"], {
       env: environment({ ...slowEditor() }),
       cwd: home,
@@ -213,7 +226,6 @@ describe("an edit of an item that the agent changes meanwhile", () => {
     const second = readFileSync(join(home, "second"), "utf8");
     expect(second).toContain("     1: [>] #1: Dig deep\n");
     expect(second).toContain("- [x] #1: Dig\n");
-    expect(await shownPlan()).toContain("#3: Water daily");
-    expect(await shownPlan()).toContain("[x] #1: Dig\n");
+    expect(await plan()).toEqual(["Dig completed", "Plant in_progress", "Water daily pending"]);
   });
 });

@@ -38,15 +38,15 @@ function agentWith(steps: Step[], checkpointer: SqliteSaver): RunAgent {
   return createRunAgent({ settings, model: new ScriptedModel(steps), checkpointer });
 }
 
-const run = (steps: Step[], signal = new AbortController().signal) => {
+const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
   const agent = agentWith(steps, runner);
   return drive(taskInput("Go", {}), {
     agent,
     thread: "t",
     model: { model: new ScriptedModel([]), name: "scripted", source: "option" },
     emit: () => {},
-    signal,
-    answer: () => Promise.resolve(undefined),
+    signal: new AbortController().signal,
+    answer,
   });
 };
 
@@ -162,6 +162,25 @@ it("one that is withdrawn is not made", async () => {
   ]);
   expect(await requests[0]).toMatchObject({ code: "edit-withdrawn" });
   expect(await plan()).toContain("Water completed");
+});
+
+it("one that waits for the end of a turn can be withdrawn, too", async () => {
+  const stop = new AbortController();
+  let withdrawn: unknown;
+  await run(
+    [PLAN, callTool("ask_clarification", { question: "Which bed?" }), "Stop.", "Stop.", "Stop."],
+    async () => {
+      await request("Water daily");
+      const back = request("Water", { signal: stop.signal }).catch((error: unknown) => (withdrawn = error));
+      while (rows() === 0) await sleep(10);
+      // The run has looked at it when it answers one that came later.
+      await request("Water daily");
+      stop.abort();
+      await back;
+    },
+  );
+  expect(withdrawn).toMatchObject({ code: "edit-withdrawn" });
+  expect(await plan()).toContain("Water daily pending");
 });
 
 it("one whose editor is gone is made by whoever has the thread next", async () => {

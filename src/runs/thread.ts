@@ -12,7 +12,7 @@ import type { SqliteSaver } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
 import { readQuestion, type Question } from "./questions.ts";
-import { editWaitingPlan } from "./waiting-edit.ts";
+import { waitingEdit } from "./waiting-edit.ts";
 
 /** What a thread has come to. */
 export interface ThreadContent {
@@ -73,11 +73,17 @@ export async function writePlan(
   }
   const now = [...readPlanState(state.values).todos];
   const todos = mergedPlan(agent, now, edit);
-  begin?.(todos);
-  if (isDeepStrictEqual(todos, now)) return now;
+  if (isDeepStrictEqual(todos, now)) {
+    begin?.(todos);
+    return now;
+  }
   // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
-  if (state.tasks.length > 0) await editWaitingPlan(agent, state, todos);
-  else await graph.updateState(config, { todos });
+  const isInTurn = state.tasks.length > 0;
+  const write = isInTurn
+    ? await waitingEdit(agent, state, todos)
+    : () => graph.updateState(config, { todos });
+  begin?.(todos);
+  await write();
   return todos;
 }
 

@@ -11,16 +11,16 @@ const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
 const TODOS = "todos";
 
 /**
- * Puts a list in the place of the plan of a thread that stopped in the middle of a step. It becomes input of that step:
- * a new checkpoint, as `updateState` makes one, would begin the calls that wait anew, and drop them where others of
- * their turn have finished. Throws `turn-unfinished` where the plan would not come out as edited, since a finished call
- * of the turn changed the same items; changes nothing then.
+ * Returns what puts a list in the place of the plan of a thread that stopped in the middle of a step. It becomes input
+ * of that step: a new checkpoint, as `updateState` makes one, would begin the calls that wait anew, and drop them where
+ * others of their turn have finished. Throws `turn-unfinished` where the plan would not come out as edited, since a
+ * finished call of the turn changed the same items.
  */
-export async function editWaitingPlan(
+export async function waitingEdit(
   agent: RunAgent,
   { config, tasks, values }: StateSnapshot,
   wanted: readonly Todo[],
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const saver = agent.graph.checkpointer as BaseCheckpointSaver;
   const saved = await saver.getTuple(config);
   const writes = saved?.pendingWrites ?? [];
@@ -41,7 +41,7 @@ export async function editWaitingPlan(
   }
   // Those that are there stay: a checkpointer keeps a write as it was first made.
   const again = earlier.map(([, name, value]): [string, unknown] => [name, value]);
-  await saver.putWrites(saved!.config, [...again, [TODOS, edit]], INPUT_TASK);
+  return () => saver.putWrites(saved!.config, [...again, [TODOS, edit]], INPUT_TASK);
 }
 
 function isKept(result: () => Todo[], wanted: readonly Todo[]): boolean {

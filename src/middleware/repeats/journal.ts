@@ -42,6 +42,8 @@ export class CallRecord {
   readonly #step: Step;
   readonly #configurable: Record<string, unknown>;
   #times = 0;
+  /** The steps that know of it, from the outermost: its own is the last. */
+  #known: readonly Step[] = [];
 
   private constructor(call: string, step: Step, configurable: Record<string, unknown>) {
     this.#call = call;
@@ -80,8 +82,10 @@ export class CallRecord {
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
     if (this.#isBegunHere()) return;
-    const callers = wasAsked ? callersOf(this.#configurable) : [];
-    for (const step of [...callers, this.#step]) {
+    this.#known = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
+    // Its own step learns of it first, and forgets it last: callers who know of a call that its own step does not know
+    // of would hide its question when it is asked again, and nobody could answer it.
+    for (const step of this.#known.toReversed()) {
       await this.#put(step, { task: step.task, call: this.#call, times: this.#times + 1 });
     }
     const pad = this.#configurable["__pregel_scratchpad"] as object;
@@ -95,7 +99,7 @@ export class CallRecord {
 
   /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
   async pause(): Promise<void> {
-    await this.#put(this.#step, null);
+    for (const step of this.#known) await this.#put(step, null);
   }
 
   async #put({ saver, config, task }: Step, entry: Entry | null): Promise<void> {
