@@ -67,7 +67,7 @@ export class Blobs {
       this.#recent.add(id, blob);
     };
     for (const { seal, named, ...row } of readPacked(this.#connection, ids)) {
-      if (!BLOBS.seal(row).equals(seal)) throw this.#damaged(row.id);
+      if (!seal.equals(BLOBS.seal(row))) throw this.#damaged(row.id);
       add(row, digestOf(named));
     }
     const others = ids.filter((id) => !blobs.has(id));

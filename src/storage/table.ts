@@ -66,7 +66,7 @@ export class Table<S extends Shape> {
   }
 
   /** The checksum of a row. */
-  seal(row: RowOf<S>): Buffer {
+  seal(row: RowOf<S>): Uint8Array {
     // With its length in front of each part, no two rows read the same.
     let text = this.name;
     for (const column of this.#sealed) {
