@@ -71,10 +71,10 @@ export class Connection {
 
   /** All or nothing. Takes the write lock at once, so that what was read inside still holds when it is written. */
   transaction<T>(work: () => T): T {
-    this.exec("BEGIN IMMEDIATE");
+    this.run("BEGIN IMMEDIATE");
     try {
       const result = work();
-      this.exec("COMMIT");
+      this.run("COMMIT");
       return result;
     } catch (error) {
       this.#rollBack();
@@ -84,7 +84,7 @@ export class Connection {
 
   /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
   snapshot<T>(work: () => T): T {
-    this.exec("BEGIN");
+    this.run("BEGIN");
     try {
       return work();
     } finally {

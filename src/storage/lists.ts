@@ -1,7 +1,7 @@
 import type { Chunk } from "./spine.ts";
 
 /** So many of the newest messages of a list are compared part by part whenever it is saved; older ones are believed. */
-export const WATCHED = 64;
+export const WATCHED = 16;
 /** A message may end a chunk of several lists, such as the whole conversation and a part of it. */
 const MAX_LISTS = 4;
 

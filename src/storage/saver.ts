@@ -42,7 +42,7 @@ const LIST_PAGE = 64;
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
  * thread, and a list that grows stores only what is new, and takes as long as what is new.
  *
- * A message that is changed in place is saved as it is now while it is one of the last 64 of its list. Older ones are
+ * A message that is changed in place is saved as it is now while it is one of the last 16 of its list. Older ones are
  * known by being the same objects: to change one of those, put another message in its place.
  *
  * Each call is one transaction, made before the call returns: a write that LangGraph issues first is never missing
