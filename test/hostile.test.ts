@@ -152,7 +152,7 @@ describe("a thread of another program, hostile in all it holds", () => {
     const settings = { ...DEFAULT_SETTINGS, model: "offline", startedIn: `/${HOSTILE}` };
     const agent = createRunAgent({ settings, model, checkpointer: saver });
     const input = taskInput("Go", { run: settings, title: HOSTILE });
-    await agent.invoke(input as never, { configurable: { thread_id: ID } });
+    await agent.graph.invoke(input as never, { configurable: { thread_id: ID } });
     saver.close();
   });
 

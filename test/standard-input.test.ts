@@ -120,7 +120,9 @@ it("a thread of another program may have a name that begins with a dash", async 
   const saver = await sqliteSaver(join(home, "threads.db"));
   const settings = { ...DEFAULT_SETTINGS, model: "offline" };
   const agent = createRunAgent({ settings, model: new ScriptedModel(["Understood."]), checkpointer: saver });
-  await agent.invoke(taskInput("Sum up", { run: settings }) as never, { configurable: { thread_id: "-x" } });
+  await agent.graph.invoke(taskInput("Sum up", { run: settings }) as never, {
+    configurable: { thread_id: "-x" },
+  });
   saver.close();
   expect((await shell(`holdfast show --answer -- -x`)).out).toBe("Understood.\n");
 });

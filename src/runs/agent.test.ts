@@ -22,7 +22,7 @@ async function run(steps: Step[], settings: Partial<RunSettings>) {
     checkpointer: new MemorySaver(),
   });
   const config = { configurable: { thread_id: "t" } };
-  const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] }, config);
+  const { messages } = await agent.graph.invoke({ messages: [new HumanMessage("go")] }, config);
   const replies = messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : []));
   return { system: model.requests.at(-1)!.messages[0]!.text, replies };
 }
@@ -72,4 +72,34 @@ describe("an agent in a directory", () => {
     for (const reply of replies.slice(1)) expect(reply).toContain("let a;");
     expect(readdirSync(dir)).toEqual(["src"]);
   });
+});
+
+it("a message into a thread writes that message, and not the state that is there once more", async () => {
+  const checkpointer = new MemorySaver();
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, model: "scripted" },
+    model: new ScriptedModel([callTool("write_file", { file_path: "/a.txt", content: "a" }), "one", "two"]),
+    checkpointer,
+  });
+  const config = { configurable: { thread_id: "t" } };
+  for (const text of ["first", "second"]) {
+    const options = {
+      ...config,
+      streamMode: ["custom" as const],
+      subgraphs: true,
+      durability: "sync" as const,
+    };
+    const chunks = await agent.stream({ messages: [new HumanMessage(text)] } as never, options);
+    for await (const _ of chunks);
+  }
+  const inputs: unknown[] = [];
+  for await (const { metadata, checkpoint } of checkpointer.list(config, { filter: { source: "input" } })) {
+    inputs.push([metadata?.source, Object.keys(checkpoint.channel_values["__start__"] as object)]);
+  }
+  expect(inputs).toEqual([
+    ["input", ["messages"]],
+    ["input", ["messages"]],
+  ]);
+  const { values } = await agent.graph.getState(config);
+  expect((values as { files: Record<string, string> }).files).toEqual({ "/a.txt": "a" });
 });

@@ -76,7 +76,7 @@ export function createRunAgent({
 }) {
   const { plan, preset, approve, maxTurns } = settings;
   const asked = toolsToAskFor(settings);
-  const agent = createDeepAgent({
+  const { graph } = createDeepAgent({
     model,
     checkpointer,
     plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
@@ -94,7 +94,12 @@ export function createRunAgent({
     },
     ...directory(settings),
   });
-  return agent.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+  // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
+  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+  return {
+    graph: run,
+    stream: (input: never, options: RunStreamOptions) => run.stream(input, options as object),
+  };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */

@@ -54,7 +54,7 @@ async function old(thread: string, dir?: string): Promise<void> {
   ]);
   const agent = createRunAgent({ settings, checkpointer: saver, model });
   const config = { configurable: { thread_id: thread } };
-  await agent.invoke(taskInput("Go", { run: settings }) as never, config).catch(() => {});
+  await agent.graph.invoke(taskInput("Go", { run: settings }) as never, config).catch(() => {});
   saver.close();
 }
 

@@ -409,9 +409,12 @@ it("a thread of the command line is there, and goes on here", async () => {
     model: new ScriptedModel([PLAN, "Not yet.", "Not yet.", "Not yet."]),
     checkpointer: saver,
   });
-  await agent.invoke(taskInput("From the terminal", { run: settings, title: "From the terminal" }) as never, {
-    configurable: { thread_id: "from-cli" },
-  });
+  await agent.graph.invoke(
+    taskInput("From the terminal", { run: settings, title: "From the terminal" }) as never,
+    {
+      configurable: { thread_id: "from-cli" },
+    },
+  );
   await start([DONE, "Now it is."]);
   const opened = await open("from-cli");
   expect(opened.thread).toMatchObject({
