@@ -89,7 +89,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   );
   if (more) app.route("/", more(parts));
   app.route("/", langgraphRoutes(parts, version()));
-  host.recover();
+  await host.recover();
   const server: Server = {
     fetch: (request) => app.fetch(request),
     ...(token !== undefined && { token }),
