@@ -139,8 +139,10 @@ export class RunHost {
       request: { ...request, ...(input && { input }) },
     };
     const { strategy = "reject" } = request;
-    // Nothing is waited for between the last look and the run's place: another could take it.
-    while (this.isBusy(thread) && strategy !== "enqueue") await this.#makeWay(thread, strategy);
+    if (strategy !== "enqueue") {
+      // Nothing is waited for between the last look and the run's place: another could take it.
+      while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
+    }
     if (this.#isStopping) throw busy("The server is stopping.");
     this.noteThread(thread, { graph: request.graph });
     this.ledger.putRun(record);

@@ -172,10 +172,12 @@ it("of the runs that are over the newest are kept, and nothing of the others", a
     refs.push(new WeakRef(run));
     await run.done;
   }
+  const kept = (): number => refs.filter((ref) => ref.deref() !== undefined).length;
   await until(() => {
     collect();
-    return refs.filter((ref) => ref.deref() !== undefined).length <= 101;
+    return kept() <= 101;
   });
+  expect(kept()).toBeGreaterThanOrEqual(100);
 });
 
 it("a thread whose reader stayed longer than its runs is forgotten with the reader", async () => {

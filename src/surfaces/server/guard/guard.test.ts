@@ -256,3 +256,27 @@ it("more streams than anybody needs are refused, and a stream that is closed mak
     if (status === 200) break;
   }
 });
+
+it("a stream whose reader has gone before it is answered takes no room", async () => {
+  const authenticate = async (request: Request): Promise<{ id: string }> => {
+    const { signal } = request;
+    if (request.headers.has("x-leaves") && !signal.aborted) {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    }
+    return { id: "ann" };
+  };
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."]) });
+  const shared = await serve({ agent: graph }, { auth: { authenticate } });
+  const open = (more: object): Promise<Response> =>
+    fetch(`${shared.url}/threads/streams/stream/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...more },
+      body: JSON.stringify({ channels: ["values"] }),
+      signal: AbortSignal.timeout("x-leaves" in more ? 300 : 60_000),
+    });
+  await Promise.allSettled(Array.from({ length: 130 }, () => open({ "x-leaves": "yes" })));
+  const { status, body } = await open({});
+  await body!.cancel();
+  await shared.close();
+  expect(status).toBe(200);
+});

@@ -193,6 +193,14 @@ it("a reader that was cut off gets what it missed, and is told where that is not
   expect(lost[0]).toMatchObject({ event: "gap", data: {} });
 });
 
+it("to ask about the stream opens none", async () => {
+  await start([]);
+  for (let n = 0; n < 130; n += 1) {
+    const { status } = await fetch(`${url}/holdfast/events`, { method: "HEAD", headers: HEADERS });
+    expect(status).toBe(200);
+  }
+});
+
 it("a question is answered, and an answer to one that is gone is a conflict", async () => {
   await start([WRITE, "Written."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
