@@ -70,6 +70,9 @@ export interface AssembleOptions extends Omit<ServerOptions, "graphs"> {
 /** The parts of a server, put together. Nothing is run yet. */
 export async function assemble(options: AssembleOptions): Promise<{ server: Server; parts: ServerParts }> {
   const { graphs, checkpointer, store, auth, hosts, origins, isOpen, more } = options;
+  if (options.token === "") {
+    throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
+  }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
   const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<SqliteSaver>;
   const host = new RunHost({ graphs, checkpointer, ledger });

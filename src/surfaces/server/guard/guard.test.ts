@@ -95,6 +95,23 @@ it("nobody is let in without the token, whatever route is asked for", async () =
   expect((await send({ method: "GET", path: "/ok" })).status).toBe(200);
 });
 
+it("an empty token, as of a variable that is not set, would let everybody in, and is refused", async () => {
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."]) });
+  await expect(serve({ agent: graph }, { token: "" })).rejects.toThrow(/The token is empty/);
+});
+
+it("a proxy's name is known in whatever case it was given", async () => {
+  const graph = createDeepAgent({ model: new ScriptedModel(["Hello."]) });
+  const proxied = await serve({ agent: graph }, { hosts: ["Chat.Example.com"] });
+  const { port } = new URL(proxied.url);
+  const status = await new Promise((resolve) => {
+    const headers = { host: "chat.example.com" };
+    httpRequest({ port, path: "/ok", headers }, (response) => resolve(response.resume().statusCode)).end();
+  });
+  await proxied.close();
+  expect(status).toBe(200);
+});
+
 it("a name that is not this machine's is not served, so that no other site can be made to point here", async () => {
   for (const host of [
     "evil.example.com",
