@@ -15,7 +15,10 @@ const model = new ScriptedModel([
   "The tide is low.",
 ]);
 
-const users: Record<string, string> = { "key-of-ann": "ann", "key-of-ben": "ben" };
+const users = new Map([
+  ["key-of-ann", "ann"],
+  ["key-of-ben", "ben"],
+]);
 const checkpointer = await sqliteSaver(":memory:");
 const server = await createServer({
   graphs: { harbour: createDeepAgent({ model }) },
@@ -23,7 +26,7 @@ const server = await createServer({
   // Who is it? Each user sees their own threads, and no others.
   auth: {
     authenticate: (request) => {
-      const id = users[request.headers.get("x-api-key") ?? ""];
+      const id = users.get(request.headers.get("x-api-key") ?? "");
       return id === undefined ? undefined : { id };
     },
   },

@@ -215,6 +215,24 @@ it("an address that other machines reach needs a token of one's own, and says wh
   }
 });
 
+it("a server that gets no address leaves what a killed one began to the next", async () => {
+  const first = await serve();
+  const { thread_id: thread } = await first.client.threads.create();
+  const { run_id: work } = await first.client.runs.create(thread, "holdfast", { input: ask("Hello") });
+  await until(() => asked.length > 0);
+  await first.end("SIGKILL");
+  asked = [];
+  const { port } = model.address() as AddressInfo;
+  const taken = ["serve", "--port", String(port), "--state", "threads.db", "--model", "openai:gpt-5.1"];
+  const { ok } = await run(process.execPath, [MAIN, ...taken], { cwd: home, env: environment() });
+  expect({ ok, asked }).toEqual({ ok: false, asked: [] });
+  const next = await serve();
+  await answer({ content: "Hello." });
+  await next.client.runs.join(thread, work);
+  expect(await next.client.runs.get(thread, work)).toMatchObject({ status: "success", attempt: 2 });
+  await next.end("SIGTERM");
+});
+
 it("a port that is taken, and one that is none, are said in one line", async () => {
   const { port } = model.address() as AddressInfo;
   for (const [given, why] of [

@@ -25,12 +25,16 @@ export interface ThreadContent {
 
 /**
  * Takes a thread for this process, where the checkpointer knows such a thing, and returns what gives it back. Throws
- * `thread-busy` when another process works on it.
+ * `thread-busy` when another process works on it, and still does after `wait` milliseconds.
  */
-export async function hold({ graph }: RunAgent, thread: string): Promise<() => Promise<void>> {
+export async function hold(
+  { graph }: RunAgent,
+  thread: string,
+  { wait = 0 }: { wait?: number } = {},
+): Promise<() => Promise<void>> {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
   const leasing = checkpointer as Partial<Pick<SqliteSaver, "acquireThread">>;
-  return (await leasing.acquireThread?.(thread)) ?? (async () => {});
+  return (await leasing.acquireThread?.(thread, { wait })) ?? (async () => {});
 }
 
 /** Reads a thread, with what has finished since its newest checkpoint. */

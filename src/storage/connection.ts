@@ -56,16 +56,16 @@ export class Connection {
   }
 
   all(sql: string, params: SqlValue[] = []): Row[] {
-    return this.#guard(() => this.#prepare(sql).all(params) as Row[]);
+    return this.#guard(() => this.#prepare("all", sql).all(params) as Row[]);
   }
 
   get(sql: string, params: SqlValue[] = []): Row | undefined {
-    return this.#guard(() => this.#prepare(sql).get(params) as Row | undefined);
+    return this.#guard(() => this.#prepare("get", sql).get(params) as Row | undefined);
   }
 
   /** Returns the row id of an insert and how many rows changed. */
   run(sql: string, params: SqlValue[] = []): { id: number; changes: number } {
-    const { lastInsertRowid, changes } = this.#guard(() => this.#prepare(sql).run(params));
+    const { lastInsertRowid, changes } = this.#guard(() => this.#prepare("run", sql).run(params));
     return { id: Number(lastInsertRowid), changes };
   }
 
@@ -120,11 +120,13 @@ export class Connection {
   }
 
   // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
-  #prepare(sql: string): Database.Statement {
-    const known = this.#statements.get(sql);
+  // And its get() answers for the parameters of an all() before it: each has statements of its own.
+  #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
+    const key = `${method} ${sql}`;
+    const known = this.#statements.get(key);
     if (known) return known;
     const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
+    this.#statements.set(key, statement);
     return statement;
   }
 

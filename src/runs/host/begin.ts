@@ -52,12 +52,18 @@ export function withMessageIds(input: Record<string, unknown>): Record<string, u
   if (given === undefined || given === null) return input;
   const messages = [given].flat().map((message: unknown) => {
     if (typeof message === "string") return { type: "human", content: message, id: crypto.randomUUID() };
+    if (isPair(message)) return { role: message[0], content: message[1], id: crypto.randomUUID() };
     const { id } = (message ?? {}) as { id?: unknown };
     return typeof id === "string" && id !== ""
       ? message
       : { ...(message as object), id: crypto.randomUUID() };
   });
   return { ...input, messages };
+}
+
+/** A message as `["human", "Hello"]`. */
+function isPair(message: unknown): message is [role: string, content: unknown] {
+  return Array.isArray(message) && message.length === 2;
 }
 
 /**
@@ -86,7 +92,8 @@ function commandOf({ command = {} }: RunRequest, graph: HostedGraph, state: Stat
   const { resume: given, update, goto } = command;
   const resume = given === undefined ? undefined : answersById(given, waitingOf(state));
   const isKeyed = typeof resume === "object" && resume !== null && !Array.isArray(resume);
-  const nodes = goto === undefined || goto === null ? undefined : [goto].flat().map(toNode);
+  const nodes =
+    goto === undefined || goto === null ? undefined : [goto].flat().map((node) => toNode(node, graph));
   return {
     input: new Command({
       ...(resume !== undefined && { resume }),
@@ -98,10 +105,12 @@ function commandOf({ command = {} }: RunRequest, graph: HostedGraph, state: Stat
   };
 }
 
-function toNode(given: unknown): string | Send {
+/** A node may be handed a state of its own, and `__start__` writes all that it is handed. */
+function toNode(given: unknown, graph: HostedGraph): string | Send {
   if (typeof given === "string") return given;
-  const { node, input } = given as { node: string; input: unknown };
-  return new Send(node, input);
+  const { node, input } = (given ?? {}) as { node: string; input?: unknown };
+  const isState = typeof input === "object" && input !== null && !Array.isArray(input);
+  return new Send(node, isState ? writable(input as Record<string, unknown>, graph) : input);
 }
 
 function taskOf(input: Record<string, unknown>): string | undefined {

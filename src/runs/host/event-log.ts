@@ -7,6 +7,12 @@ export interface ReadOptions {
   isFollowing?: boolean;
 }
 
+export interface EventLogOptions {
+  first?: number;
+  most?: number;
+  onUnread?: () => void;
+}
+
 /**
  * A bounded list of numbered events that any number of readers follow, each at its own speed and from where it left
  * off. A reader holds no events: one that is too slow finds a gap.
@@ -18,11 +24,13 @@ export class EventLog<Event> {
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
   #readers = 0;
+  readonly #onUnread: (() => void) | undefined;
 
-  /** `first` is the number of its first event; `most` is how many are kept. */
-  constructor({ first = 1, most = 10_000 }: { first?: number; most?: number } = {}) {
+  /** `first` is the number of its first event; `most` is how many are kept; `onUnread` hears of the last reader's end. */
+  constructor({ first = 1, most = 10_000, onUnread }: EventLogOptions = {}) {
     this.#first = first;
     this.#most = most;
+    this.#onUnread = onUnread;
   }
 
   /** The number of the newest event. */
@@ -85,6 +93,7 @@ export class EventLog<Event> {
       }
     } finally {
       this.#readers -= 1;
+      if (this.#readers === 0) this.#onUnread?.();
     }
   }
 

@@ -21,6 +21,9 @@ const MODES: StreamMode[] = ["values", "updates", "messages", "custom", "tasks",
 /** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
 const LOWEST_LIMIT = 10_000;
 
+/** A thread may be held for a moment, while a person's edit of its plan is written. */
+const EDIT_MS = 2000;
+
 export interface Execution {
   graph: HostedGraph;
   protocol: EventLog<ThreadEvent>;
@@ -50,7 +53,7 @@ export async function execute(
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
-    release = await hold(agent, thread);
+    release = await hold(agent, thread, { wait: EDIT_MS });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
     if (run.record.base === undefined) save({ base: run.head ?? "" });
@@ -118,10 +121,11 @@ export async function execute(
   return status;
 }
 
-/** Puts a thread back to where it was before a run. */
-async function rollBack({ graph }: RunAgent, { thread, head }: HostedRun): Promise<void> {
-  const config = { configurable: { thread_id: thread, ...(head !== undefined && { checkpoint_id: head }) } };
-  if (head !== undefined) await graph.updateState(config, null, "__copy__");
+/** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */
+async function rollBack({ graph }: RunAgent, { thread, record: { base } }: HostedRun): Promise<void> {
+  if (base === undefined) return;
+  const config = { configurable: { thread_id: thread, checkpoint_id: base } };
+  if (base !== "") await graph.updateState(config, null, "__copy__");
   else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
 }
 

@@ -33,5 +33,10 @@ export interface HostedGraph {
 
 /** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */
 export function writable(values: Record<string, unknown>, graph: HostedGraph): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([channel]) => graph.isWritable(channel)));
+  return Object.fromEntries(
+    Object.entries(values).filter(([channel]) => channel !== COMMAND_MARK && graph.isWritable(channel)),
+  );
 }
+
+/** By this LangGraph knows its commands, which write what they like. */
+const COMMAND_MARK = "lg_name";

@@ -2,7 +2,7 @@ import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
-import type { HostedThread, Ledger, RunRecord } from "../../storage/index.ts";
+import type { HostedThread, Ledger, RunRecord, SqliteSaver } from "../../storage/index.ts";
 import type { RunEvent } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
@@ -41,6 +41,9 @@ interface Desk {
 const KEPT_MS = 10 * 60_000;
 const KEPT_RUNS = 100;
 
+/** How often it is looked whether another process still has a thread. */
+const LOOK_MS = 1000;
+
 /** The last of the host's events to keep. */
 const MOST_EVENTS = 20_000;
 
@@ -56,8 +59,9 @@ export class RunHost {
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
-  readonly #over: HostedRun[] = [];
+  readonly #over = new Map<HostedRun, NodeJS.Timeout>();
   #isStopping = false;
+  #look: NodeJS.Timeout | undefined;
 
   constructor({ graphs, checkpointer, ledger }: RunHostOptions) {
     this.graphs = graphs;
@@ -134,7 +138,12 @@ export class RunHost {
       attempt: 1,
       request: { ...request, ...(input && { input }) },
     };
-    await this.#makeWay(thread, request.strategy ?? "reject");
+    const { strategy = "reject" } = request;
+    if (strategy !== "enqueue") {
+      // Nothing is waited for between the last look and the run's place: another could take it.
+      while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
+    }
+    if (this.#isStopping) throw busy("The server is stopping.");
     this.noteThread(thread, { graph: request.graph });
     this.ledger.putRun(record);
     return this.#enqueue(record);
@@ -159,7 +168,7 @@ export class RunHost {
 
   /** Stops everything of a thread. */
   async cancelAll(thread: string, options: { isRolledBack?: boolean } = {}): Promise<boolean> {
-    const { active, queue } = this.#desk(thread);
+    const { active, queue = [] } = this.#desks.get(thread) ?? {};
     // Those that wait first: else each would begin when the one before it ends.
     const all = [...queue.toReversed(), ...(active ? [active] : [])];
     const stopped = await Promise.all(all.map((run) => this.cancel(run.id, options)));
@@ -200,19 +209,36 @@ export class RunHost {
     this.events.push({ kind: "removed", thread, owner });
   }
 
-  /** Goes on with what a killed process left unfinished. */
-  recover(): HostedRun[] {
-    return this.ledger.unfinished().flatMap((record) => {
-      const { graph } = record.request as RunRequest;
-      if (!this.graphs.has(graph)) return [];
-      const attempt = record.status === "running" ? record.attempt + 1 : record.attempt;
-      return [this.#enqueue({ ...record, attempt })];
-    });
+  /** Goes on with what a killed process left unfinished. What another process is at is looked at again later. */
+  async recover(isWanted: (run: RunRecord) => boolean = () => true): Promise<void> {
+    const found = this.ledger
+      .unfinished()
+      .filter((run) => isWanted(run) && this.graphs.has((run.request as RunRequest).graph));
+    const held = new Set<string>();
+    for (const thread of new Set(found.map((run) => run.thread))) {
+      if (await this.#isHeldElsewhere(thread)) held.add(thread);
+    }
+    if (this.#isStopping) return;
+    for (const run of found) {
+      if (held.has(run.thread)) continue;
+      this.#enqueue({ ...run, attempt: run.status === "running" ? run.attempt + 1 : run.attempt });
+    }
+    const later = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
+    if (later.size === 0) return;
+    const again = (): Promise<void> => this.recover(({ id }) => later.has(id)).catch(() => {});
+    this.#look = setTimeout(() => void again(), LOOK_MS).unref();
+  }
+
+  async #isHeldElsewhere(thread: string): Promise<boolean> {
+    if (this.isBusy(thread)) return false;
+    const index = this.checkpointer as Partial<Pick<SqliteSaver, "getThread">>;
+    return (await index.getThread?.(thread))?.state === "running";
   }
 
   /** Stops every run, where nothing is lost; what is queued is begun by the next process. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    clearTimeout(this.#look);
     const active = [...this.#desks.values()].flatMap((desk) => desk.active ?? []);
     for (const desk of this.#desks.values()) desk.queue = [];
     await Promise.all(
@@ -244,8 +270,6 @@ export class RunHost {
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
-    if (this.#isStopping) throw busy("The server is stopping.");
-    if (!this.isBusy(thread) || strategy === "enqueue") return;
     if (strategy === "reject") {
       throw busy(
         "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
@@ -265,7 +289,10 @@ export class RunHost {
   #desk(thread: string): Desk {
     const known = this.#desks.get(thread);
     if (known) return known;
-    const protocol = new EventLog<ThreadEvent>({ first: risingNumber() });
+    const protocol = new EventLog<ThreadEvent>({
+      first: risingNumber(),
+      onUnread: () => this.#clear(thread),
+    });
     const desk: Desk = { active: undefined, queue: [], protocol };
     this.#desks.set(thread, desk);
     return desk;
@@ -289,9 +316,7 @@ export class RunHost {
         },
       });
       desk.active = undefined;
-      // A thread that was rolled back to nothing is still there to be run.
-      if (known && run.isRolledBack) this.ledger.putThread(known);
-      this.#end(run, status);
+      this.#end(run, status, known);
       if (run.request.isTemporary) await this.#discard(thread);
     }
   }
@@ -307,26 +332,38 @@ export class RunHost {
     run.live.push(stamped);
   }
 
-  #end(run: HostedRun, status: RunRecord["status"]): void {
+  #end(run: HostedRun, status: RunRecord["status"], known?: HostedThread): void {
     run.end(status);
-    const thread = this.ledger.thread(run.thread);
-    if (thread) {
-      this.ledger.putRun(run.record);
-      this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: status === "error" });
-      this.#tellThread(run.thread);
+    try {
+      this.#writeEnd(run, known);
+    } catch {
+      // As on a full disk: the next process takes it for unfinished, and finds nothing left to do.
     }
-    this.#over.push(run);
-    if (this.#over.length > KEPT_RUNS) this.#forget(this.#over.shift()!);
-    setTimeout(() => this.#forget(run), KEPT_MS).unref();
+    this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
+    const [oldest] = this.#over.keys();
+    if (oldest && this.#over.size > KEPT_RUNS) this.#forget(oldest);
+  }
+
+  #writeEnd({ record, thread: id, isRolledBack }: HostedRun, known: HostedThread | undefined): void {
+    // A thread that was rolled back to nothing is still there to be run.
+    const thread = this.ledger.thread(id) ?? (isRolledBack ? known : undefined);
+    if (!thread) return;
+    this.ledger.putRun(record);
+    this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: record.status === "error" });
+    this.#tellThread(id);
   }
 
   #forget(run: HostedRun): void {
     this.#runs.delete(run.id);
-    const at = this.#over.indexOf(run);
-    if (at >= 0) this.#over.splice(at, 1);
-    const desk = this.#desks.get(run.thread);
-    const isUsed = this.isBusy(run.thread) || desk?.protocol.isRead === true;
-    if (!isUsed && !this.#over.some(({ thread }) => thread === run.thread)) this.#desks.delete(run.thread);
+    clearTimeout(this.#over.get(run));
+    this.#over.delete(run);
+    this.#clear(run.thread);
+  }
+
+  /** Forgets a thread that nobody is at, reads or may come back to. */
+  #clear(thread: string): void {
+    const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
+    if (!isUsed && ![...this.#over.keys()].some((run) => run.thread === thread)) this.#desks.delete(thread);
   }
 }
 

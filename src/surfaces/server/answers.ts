@@ -67,8 +67,12 @@ export function failureOf(error: Error): { code: string; message: string; status
   }
   const known = HarnessError.from(error);
   const { message } = known ?? error;
-  return { code: known?.code ?? error.name, message, status: (known && STATUSES[known.code]) ?? 500 };
+  const status = known ? STATUSES[known.code] : REFUSALS.has(error.name) ? 422 : undefined;
+  return { code: known?.code ?? error.name, message, status: status ?? 500 };
 }
+
+/** What LangGraph's graphs and stores say of what they were given. */
+const REFUSALS: ReadonlySet<string> = new Set(["InvalidUpdateError", "InvalidNamespaceError"]);
 
 const NAMES: Partial<Record<ContentfulStatusCode, string>> = {
   400: "bad-request",

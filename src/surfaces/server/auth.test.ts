@@ -166,3 +166,16 @@ it("a factory builds the agent of each run from what the client configured", asy
   await served.client.runs.wait(thread, "lead", { input: ask("Hi"), config });
   expect(seen).toContain(true);
 });
+
+it("a factory that failed once is asked again", async () => {
+  let isReady = false;
+  served = await serve({
+    agent: () => {
+      if (!isReady) throw new Error("There is no key yet.");
+      return createDeepAgent({ model: new ScriptedModel(["Hello."], { loop: true }) });
+    },
+  });
+  await expect(served.client.threads.create({ threadId: "t" })).rejects.toThrow(/no key yet/);
+  isReady = true;
+  expect(await served.client.threads.get("t")).toMatchObject({ status: "idle" });
+});

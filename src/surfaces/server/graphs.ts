@@ -35,7 +35,14 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
       }),
       model: { name, source: "option" },
     }),
-    reader: () => (reader ??= build({ configurable: {} })),
+    reader: () => {
+      // What could not be built once, as without a key, may be built later.
+      reader ??= build({ configurable: {} }).catch((error: unknown) => {
+        reader = undefined;
+        throw error;
+      });
+      return reader;
+    },
     // What begins like this is private to who wrote the graph, and to LangGraph.
     isWritable: (channel) => !channel.startsWith("_") && !channel.includes(":"),
   };

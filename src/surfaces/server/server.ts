@@ -54,7 +54,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const graphs = new Map(
     names.map((name) => [name, hostedGraph(name, options.graphs[name]!, { checkpointer, store })]),
   );
-  const { server } = await assemble({ ...options, graphs, store, ...(auth && { auth }) });
+  const { server, parts } = await assemble({ ...options, graphs, store, ...(auth && { auth }) });
+  await parts.host.recover();
   return server;
 }
 
@@ -66,9 +67,12 @@ export interface AssembleOptions extends Omit<ServerOptions, "graphs"> {
   more?: (parts: ServerParts) => Hono<ServerEnv>;
 }
 
-/** The parts of a server, put together. */
+/** The parts of a server, put together. Nothing is run yet. */
 export async function assemble(options: AssembleOptions): Promise<{ server: Server; parts: ServerParts }> {
   const { graphs, checkpointer, store, auth, hosts, origins, isOpen, more } = options;
+  if (options.token === "") {
+    throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
+  }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
   const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<SqliteSaver>;
   const host = new RunHost({ graphs, checkpointer, ledger });
@@ -89,7 +93,6 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   );
   if (more) app.route("/", more(parts));
   app.route("/", langgraphRoutes(parts, version()));
-  host.recover();
   const server: Server = {
     fetch: (request) => app.fetch(request),
     ...(token !== undefined && { token }),

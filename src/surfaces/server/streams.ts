@@ -19,12 +19,18 @@ export class Streams {
 
   /** Answers a request with events for as long as `work` takes, or somebody reads. Answers 429 where there are too many. */
   open(c: ServerContext, work: (stream: SSEStreamingApi, signal: AbortSignal) => Promise<void>): Response {
+    // Only asked about: there will be no reader whose end ends it.
+    if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": "text/event-stream" });
     if (this.#open >= MOST) throw new HTTPException(429, { message: "Too many streams are open." });
     this.#open += 1;
     return streamSSE(c, async (stream) => {
       const gone = new AbortController();
       const close = (): void => gone.abort();
       stream.onAbort(close);
+      // A reader who went before the answer began is told of in no other way.
+      const { signal: left } = c.req.raw;
+      left.addEventListener("abort", () => stream.abort(), { once: true });
+      if (left.aborted) stream.abort();
       this.#closing.signal.addEventListener("abort", close, { once: true });
       const beat = setInterval(() => void stream.write(": still here\n\n"), HEARTBEAT_MS);
       try {

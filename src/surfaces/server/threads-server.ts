@@ -13,15 +13,20 @@ export interface ThreadsServerOptions extends ThreadsGraphOptions {
   prices?: Prices | undefined;
 }
 
+export interface ThreadsServer extends Server {
+  /** Goes on with the runs that a killed server left. Best once there is an address: without one they are cut short again. */
+  recover: () => Promise<void>;
+}
+
 /** The name of Holdfast's own threads to LangGraph's clients. */
 export const GRAPH = "holdfast";
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
-export async function createThreadsServer(options: ThreadsServerOptions): Promise<Server> {
-  const { saver, defaults, token, hosts, origins, isOpen, prices } = options;
+export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
+  const { saver, defaults, modelOf, token, hosts, origins, isOpen, prices } = options;
   // What is wrong with the model is said now rather than by the first run.
-  const { name: model } = await options.modelOf(defaults.model);
-  const { server } = await assemble({
+  const { name: model } = await modelOf(defaults.model);
+  const { server, parts } = await assemble({
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,
     store: new InMemoryStore(),
@@ -29,7 +34,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     ...(token !== undefined && { token }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
-    more: (parts) => pageRoutes(parts, { saver, graph: GRAPH, defaults, model, prices }),
+    more: (given) => pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices }),
   });
-  return server;
+  return { ...server, recover: () => parts.host.recover() };
 }

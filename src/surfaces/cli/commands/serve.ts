@@ -42,6 +42,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     const interruption = new Interruption(stdout, () => {});
     try {
       const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
+      await server.recover();
       const address = `${url}/#token=${server.token ?? ""}`;
       stdout.write(shown`${harmless(address)}\n`);
       if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);

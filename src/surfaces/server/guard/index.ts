@@ -25,8 +25,9 @@ export function guard({
   isOpen = false,
   origins = [],
 }: GuardOptions): MiddlewareHandler<ServerEnv> {
+  const names = [...LOOPBACK, ...hosts.map((host) => host.toLowerCase())];
   const isHost = (name: string): boolean =>
-    LOOPBACK.includes(name) || hosts.includes(name) || (isOpen && isIP(name.replaceAll(/[[\]]/g, "")) !== 0);
+    names.includes(name) || (isOpen && isIP(name.replaceAll(/[[\]]/g, "")) !== 0);
   return async (c, next) => {
     const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
     if (!isHost(hostname(host))) return refuse(c, 421, `The host ${host} is not served here.`);
@@ -62,7 +63,7 @@ export function guard({
 }
 
 /** How this machine is called by itself. */
-export const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
+const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];
 
 /** The files of the page hold no secret, and a browser asks for them without a token. */
 function isPage({ req }: ServerContext): boolean {

@@ -54,9 +54,11 @@ export class RunRoutes {
         const { id } = await this.#record(c);
         const isRolledBack = c.req.query("action") === "rollback";
         const stopped = host.cancel(id, { isRolledBack });
-        if (c.req.query("wait") !== "1" && c.req.query("wait") !== "true") return c.body(null, 202);
-        await stopped;
-        return c.body(null, 204);
+        const isWaiting = c.req.query("wait") === "1" || c.req.query("wait") === "true";
+        if (isWaiting) await stopped;
+        // Nobody waits to hear what went wrong with it.
+        else void stopped.catch(() => {});
+        return c.body(null, isWaiting ? 204 : 202);
       });
   }
 
@@ -142,7 +144,7 @@ export class RunRoutes {
     // LangGraph's client reconnects by itself where this says where to.
     c.header("Location", `/threads/${run.thread}/runs/${run.id}/stream`);
     return streams.open(c, async (stream, signal) => {
-      const onGone = (): void => void host.cancel(run.id);
+      const onGone = (): void => void host.cancel(run.id).catch(() => {});
       if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
       const events = new ClassicEvents(wanted);
       for await (const entry of run.chunks.read(0, { signal })) {

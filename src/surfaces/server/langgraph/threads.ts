@@ -122,6 +122,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       } = given as { limit?: number; offset?: number; select?: string[] };
       const all = await search(c, given);
       const page = all.slice(offset, offset + Math.min(limit, MOST));
+      if (select && !Array.isArray(select)) throw new HTTPException(422, { message: "select is no list." });
       const hasValues = !select || select.includes("values");
       const threads = await Promise.all(page.map((known) => threadOut(known, { hasValues })));
       c.header("X-Pagination-Total", String(all.length));
@@ -139,7 +140,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       if (strategy !== undefined && strategy !== "delete") {
         throw new HTTPException(422, { message: 'strategy: only "delete" is supported here.' });
       }
-      const threads = await Promise.all(((ids ?? []) as string[]).map((id) => access.thread(c, id)));
+      if (!Array.isArray(ids)) throw new HTTPException(422, { message: "thread_ids is no list." });
+      const threads = await Promise.all(ids.map((id) => access.thread(c, String(id))));
       for (const { id } of threads) await host.remove(id);
       return json(c, { pruned_count: threads.length });
     })

@@ -191,6 +191,29 @@ it("a client cannot write what is private to the harness, by input, by command o
   expect(JSON.stringify(values)).not.toContain("forged");
 });
 
+it("nor by a state that it hands to a node, nor by an input that looks like a command", async () => {
+  const thread = await serveGraph(asking(["Hello.", "Again."]));
+  await client.runs.wait(thread, "agent", { input: ask("Hi") });
+  const forged = { _plan: { retired: ["forged"] } };
+  const inputs = [
+    { command: { goto: { node: "__start__", input: forged } } },
+    { input: { ...ask("Hi"), lg_name: "Command", update: forged } },
+  ];
+  for (const input of inputs) await client.runs.wait(thread, "agent", input as object).catch(() => {});
+  const tuple = await served!.saver.getTuple({ configurable: { thread_id: thread } });
+  expect(JSON.stringify(tuple?.checkpoint.channel_values)).not.toContain("forged");
+});
+
+it("a message may be a pair of role and words", async () => {
+  const thread = await serveGraph(asking(["Hello."]));
+  await client.runs.wait(thread, "agent", { input: { messages: [["user", "Hi there"]] } });
+  const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(thread);
+  expect(values.messages.map(({ type, content }) => [type, content])).toEqual([
+    ["human", "Hi there"],
+    ["ai", "Hello."],
+  ]);
+});
+
 it("a reconnecting client is told where to: Location and Content-Location", async () => {
   const thread = await serveGraph(asking(["Hello."]));
   const response = await fetch(`${served!.url}/threads/${thread}/runs/stream`, {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { HarnessError } from "../../../errors.ts";
 import type { StampedEvent } from "../../../runs/host/live-events.ts";
 import type { Question } from "../../../runs/questions.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
@@ -33,7 +34,10 @@ async function start(steps: Step[], settings: Partial<RunSettings> = {}): Promis
     saver,
     cwd: folder,
     defaults: { ...DEFAULT_SETTINGS, model: "scripted", ...settings },
-    modelOf: async () => ({ model, name: "scripted", source: "option", isFallback: false }),
+    modelOf: async (name) => {
+      if (name === "nobody:x") throw new HarnessError("invalid-model", "There is no provider nobody.");
+      return { model, name: "scripted", source: "option", isFallback: false };
+    },
     token: "secret",
     isOpen: false,
   });
@@ -191,6 +195,14 @@ it("a reader that was cut off gets what it missed, and is told where that is not
   expect(runs(again)).toEqual(runs(first));
   const lost = await eventsUntil(isEnd, { "last-event-id": "12" }, () => begin("Second"));
   expect(lost[0]).toMatchObject({ event: "gap", data: {} });
+});
+
+it("to ask about the stream opens none", async () => {
+  await start([]);
+  for (let n = 0; n < 130; n += 1) {
+    const { status } = await fetch(`${url}/holdfast/events`, { method: "HEAD", headers: HEADERS });
+    expect(status).toBe(200);
+  }
 });
 
 it("a question is answered, and an answer to one that is gone is a conflict", async () => {
@@ -398,6 +410,13 @@ it("a task may be stricter than the server, never laxer", async () => {
     plan: false,
     shell: false,
   });
+});
+
+it("a task for a model that there is not is refused, and leaves no thread", async () => {
+  await start([]);
+  const { status, body } = await send("POST", "/threads", { task: "Look", settings: { model: "nobody:x" } });
+  expect({ status, body }).toMatchObject({ status: 422, body: { message: "There is no provider nobody." } });
+  expect((await send("GET", "/threads")).body.threads).toEqual([]);
 });
 
 it("a thread of the command line is there, and goes on here", async () => {

@@ -11,6 +11,8 @@ export interface PageOptions {
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** The model that new threads get. */
   model: string;
+  /** Finds a model by its name. Throws where there is none, or it lacks something. */
+  modelOf: (name: string) => Promise<unknown>;
   prices?: Prices | undefined;
 }
 

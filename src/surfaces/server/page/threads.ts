@@ -53,6 +53,8 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/", async (c) => {
       const { task: words, settings = {} } = read(NEW, await body(c));
+      // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
+      if (settings.model !== undefined) await parts.modelOf(settings.model);
       const id = await newThreadId(saver, words);
       const owner = c.get("user");
       const allowed = allowedSettings(settings, parts.defaults);
