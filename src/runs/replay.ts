@@ -7,7 +7,7 @@ import type { RunGraph } from "./agent.ts";
 import { ending, isUnfinished } from "./ending.ts";
 import type { RunEvent, RunEventBody, Usage } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
-import type { Question } from "./questions.ts";
+import { questionEvent, type Question } from "./questions.ts";
 import { detailsOf, ended, resultOf, usageOf } from "./recorder.ts";
 import type { RunSettings } from "./settings.ts";
 import { MAIN } from "./view.ts";
@@ -111,9 +111,7 @@ class Story {
   }
 
   end(state: StateSnapshot, { questions = [], isRunning = false }: ReplayOptions): void {
-    for (const { call: _call, todos, ...question } of questions) {
-      this.#emit({ type: "question", ...question, ...(todos && { todos: [...todos] }) });
-    }
+    for (const question of questions) this.#emit(questionEvent(question));
     if (!this.#hasRun || isRunning) return;
     const outcome = questions.length > 0 ? "waiting" : isUnfinished(state) ? "open" : "done";
     this.#close(ending(state, outcome));

@@ -64,6 +64,11 @@ export class HostedRun {
     return this.record.status !== "pending" && this.record.status !== "running";
   }
 
+  /** Whether it waits for a person: on a host such a run ends, and whoever answers begins another. */
+  get hasAsked(): boolean {
+    return this.live.all().some(({ type }) => type === "question");
+  }
+
   abort(): void {
     this.#abort.abort(new Error("The run was stopped."));
   }

@@ -12,7 +12,6 @@ const FLUSH_MS = 30;
 const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
-const CLARIFY_MS = 1000;
 
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
@@ -25,7 +24,6 @@ export class PageStore {
   #meanwhile: StampedEvent[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
-  #clarifyTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
   #heardAt = 0;
   readonly #listeners = new Set<() => void>();
@@ -201,13 +199,11 @@ export class PageStore {
     this.#clarify();
   }
 
-  /** Asks for the calls that questions are about, where events did not say; a run that has just asked is asked again. */
+  /** Asks for the calls that questions are about, where they are too long for an event. */
   #clarify(): void {
     const { open: id, thread } = this.state;
     const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
-    clearTimeout(this.#clarifyTimer);
     if (id === undefined || !isUnclear) return;
-    this.#clarifyTimer = setTimeout(() => this.#clarify(), CLARIFY_MS);
     void this.attempt(async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
