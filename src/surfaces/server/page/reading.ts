@@ -33,9 +33,11 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
       : []
     : await questionsOf(agent, state);
   const isRunning = live.length === 0 && (active !== undefined || known.summary?.state === "running");
+  // What is later than the moment that is shown, or is told by the run at work.
+  const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
   const past = isEmpty
     ? []
-    : await replay(agent.graph, state, { thread: id, questions: active ? [] : questions, isRunning });
+    : await replay(agent.graph, state, { thread: id, questions: active ? [] : questions, isRunning, until });
   const settings = (await knownSettings(saver, id)) ?? parts.defaults;
   return {
     thread: await threadOut(known, parts),
