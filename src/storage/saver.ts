@@ -285,6 +285,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return this.#leases.acquire(threadId, options);
   }
 
+  /** @internal The threads that some process works on, each with a mark that changes with all that is saved of it. */
+  threadsAtWork(): Map<string, string> {
+    return this.#connection.snapshot(() => this.#threads.atWork());
+  }
+
   /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
   mailbox(threadId: string): Mailbox | undefined {
     const key = this.#threads.key(threadId);

@@ -110,4 +110,5 @@ export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }
   | { event: "removed"; data: { id: string } }
-  | { event: "gap"; data: object };
+  /** Something was missed: of one thread, or nobody knows of which. */
+  | { event: "gap"; data: { thread?: string } };

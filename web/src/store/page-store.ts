@@ -8,7 +8,7 @@ const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
 /** Pieces of text come faster than anyone reads: what comes together is drawn together. */
 const FLUSH_MS = 30;
-/** A run of which nothing was heard for so long may be another process's, whose events do not come here. */
+/** A run of which nothing was heard for so long is looked at again. */
 const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
@@ -83,7 +83,8 @@ export class PageStore {
         if (event.data.id === this.state.open) this.set({ loading: "missing" });
         return;
       case "gap":
-        void this.load();
+        if (event.data.thread === undefined) void this.load();
+        else if (event.data.thread === this.state.open) void this.loadThread();
     }
   };
 
