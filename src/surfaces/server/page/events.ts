@@ -35,7 +35,7 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
           } else if (event.kind === "removed") {
             await stream.writeSSE({ id, event: "removed", data: toJson({ id: event.thread }) });
           } else {
-            const known = await access.find(c, event.thread);
+            const known = await access.visible(user, event.thread);
             if (known)
               await stream.writeSSE({ id, event: "thread", data: toJson(await threadOut(known, parts)) });
           }
