@@ -7,7 +7,7 @@ import type { RunRequest } from "./request.ts";
 
 /** What LangGraph streamed, or a word of the host about the run. */
 export type Chunk =
-  | { namespace: string[]; mode: StreamMode; payload: unknown }
+  | { namespace: string[]; mode: StreamMode | "events"; payload: unknown }
   | { event: "metadata" | "error"; data: object };
 
 /** What a run came to. */
