@@ -250,6 +250,35 @@ it("a question is there, and can be answered, as soon as it was asked: before it
   expect((await settled(thread)).thread.status).toBe("done");
 });
 
+it("what a sub-agent did is told once, also while another run goes on with it", async () => {
+  let goOn = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let isReached = false;
+  const slow: Step = async () => {
+    isReached = true;
+    await waiting;
+    return "Written.";
+  };
+  const job = callTool("task", { description: "Write it", subagent_type: "general-purpose" });
+  await start([job, WRITE, slow, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Have it written");
+  const told = ({ events }: Opened): unknown[] =>
+    types(events.filter((event) => "owner" in event && event.owner?.startsWith("main/")));
+  const before = await settled(thread);
+  expect(told(before)).toEqual(["subagent-start", "model-start", "model-end", "tool-start", "question"]);
+  await send("POST", `/threads/${thread}/answers`, {
+    answers: { [before.questions[0]!.id]: { type: "approve" } },
+  });
+  while (!isReached) await new Promise((resolve) => setTimeout(resolve, 5));
+  const during = told(await open(thread));
+  expect(during.filter((type) => type === "model-end")).toHaveLength(1);
+  expect(during.filter((type) => type === "tool-end")).toHaveLength(1);
+  goOn();
+  expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
+});
+
 it("a plan is approved with another list, and refused with a reason", async () => {
   await start([PLAN, DONE, "Done.", PLAN, "As you like.", "As you like.", "As you like."], {
     approve: "always",
