@@ -255,9 +255,12 @@ it("what a sub-agent did is told once, also while another run goes on with it", 
   const waiting = new Promise<void>((resolve) => {
     goOn = resolve;
   });
-  let isReached = false;
+  let reach = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
   const slow: Step = async () => {
-    isReached = true;
+    reach();
     await waiting;
     return "Written.";
   };
@@ -271,7 +274,7 @@ it("what a sub-agent did is told once, also while another run goes on with it", 
   await send("POST", `/threads/${thread}/answers`, {
     answers: { [before.questions[0]!.id]: { type: "approve" } },
   });
-  while (!isReached) await new Promise((resolve) => setTimeout(resolve, 5));
+  await reached;
   const during = told(await open(thread));
   expect(during.filter((type) => type === "model-end")).toHaveLength(1);
   expect(during.filter((type) => type === "tool-end")).toHaveLength(1);
