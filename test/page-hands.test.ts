@@ -60,6 +60,20 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
     });
 
+    it("about a call that is too long for an event shows the whole of it", async () => {
+      const told = busyThread();
+      suite.server.add(told);
+      const page = await suite.openThread();
+      await expectText(page, "I will first read");
+      const { call, ...event } = COMMAND;
+      told.questions = [COMMAND];
+      const cut = { ...call!, args: { command: "npm …" }, cut: true as const };
+      suite.server.tell({ ...suite.at(50), ...event, type: "question", call: cut } as never);
+      const card = page.getByRole("region", { name: "The sub-agent researcher wants to use execute" });
+      await expectText(card, "npm test");
+      expect(await card.getByText("npm …").count()).toBe(0);
+    });
+
     it("does not take the focus from somebody who is writing", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();

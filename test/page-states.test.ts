@@ -95,6 +95,21 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
+  it("loads a thread again that went on in another process, and only that one", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
+    suite.server.send("gap", { thread: "another" });
+    suite.server.send("gap", { thread: THREAD });
+    await expectText(page, "Saved by a terminal.");
+    expect(asked.filter((path) => !path.endsWith("/files"))).toEqual([`/holdfast/threads/${THREAD}`]);
+    expect(await page.getByText("I will first read").count()).toBe(1);
+  });
+
   it("works in eight tabs at once over one stream, and goes on when the one that reads is closed", async () => {
     suite.server.add(busyThread());
     const first = await suite.openThread();

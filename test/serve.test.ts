@@ -249,3 +249,68 @@ it("a port that is taken, and one that is none, are said in one line", async () 
     expect(stderr.trim().split("\n")).toHaveLength(1);
   }
 });
+
+it("a thread that a terminal runs moves on in the page: its list, its plan and its end", async () => {
+  const { url, token, end } = await serve();
+  const headers = { authorization: `Bearer ${token}` };
+  const events: { event: string; data: Record<string, unknown> }[] = [];
+  const reading = new AbortController();
+  const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
+  const read = readEvents(response, (one) => events.push(one)).catch(() => {});
+  const opened = async () => {
+    const { id } = events.find(({ event: kind }) => kind === "thread")!.data;
+    const answered = await fetch(`${url}/holdfast/threads/${String(id)}`, { headers });
+    return (await answered.json()) as {
+      thread: { status: string; title: string };
+      events: { type: string; todos: { status: string }[]; outcome: string }[];
+    };
+  };
+  const plan = async () =>
+    (await opened()).events.findLast(({ type }) => type === "plan-change")?.todos.map(({ status }) => status);
+  /** Waits for another word about the thread, and forgets those before. */
+  const moved = async (): Promise<void> => {
+    await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] !== undefined));
+    const at = events.findLastIndex(({ event: kind }) => kind === "thread");
+    events.splice(0, events.length, events[at]!);
+  };
+
+  const flags = ["run", "--state", "threads.db", "--model", "openai:gpt-5.1", "From the terminal"];
+  const child = spawn(process.execPath, [MAIN, ...flags], { cwd: home, env: environment(), stdio: "ignore" });
+  started.add(child);
+  await answer(call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }));
+  await until(() => asked.length > 0);
+  do await moved();
+  while (!(await plan()));
+  expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
+  expect(await plan()).toEqual(["in_progress"]);
+  await answer(call("c2", "update_todos", { done: ["1"] }));
+  do await moved();
+  while ((await plan())?.[0] !== "completed");
+  expect((await opened()).thread.status).toBe("running");
+  await answer({ content: "It is done." });
+  do await moved();
+  while ((await opened()).thread.status === "running");
+  expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
+  expect(events[0]!.data).toMatchObject({ status: "done" });
+  reading.abort();
+  await read;
+  expect(await end("SIGINT")).toBe(0);
+});
+
+/** Reads a stream of events to its end. */
+async function readEvents(
+  response: Response,
+  onEvent: (one: { event: string; data: Record<string, unknown> }) => void,
+): Promise<void> {
+  let text = "";
+  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    const blocks = text.split("\n\n");
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const [, kind] = /^event: (.*)$/m.exec(block) ?? [];
+      const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+      if (kind && data) onEvent({ event: kind, data: JSON.parse(data) as Record<string, unknown> });
+    }
+  }
+}

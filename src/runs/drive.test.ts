@@ -194,7 +194,11 @@ describe("a run", () => {
       settings: { dir: tmpdir(), shell: true, ask: ["write_file"] },
     });
     expect(end.outcome).toBe("waiting");
-    expect(events.at(-1)).toMatchObject({ type: "question", kind: "permission" });
+    expect(events.at(-1)).toMatchObject({
+      type: "question",
+      kind: "permission",
+      call: { owner: "main", name: "execute", args: { command: "false" } },
+    });
   });
 
   it("waits for consent to a file that another program would run for the user, though writes are free", async () => {

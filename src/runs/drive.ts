@@ -11,7 +11,7 @@ import { ending, finished, type Ending } from "./ending.ts";
 import type { RunEventBody } from "./events.ts";
 import { MailboxService } from "./mailbox.ts";
 import { PlanEdits } from "./plan-edits.ts";
-import type { Question } from "./questions.ts";
+import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
 import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
 import { MAIN } from "./view.ts";
@@ -192,19 +192,9 @@ async function answers(
   { emit, answer, signal }: DriveOptions,
   recorder: Recorder,
 ): Promise<Command | undefined> {
-  for (const { id, kind, text, options, owner, todos, call, repeated, error } of questions) {
-    if (call) recorder.expect(call);
-    emit({
-      type: "question",
-      id,
-      kind,
-      text,
-      options,
-      ...(owner !== undefined && { owner }),
-      ...(todos && { todos: [...todos] }),
-      ...(repeated && { repeated }),
-      ...(error !== undefined && { error }),
-    });
+  for (const question of questions) {
+    if (question.call) recorder.expect(question.call);
+    emit(questionEvent(question));
   }
   const given: Record<string, unknown> = {};
   for (const question of questions) {

@@ -45,6 +45,19 @@ const args = z
     "The arguments; text that could not be read as JSON stands as it came. Long ones are cut, and say where.",
   );
 
+const asked = z
+  .object({
+    owner,
+    call,
+    name: z.string(),
+    args,
+    cut: z
+      .literal(true)
+      .describe("The arguments were too long and are cut: they are to look at, not to send back.")
+      .optional(),
+  })
+  .describe("The call that it is about.");
+
 const repeated = z
   .literal(true)
   .describe("The call was under way when an earlier run was stopped: it may have had its effect already.");
@@ -164,6 +177,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       options: z.array(z.string()).describe("Words to answer with; others are possible."),
       owner: owner.optional().describe("Who asks, when it is a sub-agent."),
       todos: z.array(todo).optional(),
+      call: asked.optional(),
       repeated: repeated.optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),
     })

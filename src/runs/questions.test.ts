@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HarnessError } from "../errors.ts";
-import { readAnswer, readQuestion } from "./questions.ts";
+import { questionEvent, readAnswer, readQuestion } from "./questions.ts";
 
 const approval = readQuestion({
   id: "a",
@@ -36,6 +36,23 @@ describe("a question of a run", () => {
 
   it("of a kind that nobody knows is still shown", () => {
     expect(readQuestion({ id: "x", value: 7 })).toMatchObject({ kind: "other", text: "The run asks: 7" });
+  });
+});
+
+describe("a question's event", () => {
+  const asked = (args: object) =>
+    questionEvent(readQuestion({ id: "p", value: { ...consent, call: "call_1", args } }));
+
+  it("has the call that it is about", () => {
+    const call = { owner: "main", call: "call_1", name: "execute", args: { command: "ls" } };
+    expect(asked({ command: "ls" })).toMatchObject({ type: "question", id: "p", call });
+    expect(asked({ command: "ls" })).not.toHaveProperty("call.cut");
+  });
+
+  it("says of a long call that it is cut", () => {
+    const event = asked({ command: "x".repeat(50_000), timeout: 5 });
+    expect(event).toMatchObject({ call: { cut: true, args: { timeout: 5 } } });
+    expect(JSON.stringify((event as { call: unknown }).call).length).toBeLessThan(3000);
   });
 });
 

@@ -3,7 +3,8 @@ import { HarnessError } from "../errors.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
 import { REPEAT_TEXTS } from "../middleware/repeats/repeats.prompt.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
-import type { RunEvent } from "./events.ts";
+import { boundedArgs, MOST_IN_EVENT } from "./bounded.ts";
+import type { RunEvent, RunEventBody } from "./events.ts";
 import { jsonText } from "./json-text.ts";
 import { MAIN, ownerName } from "./view.ts";
 
@@ -64,6 +65,22 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
+}
+
+/** A question as an event of its run. */
+export function questionEvent({ todos, call, ...question }: Question): RunEventBody {
+  return {
+    type: "question",
+    ...question,
+    ...(todos && { todos: [...todos] }),
+    ...(call && { call: boundedCall(call) }),
+  };
+}
+
+function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNullable<QuestionEvent["call"]> {
+  const json = JSON.stringify(args);
+  const isCut = json.length > MOST_IN_EVENT;
+  return { ...call, args: boundedArgs(json), ...(isCut && { cut: true as const }) };
 }
 
 /**

@@ -1,25 +1,16 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import type { StateSnapshot } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { isFromUser } from "../middleware/from-user.ts";
-import { withoutThoughts } from "../models/thoughts.ts";
-import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
+import { countTodos, type Todo } from "../plan/index.ts";
+import { AgentTale, type Frame, type Told } from "./agent-tale.ts";
 import type { RunGraph } from "./agent.ts";
 import { ending, isUnfinished } from "./ending.ts";
 import type { RunEvent, RunEventBody, Usage } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
-import type { Question } from "./questions.ts";
-import { detailsOf, ended, resultOf, usageOf } from "./recorder.ts";
+import { questionEvent, type Question } from "./questions.ts";
 import type { RunSettings } from "./settings.ts";
 import { MAIN } from "./view.ts";
-
-/** A saved thread at a moment. */
-interface Frame {
-  at: number;
-  /** A person changed it, between two runs. */
-  isEdit: boolean;
-  messages: readonly BaseMessage[];
-  todos: readonly Todo[];
-}
 
 interface Values {
   messages?: BaseMessage[];
@@ -36,11 +27,14 @@ export interface ReplayOptions {
   questions?: readonly Question[];
   /** Whether it is still at work: then the last run has no end yet. */
   isRunning?: boolean;
+  /** Epoch milliseconds: what sub-agents did later is left out. A step's own checkpoint comes when all have ended. */
+  until?: number | undefined;
 }
 
 /**
- * A saved thread as the events that its runs would have had, up to `state`: who shows runs shows old ones with the
- * same code. What only a listener could know is missing: pieces of text, and what sub-agents did.
+ * A saved thread as the events that its runs would have had, up to `state`, sub-agents included: who shows runs shows
+ * old ones with the same code. What only a listener could know is missing: pieces of text, calls under way in a
+ * sub-agent, and a sub-agent of a sub-agent until it has ended.
  */
 export async function replay(
   graph: RunGraph,
@@ -50,7 +44,13 @@ export async function replay(
   const frames = await framesOf(graph, state);
   const { run } = (state.values ?? {}) as Values;
   const story = new Story(options.thread, run?.model ?? "", run?.dir);
-  for (const frame of frames) story.tell(frame);
+  const { checkpointer: saver } = graph;
+  const { thread, until = Infinity } = options;
+  for (const frame of frames) {
+    story.tell(frame);
+    if (typeof saver !== "object") continue;
+    story.note(await helpersOf(story.main, frame, { saver, thread, until }));
+  }
   story.end(state, options);
   return story.events;
 }
@@ -72,25 +72,80 @@ async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]>
   return frames.toReversed();
 }
 
-function frameOf({ values, createdAt, metadata }: StateSnapshot): Frame {
+function frameOf({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
   const { messages = [], todos = [] } = (values ?? {}) as Values;
   const isEdit = (metadata?.source as string | undefined) === "update";
-  return { at: createdAt === undefined ? 0 : Date.parse(createdAt), isEdit, messages, todos };
+  const at = createdAt === undefined ? 0 : Date.parse(createdAt);
+  return { at, isEdit, messages, todos, jobs: jobsOf(messages, tasks) };
 }
 
-/** Turns what is new from frame to frame into events. */
+const TOOLS = "tools";
+
+/** LangGraph has a task for each call of a turn that is to be run, in their order. */
+function jobsOf(messages: readonly BaseMessage[], tasks: StateSnapshot["tasks"]): Frame["jobs"] {
+  const due = tasks.filter(({ name }) => name === TOOLS);
+  if (due.length === 0) return [];
+  const turn = messages.findLast((message) => AIMessage.isInstance(message));
+  const calls = (turn?.tool_calls ?? []).flatMap(({ id }) => id ?? []);
+  const answered = new Set(
+    messages.map((message) => ToolMessage.isInstance(message) && message.tool_call_id),
+  );
+  const open = calls.filter((call) => !answered.has(call));
+  const run = [calls, open].find(({ length }) => length === due.length) ?? [];
+  return run.map((call, at) => ({ call, ns: `${TOOLS}:${due[at]!.id}` }));
+}
+
+interface Saved {
+  saver: BaseCheckpointSaver;
+  thread: string;
+  until: number;
+}
+
+/** What the sub-agents did that were run from a frame, in the order of time. */
+async function helpersOf(agent: AgentTale, { jobs }: Frame, saved: Saved): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const { call, ns } of jobs) {
+    const helper = agent.helper(call);
+    if (!helper) continue;
+    for (const frame of await helperFrames(ns, saved)) {
+      told.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
+    }
+  }
+  return told.toSorted((a, b) => a.at - b.at);
+}
+
+/** The checkpoints of a sub-agent, oldest first. LangGraph's history does not know of those that a tool runs. */
+async function helperFrames(ns: string, { saver, thread, until }: Saved): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  const config = { configurable: { thread_id: thread, checkpoint_ns: ns } };
+  for await (const { checkpoint, metadata, pendingWrites } of saver.list(config, { limit: MOST_FRAMES })) {
+    const at = Date.parse(checkpoint.ts);
+    if (at > until) continue;
+    const { messages = [], todos = [] } = checkpoint.channel_values as Values;
+    const jobs = endedJobs(ns, pendingWrites ?? []);
+    frames.push({ at, isEdit: metadata?.source === "update", messages, todos, jobs });
+  }
+  return frames.toReversed();
+}
+
+/** The calls of a step that have ended: their results are written by their tasks. */
+function endedJobs(ns: string, writes: readonly CheckpointPendingWrite[]): Frame["jobs"] {
+  return writes.flatMap(([task, channel, value]) => {
+    if (channel !== "messages" || !Array.isArray(value)) return [];
+    const results = value.filter((message) => ToolMessage.isInstance(message));
+    return results.map(({ tool_call_id: call }) => ({ call, ns: `${ns}|${TOOLS}:${task}` }));
+  });
+}
+
+/** Puts what was told together to runs. */
 class Story {
   readonly events: RunEvent[] = [];
+  readonly main = new AgentTale(MAIN);
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  readonly #seen = new Set<string>();
-  readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
-  #todos: readonly Todo[] = [];
-  #at = 0;
   #hasRun = false;
   #usage: Usage = NO_USAGE;
-  #answer = "";
 
   constructor(thread: string, model: string, dir: string | undefined) {
     this.#thread = thread;
@@ -98,102 +153,46 @@ class Story {
     this.#dir = dir;
   }
 
-  tell({ at, isEdit, messages, todos }: Frame): void {
-    const before = this.#at;
-    this.#at = at;
-    for (const [index, message] of messages.entries()) {
-      const id = message.id ?? `${index}`;
-      if (this.#seen.has(id)) continue;
-      this.#seen.add(id);
-      this.#message(message, before || at);
-    }
-    this.#plan(todos, isEdit);
+  tell(frame: Frame): void {
+    const other = (message: BaseMessage) => (isFromUser(message) ? this.#start(message.text) : []);
+    this.note(this.main.tell(frame, other));
+  }
+
+  note(told: Iterable<Told>): void {
+    for (const { at, body } of told) this.#emit(body, at);
   }
 
   end(state: StateSnapshot, { questions = [], isRunning = false }: ReplayOptions): void {
-    for (const { call: _call, todos, ...question } of questions) {
-      this.#emit({ type: "question", ...question, ...(todos && { todos: [...todos] }) });
-    }
+    for (const question of questions) this.#emit(questionEvent(question));
     if (!this.#hasRun || isRunning) return;
     const outcome = questions.length > 0 ? "waiting" : isUnfinished(state) ? "open" : "done";
     this.#close(ending(state, outcome));
   }
 
-  #message(message: BaseMessage, askedAt: number): void {
-    if (isFromUser(message)) {
-      if (this.#hasRun)
-        this.#close({ outcome: "done", counts: countTodos([...this.#todos]), answer: this.#answer });
-      this.#start(message.text);
-    } else if (AIMessage.isInstance(message)) {
-      const usage = usageOf(message);
-      this.#usage = sum(this.#usage, usage);
-      this.#answer = withoutThoughts(message.text);
-      this.#emit({ type: "model-start", owner: MAIN }, askedAt);
-      this.#emit({ type: "model-end", owner: MAIN, text: this.#answer, usage });
-      for (const { id = "", name, args } of message.tool_calls ?? []) this.#call(id, name, args);
-    } else if (ToolMessage.isInstance(message)) {
-      this.#result(message);
-    }
-  }
-
-  #start(task: string): void {
+  /** A task of the user ends the run before it, and begins one. */
+  #start(task: string): Told[] {
+    const { todos, answer } = this.main;
     const resumed = this.#hasRun;
+    if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });
     this.#hasRun = true;
     this.#usage = NO_USAGE;
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });
-    if (resumed && this.#todos.length > 0) {
-      this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...this.#todos] });
-    }
-  }
-
-  #call(call: string, name: string, args: Record<string, unknown>): void {
-    this.#calls.set(call, { name, args });
-    const details = detailsOf({ name, call, input: JSON.stringify(args) });
-    this.#emit({ type: "tool-start", owner: MAIN, ...details });
-    if (name !== TASK) return;
-    const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
-    const who = { owner: `${MAIN}/${helper}:${call}`, name: helper, description };
-    this.#emit({ type: "subagent-start", ...who, ...(todoId !== undefined && { todoId }) });
-  }
-
-  #result(message: ToolMessage): void {
-    const { tool_call_id: call } = message;
-    const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
-    const result = resultOf(message);
-    if (name === TASK) {
-      const helper = String(args["subagent_type"]);
-      this.#emit({ type: "subagent-end", owner: `${MAIN}/${helper}:${call}`, name: helper, ok: result.ok });
-    }
-    const details = detailsOf({ name, call, input: JSON.stringify(args) });
-    this.#emit({ type: "tool-end", owner: MAIN, ...details, ...ended(result) });
-  }
-
-  #plan(todos: readonly Todo[], isEdit: boolean): void {
-    const changes = diffTodos(this.#todos, todos);
-    this.#todos = todos;
-    if (changes.length === 0) return;
-    const by = isEdit ? "person" : "model";
-    this.#emit({
-      type: "plan-change",
-      owner: MAIN,
-      by,
-      changes,
-      counts: countTodos([...todos]),
-      todos: [...todos],
-    });
+    if (resumed && todos.length > 0) this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...todos] });
+    return [];
   }
 
   #close(end: ReturnType<typeof ending>): void {
     this.#emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[end.outcome], usage: this.#usage });
   }
 
-  #emit({ type, ...rest }: RunEventBody, at = this.#at): void {
-    this.events.push({ type, version: 1, at, thread: this.#thread, ...rest } as RunEvent);
+  #emit({ type, ...rest }: RunEventBody, at = this.main.at): void {
+    const event = { type, version: 1, at, thread: this.#thread, ...rest } as RunEvent;
+    if (event.type === "model-end") this.#usage = sum(this.#usage, event.usage);
+    this.events.push(event);
   }
 }
 
-const TASK = "task";
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 
 function sum(a: Usage, b: Usage): Usage {

@@ -32,6 +32,12 @@ export class Heads {
     return heads.reduce((sum, { count }) => sum + count, 0);
   }
 
+  /** Another text whenever something was saved of a thread, in any namespace. */
+  mark(thread: number): string {
+    const heads = HEADS.all(this.#connection, "WHERE thread = ? ORDER BY heads.seq DESC", [thread]);
+    return `${heads[0]?.seq} ${heads.reduce((sum, { pending }) => sum + pending, 0)}`;
+  }
+
   countThreads(): number {
     return this.get(ALL_THREADS, "")?.count ?? 0;
   }

@@ -65,6 +65,11 @@ export class Leases {
     return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
   }
 
+  /** The threads that somebody works on. */
+  held(): string[] {
+    return LEASES.all(this.#connection, "", []).flatMap((lease) => (isAlive(lease) ? [lease.thread] : []));
+  }
+
   releaseAll(): void {
     for (const [threadId, token] of this.#held) this.#release(threadId, token);
   }

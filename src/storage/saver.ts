@@ -1,13 +1,10 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
-  maxChannelVersion,
-  TASKS,
   type ChannelVersions,
   type Checkpoint,
   type CheckpointListOptions,
   type CheckpointMetadata,
-  type CheckpointPendingWrite,
   type CheckpointTuple,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
@@ -15,7 +12,7 @@ import { HarnessError } from "../errors.ts";
 import { Blobs } from "./blobs.ts";
 import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { Decoder } from "./decode.ts";
+import type { Decoder } from "./decode.ts";
 import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
 import { readKey, toConfig } from "./keys.ts";
@@ -28,7 +25,9 @@ import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
 import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "./summary.ts";
 import type { StoredThread } from "./tables.ts";
+import { changed, naming } from "./thread-errors.ts";
 import { Threads, type ThreadSummary } from "./threads.ts";
+import { Tuples } from "./tuples.ts";
 import { Turns } from "./turns.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -56,6 +55,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #checkpoints: Checkpoints;
   readonly #threads: Threads;
   readonly #leases: Leases;
+  readonly #tuples: Tuples;
   readonly #memo = new Memo();
   readonly #lists = new Lists();
   readonly #seen = new Seen();
@@ -71,6 +71,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#checkpoints = new Checkpoints(connection, heads);
     this.#leases = new Leases(connection);
     this.#threads = new Threads(connection, heads, this.#leases);
+    this.#tuples = new Tuples({
+      blobs: this.#blobs,
+      memo: this.#memo,
+      lists: this.#lists,
+      serde: this.serde,
+      checkpoints: this.#checkpoints,
+      threads: this.#threads,
+      firstVersion: () => this.getNextVersion(undefined),
+    });
   }
 
   override async put(
@@ -117,7 +126,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       const place = { thread, ns, id };
       if (asked) this.#seen.delete(place);
       else this.#seen.add(place);
-      return this.#read(threadId, place);
+      return this.#tuples.read(threadId, place);
     });
     await this.#turns.pass();
     return tuple;
@@ -146,7 +155,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       );
       if (page.length === 0) return;
       seq = page.at(-1)!.seq;
-      for await (const tuple of this.#tuples(page, filter)) {
+      for await (const tuple of this.#listed(page, filter)) {
         left -= 1;
         yield tuple;
       }
@@ -154,16 +163,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /** A page of checkpoints has its messages in common, and its long lists are read when they are looked at. */
-  async *#tuples(
+  async *#listed(
     page: readonly FoundPlace[],
     filter: Record<string, unknown>,
   ): AsyncGenerator<CheckpointTuple> {
     let decoder: Decoder | undefined;
     for (const { threadId: owner, ...place } of page) {
-      if (!(await this.#look(owner, () => this.#matches(place, filter)))) continue;
+      if (!(await this.#look(owner, () => this.#tuples.matches(place, filter)))) continue;
       this.#seen.delete(place);
-      if (decoder?.thread !== place.thread) decoder = this.#decoder(place.thread, { isLazy: true });
-      const tuple = await this.#look(owner, () => this.#read(owner, place, decoder));
+      if (decoder?.thread !== place.thread) decoder = this.#tuples.decoder(place.thread, { isLazy: true });
+      const tuple = await this.#look(owner, () => this.#tuples.read(owner, place, decoder));
       if (tuple) yield tuple;
       else this.#look(owner, () => this.#expectDeleted(owner, place));
     }
@@ -216,7 +225,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const newest = this.#newest(threadId);
     if (!newest) return {};
     const found = channels.filter((name) => Object.hasOwn(newest.channels, name));
-    const decoder = this.#decoder(newest.thread);
+    const decoder = this.#tuples.decoder(newest.thread);
     await decoder.load(found.map((name) => newest.channels[name]));
     const values = {};
     for (const name of found) decoder.set(values, name, newest.channels[name]);
@@ -230,7 +239,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
     const newest = this.#newest(threadId);
     if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
-    const decoder = this.#decoder(newest.thread);
+    const decoder = this.#tuples.decoder(newest.thread);
     const trees = decoder.lastOf(newest.channels[channel], count);
     await decoder.load(trees);
     return trees.map((tree) => decoder.build(tree));
@@ -259,7 +268,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const thread = this.#threads.key(threadId);
     if (thread === undefined) return [];
     const rows = this.#look(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
-    const decoder = this.#decoder(thread);
+    const decoder = this.#tuples.decoder(thread);
     const summaries = rows.map((row) => toSummary(row));
     await decoder.load(summaries.map(({ metadata }) => metadata));
     return summaries.map((summary) => ({
@@ -274,6 +283,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
    */
   acquireThread(threadId: string, options?: AcquireOptions): Promise<() => Promise<void>> {
     return this.#leases.acquire(threadId, options);
+  }
+
+  /** @internal The threads that some process works on, each with a mark that changes with all that is saved of it. */
+  threadsAtWork(): Map<string, string> {
+    return this.#connection.snapshot(() => this.#threads.atWork());
   }
 
   /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
@@ -357,96 +371,5 @@ export class SqliteSaver extends BaseCheckpointSaver {
    */
   #isOvertaken(place: Place): boolean {
     return this.#seen.has(place) && this.#checkpoints.latest(place.thread, place.ns) !== place.id;
-  }
-
-  /** The rows are read before the first `await`, as of one moment. */
-  async #read(
-    threadId: string,
-    place: Place,
-    decoder = this.#decoder(place.thread),
-  ): Promise<CheckpointTuple | undefined> {
-    const stored = this.#checkpoints.get(place);
-    if (!stored) return undefined;
-    const { fixed, channels, metadata, parent } = stored;
-    const writes = this.#checkpoints.writes(place, stored);
-    const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
-    const values = writes.map(({ value }) => value);
-    try {
-      await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
-    } catch (error) {
-      // A long thread is read in steps, and may be deleted between two of them.
-      if (this.#threads.key(threadId) !== place.thread) return undefined;
-      throw error;
-    }
-    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: {} };
-    for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
-    if (sends) this.#migrateSends(checkpoint, decoder.build(sends) as unknown[]);
-    const { ns } = place;
-    return {
-      config: toConfig({ threadId, ns, id: place.id }),
-      checkpoint,
-      metadata: decoder.build(metadata) as CheckpointMetadata,
-      pendingWrites: writes.map(({ task, channel, value }) => {
-        const write: CheckpointPendingWrite = [task, channel, undefined];
-        decoder.set(write, 2, value);
-        return write;
-      }),
-      ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
-    };
-  }
-
-  /** Checkpoints older than format 4 have their sends in the writes of their parent. */
-  #sendsOf(place: Place): unknown[] {
-    const stored = this.#checkpoints.get(place);
-    return (stored ? this.#checkpoints.writes(place, stored) : [])
-      .filter(({ channel }) => channel === TASKS)
-      .map(({ value }) => value);
-  }
-
-  #migrateSends(checkpoint: Checkpoint, sends: unknown[]): void {
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = sends;
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
-  }
-
-  async #matches(place: Place, filter: Record<string, unknown>): Promise<boolean> {
-    const entries = Object.entries(filter);
-    if (entries.length === 0) return true;
-    const stored = this.#checkpoints.get(place);
-    if (!stored) return true;
-    const decoder = this.#decoder(place.thread);
-    await decoder.load([stored.metadata]);
-    const metadata = decoder.build(stored.metadata) as Record<string, unknown>;
-    return entries.every(([key, value]) => metadata[key] === value);
-  }
-
-  #decoder(thread: number, options?: { isLazy: boolean }): Decoder {
-    const [blobs, memo, lists] = [this.#blobs, this.#memo, this.#lists];
-    return new Decoder({ blobs, memo, lists, thread, serde: this.serde }, options);
-  }
-}
-
-function changed(threadId: string): HarnessError {
-  return new HarnessError(
-    "thread-changed",
-    `Thread ${JSON.stringify(threadId)} was changed by somebody else since it was read here; what came too late was not written. Read it again and go on from there. acquireThread keeps others out.`,
-  );
-}
-
-/** Says of which thread something is damaged. */
-function naming<T>(threadId: string | undefined, work: () => T): T {
-  const rethrow = (error: unknown): never => {
-    if (threadId === undefined || !(error instanceof HarnessError) || error.code !== "storage-corrupt") {
-      throw error;
-    }
-    const message = `Thread ${JSON.stringify(threadId)} cannot be used. ${error.message}`;
-    throw new HarnessError(error.code, message, { cause: error });
-  };
-  try {
-    const result = work();
-    return result instanceof Promise ? (result.catch(rethrow) as T) : result;
-  } catch (error) {
-    return rethrow(error);
   }
 }

@@ -96,6 +96,12 @@ export class Threads {
     if (thread) this.save({ ...thread, done, total });
   }
 
+  /** The threads that somebody works on, each with a mark that changes with all that is saved of it. */
+  atWork(): Map<string, string> {
+    const found = this.#leases.held().flatMap((id) => this.find(id) ?? []);
+    return new Map(found.map(({ id, key }) => [id, this.#heads.mark(key)]));
+  }
+
   list(limit: number): ThreadSummary[] {
     const newestFirst = "ORDER BY threads.seq DESC, threads.key DESC LIMIT ?";
     const threads = THREADS.all(this.#connection, newestFirst, [limit]);

@@ -14,6 +14,7 @@ import type { HostedGraph } from "./graphs.ts";
 import type { HostedRun } from "./hosted-run.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
+import { TracedEvents } from "./traced-events.ts";
 
 /** All that clients can ask for; LangGraph makes what is asked for, and each chunk is made once. */
 const MODES: StreamMode[] = ["values", "updates", "messages", "custom", "tasks", "tools", "checkpoints"];
@@ -80,7 +81,7 @@ export async function execute(
           delete begun.checkpoint;
           return optionsOf(run, checkpoint);
         },
-        callbacks: [protocol.callback],
+        callbacks: [protocol.callback, ...(request.isTraced ? [traced(chunks)] : [])],
         onChunk: (namespace, mode, payload) => {
           chunks.push({ namespace, mode, payload });
           protocol.chunk(namespace, mode, payload);
@@ -119,6 +120,10 @@ export async function execute(
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await release().catch(() => {});
   return status;
+}
+
+function traced(chunks: HostedRun["chunks"]): TracedEvents {
+  return new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }));
 }
 
 /** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */

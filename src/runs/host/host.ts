@@ -21,6 +21,8 @@ import type { ThreadEvent } from "./thread-protocol.ts";
 export type HostEvent =
   | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
   | { kind: "thread"; thread: string; owner: string | undefined }
+  /** More of it is saved than anybody was told. */
+  | { kind: "moved"; thread: string; owner: string | undefined }
   | { kind: "removed"; thread: string; owner: string | undefined };
 
 export interface RunHostOptions {
@@ -122,6 +124,12 @@ export class RunHost {
     this.ledger.putThread(thread);
     this.#tellThread(id);
     return thread;
+  }
+
+  /** Tells everybody that a thread has gone on in another process. */
+  noteMove(thread: string): void {
+    this.#tellThread(thread);
+    this.events.push({ kind: "moved", thread, owner: this.ledger.thread(thread)?.owner });
   }
 
   /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */

@@ -7,7 +7,7 @@ import type { RunRequest } from "./request.ts";
 
 /** What LangGraph streamed, or a word of the host about the run. */
 export type Chunk =
-  | { namespace: string[]; mode: StreamMode; payload: unknown }
+  | { namespace: string[]; mode: StreamMode | "events"; payload: unknown }
   | { event: "metadata" | "error"; data: object };
 
 /** What a run came to. */
@@ -62,6 +62,11 @@ export class HostedRun {
 
   get isOver(): boolean {
     return this.record.status !== "pending" && this.record.status !== "running";
+  }
+
+  /** Whether it waits for a person: on a host such a run ends, and whoever answers begins another. */
+  get hasAsked(): boolean {
+    return this.live.all().some(({ type }) => type === "question");
   }
 
   abort(): void {

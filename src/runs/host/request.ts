@@ -26,6 +26,8 @@ export interface RunRequest {
   strategy?: Strategy;
   /** The thread is deleted with the end of the run. */
   isTemporary?: boolean;
+  /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */
+  isTraced?: boolean;
   /** How a new thread is run; only for a graph that keeps settings. */
   settings?: Record<string, unknown>;
 }

@@ -41,16 +41,27 @@ export class Access {
 
   /** The thread that a request names, new or not. Answers 404 for one of somebody else, and 422 for what is no name. */
   async find(c: ServerContext, id: string): Promise<KnownThread | undefined> {
-    const summary = await this.#index.getThread?.(id);
-    const hosted = this.#host.ledger.thread(id);
-    if (!summary && !hosted) {
+    const known = await this.#known(id);
+    if (!known) {
       if (isThreadId(id)) return undefined;
       throw new HTTPException(422, {
         message: "A thread is named with letters, digits, dots, _ and -, up to 100 of them.",
       });
     }
-    if (!this.isVisible(c.get("user"), { id, ...(hosted && { hosted }) })) throw missing(id);
-    return { id, ...(hosted && { hosted }), ...(summary && { summary }) };
+    if (!this.isVisible(c.get("user"), known)) throw missing(id);
+    return known;
+  }
+
+  /** A thread that somebody may see; undefined for one that is gone, or has become somebody else's. */
+  async visible(user: string | undefined, id: string): Promise<KnownThread | undefined> {
+    const known = await this.#known(id);
+    return known && this.isVisible(user, known) ? known : undefined;
+  }
+
+  async #known(id: string): Promise<KnownThread | undefined> {
+    const summary = await this.#index.getThread?.(id);
+    const hosted = this.#host.ledger.thread(id);
+    return summary || hosted ? { id, ...(hosted && { hosted }), ...(summary && { summary }) } : undefined;
   }
 
   /** The same, where there must be one. */

@@ -1,11 +1,13 @@
 import { InMemoryStore } from "@langchain/langgraph";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
+import type { Auth } from "./access.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
 
 export interface ThreadsServerOptions extends ThreadsGraphOptions {
   token?: string | undefined;
+  auth?: Auth | undefined;
   hosts?: readonly string[] | undefined;
   origins?: readonly string[] | undefined;
   /** Whether it is reached from other machines. */
@@ -23,7 +25,7 @@ export const GRAPH = "holdfast";
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
-  const { saver, defaults, modelOf, token, hosts, origins, isOpen, prices } = options;
+  const { saver, defaults, modelOf, token, auth, hosts, origins, isOpen, prices } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
   const { server, parts } = await assemble({
@@ -32,6 +34,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     store: new InMemoryStore(),
     isOpen,
     ...(token !== undefined && { token }),
+    ...(auth && { auth }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
     more: (given) => pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices }),

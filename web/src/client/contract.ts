@@ -53,12 +53,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   error?: string | undefined;
 }
 
-/** A run event as the server sends it: a question may carry its call, a sub-agent its model. */
-type Extended<Event> = Event extends { type: "question" }
-  ? Event & { call?: AskedCall }
-  : Event extends { type: "subagent-start" }
-    ? Event & { model?: string }
-    : Event;
+/** A run event as the server sends it: a sub-agent may carry its model. */
+type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { model?: string } : Event;
 
 /** Live events have a number; those of the past have none. */
 export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
@@ -114,4 +110,5 @@ export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }
   | { event: "removed"; data: { id: string } }
-  | { event: "gap"; data: object };
+  /** Something was missed: of one thread, or nobody knows of which. */
+  | { event: "gap"; data: { thread?: string } };

@@ -1,6 +1,6 @@
 import type { Change } from "../../../src/plan/todo.ts";
 import { MAIN } from "../../../src/runs/view.ts";
-import type { Question, StampedEvent } from "../client/contract.ts";
+import type { AskedCall, Question, StampedEvent } from "../client/contract.ts";
 
 interface Common {
   /** Its place in the conversation: stable while it grows. */
@@ -134,10 +134,11 @@ export function withEntry(entries: readonly Entry[], event: StampedEvent): reado
   }
 }
 
-/** The question of an event; what it leaves out may be known from elsewhere. */
+/** The question of an event. A call that is cut is not to be decided about: the whole of it is asked for. */
 export function questionOf(event: Extract<StampedEvent, { type: "question" }>): Question {
   const { id, kind, text, options, owner, todos, call, error } = event;
-  return { id, kind, text, options, owner, todos: todos as Question["todos"], call, error };
+  const asked = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
+  return { id, kind, text, options, owner, todos: todos as Question["todos"], call: asked, error };
 }
 
 /** `main/a:1/b:2` was started by `main/a:1`. */

@@ -134,6 +134,15 @@ describe("a thread made of its events", () => {
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", question: { call } });
   });
 
+  it("shows nobody a call that is cut to decide about, until the whole of it was loaded", () => {
+    const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
+    const call = { owner: "main", call: "c", name: "write_file", args: { content: "long" } };
+    const cut = { ...call, args: { content: "lo…" }, cut: true as const };
+    const state = after([START, { type: "question", ...question, call: cut }]);
+    expect(state.questions[0]!.call).toBeUndefined();
+    expect(withCalls(state, [{ ...question, call }]).questions).toMatchObject([{ call }]);
+  });
+
   it("has the questions that its events say, and those that only the server knows", () => {
     const thread = {
       id: "t",

@@ -8,11 +8,10 @@ const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
 /** Pieces of text come faster than anyone reads: what comes together is drawn together. */
 const FLUSH_MS = 30;
-/** A run of which nothing was heard for so long may be another process's, whose events do not come here. */
+/** A run of which nothing was heard for so long is looked at again. */
 const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
-const CLARIFY_MS = 1000;
 
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
@@ -25,7 +24,6 @@ export class PageStore {
   #meanwhile: StampedEvent[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
-  #clarifyTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
   #heardAt = 0;
   readonly #listeners = new Set<() => void>();
@@ -85,7 +83,8 @@ export class PageStore {
         if (event.data.id === this.state.open) this.set({ loading: "missing" });
         return;
       case "gap":
-        void this.load();
+        if (event.data.thread === undefined) void this.load();
+        else if (event.data.thread === this.state.open) void this.loadThread();
     }
   };
 
@@ -201,13 +200,11 @@ export class PageStore {
     this.#clarify();
   }
 
-  /** Asks for the calls that questions are about, where events did not say; a run that has just asked is asked again. */
+  /** Asks for the calls that questions are about, where they are too long for an event. */
   #clarify(): void {
     const { open: id, thread } = this.state;
     const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
-    clearTimeout(this.#clarifyTimer);
     if (id === undefined || !isUnclear) return;
-    this.#clarifyTimer = setTimeout(() => this.#clarify(), CLARIFY_MS);
     void this.attempt(async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });

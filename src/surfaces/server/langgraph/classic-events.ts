@@ -14,7 +14,7 @@ export interface ClassicEvent {
   data: unknown;
 }
 
-/** The modes that can be asked for; `events` would need LangChain's own tracing, which silences ours. */
+/** The modes that can be asked for; `events` comes where the run was started with it. */
 export const CLASSIC_MODES = [
   "values",
   "updates",
@@ -25,6 +25,7 @@ export const CLASSIC_MODES = [
   "tools",
   "checkpoints",
   "debug",
+  "events",
 ] as const;
 
 /** Makes the events of LangGraph's older protocol out of a run's chunks, for one reader, from the first chunk on. */

@@ -214,8 +214,44 @@ it("the other ways to stream are there: pieces of messages, whole checkpoints, t
     values: { messages: [{}, { content: "One and two." }] },
   });
   expect(data("debug")).toHaveLength(data("checkpoints").length + data("tasks").length);
-  const unknown = client.runs.stream(thread, "agent", { input: ask("More"), streamMode: "events" });
+  const streamMode = "everything" as "events";
+  const unknown = client.runs.stream(thread, "agent", { input: ask("More"), streamMode });
   await expect(collected(unknown)).rejects.toThrow(/422.*cannot be streamed here/);
+});
+
+it("the mode events has what LangChain's streamEvents has, of one run", async () => {
+  const steps = () => [
+    callTool("write_todos", { todos: TODOS.slice(0, 1) }),
+    callTool("nothing"),
+    ...ANSWERS,
+  ];
+  type Traced = { event: string; name: string; run_id: string; data: Record<string, unknown> };
+  const told = (events: Traced[]) =>
+    events.filter(({ event }) => event !== "on_chain_stream").map(({ event, name }) => `${event} ${name}`);
+  const model = new ScriptedModel(steps());
+  const { client } = (served = await serve({ agent: createDeepAgent({ model }) }));
+  const { thread_id: thread } = await client.threads.create();
+  const stream = client.runs.stream(thread, "agent", { input: ask("Do it"), streamMode: "events" });
+  const events = await collected(stream);
+  const kinds = new Set(events.map(({ event }) => event));
+  expect([...kinds]).toEqual(["metadata", "events"]);
+  const traced = events.flatMap(({ event, data }) => (event === "events" ? [data as unknown as Traced] : []));
+
+  const own: Traced[] = [];
+  const agent = createDeepAgent({ model: new ScriptedModel(steps()) });
+  for await (const event of agent.streamEvents(ask("Do it") as never, { version: "v2" })) own.push(event);
+  expect(told(traced)).toEqual(told(own));
+  const shapes = (all: Traced[]) =>
+    all.map(({ event, data }) =>
+      event.startsWith("on_chain") ? event : [event, Object.keys(data).toSorted()],
+    );
+  expect(shapes(traced)).toEqual(shapes(own.filter(({ event }) => event !== "on_chain_stream")));
+  const text = traced.flatMap(({ event, data }) =>
+    event === "on_chat_model_stream" ? [(data["chunk"] as { content: string }).content] : [],
+  );
+  expect(text.join("")).toContain("Done.");
+  // The graph ran once.
+  expect(model.requests).toHaveLength(own.filter(({ event }) => event === "on_chat_model_start").length);
 });
 
 it("the store keeps items by namespace", async () => {

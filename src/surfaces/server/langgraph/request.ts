@@ -69,6 +69,7 @@ export function runRequest(
     ...(body.interrupt_before && { interruptBefore: body.interrupt_before }),
     ...(body.interrupt_after && { interruptAfter: body.interrupt_after }),
     ...(body.multitask_strategy && { strategy: body.multitask_strategy }),
+    ...([body.stream_mode].flat().includes("events") && { isTraced: true }),
     ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
   };
 }

@@ -127,7 +127,8 @@ async function eventsUntil(
         data: JSON.parse(field("data")) as Sse["data"],
       });
     }
-    if (events.some(isLast)) break;
+    const last = events.findIndex(isLast);
+    if (last >= 0) return events.slice(0, last + 1);
   }
   return events;
 }
@@ -226,6 +227,71 @@ it("a question is answered, and an answer to one that is gone is a conflict", as
   expect(await answer({ type: "approve" })).toMatchObject({ status: 409, body: { error: "conflict" } });
   const { body } = await send("GET", `/threads/${thread}/files`);
   expect(body).toEqual({ files: [{ path: "/b.md", added: 1, removed: 0, kind: "added" }] });
+});
+
+it("a question is there, and can be answered, as soon as it was asked: before its run has ended", async () => {
+  let goOn = (): void => {};
+  const ending = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const note = saver.noteProgress.bind(saver);
+  // A slow disk at the end of the run.
+  saver.noteProgress = async (...progress) => {
+    await ending;
+    await note(...progress);
+  };
+  await start([WRITE, "Written."], { ask: ["write_file"] });
+  let thread = "";
+  const events = await eventsUntil(
+    ({ data }) => data["type"] === "question",
+    {},
+    async () => {
+      thread = await begin("Write a file");
+    },
+  );
+  const call = { owner: "main", name: "write_file", args: { file_path: "/a.md", content: "one\ntwo\n" } };
+  expect(events.at(-1)?.data).toMatchObject({ call });
+  const { questions, events: live, thread: shown } = await open(thread);
+  expect(shown.status).toBe("running");
+  expect(questions).toMatchObject([{ kind: "permission", call }]);
+  expect(types(live).at(-1)).toBe("question");
+  const answers = { [questions[0]!.id]: { type: "approve" } };
+  const answered = send("POST", `/threads/${thread}/answers`, { answers });
+  goOn();
+  expect(await answered).toMatchObject({ status: 202 });
+  expect((await settled(thread)).thread.status).toBe("done");
+});
+
+it("what a sub-agent did is told once, also while another run goes on with it", async () => {
+  let goOn = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let reach = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const slow: Step = async () => {
+    reach();
+    await waiting;
+    return "Written.";
+  };
+  const job = callTool("task", { description: "Write it", subagent_type: "general-purpose" });
+  await start([job, WRITE, slow, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Have it written");
+  const told = ({ events }: Opened): unknown[] =>
+    types(events.filter((event) => "owner" in event && event.owner?.startsWith("main/")));
+  const before = await settled(thread);
+  expect(told(before)).toEqual(["subagent-start", "model-start", "model-end", "tool-start", "question"]);
+  await send("POST", `/threads/${thread}/answers`, {
+    answers: { [before.questions[0]!.id]: { type: "approve" } },
+  });
+  await reached;
+  const during = told(await open(thread));
+  expect(during.filter((type) => type === "model-end")).toHaveLength(1);
+  expect(during.filter((type) => type === "tool-end")).toHaveLength(1);
+  goOn();
+  expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
 });
 
 it("a plan is approved with another list, and refused with a reason", async () => {

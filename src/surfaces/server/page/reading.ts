@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { isClosed, type Todo } from "../../../plan/index.ts";
 import { replay } from "../../../runs/replay.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
-import { questionsOf } from "../../../runs/thread.ts";
+import { openQuestions, questionsOf } from "../../../runs/thread.ts";
 import type { KnownThread } from "../access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
@@ -26,9 +26,18 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
   if (checkpoint !== undefined && state.createdAt === undefined) {
     throw new HTTPException(404, { message: `There is no checkpoint ${checkpoint} in ${id}.` });
   }
-  const questions = active ? [] : await questionsOf(agent, state);
+  // A run that has asked is about to end: what it asks is in the thread.
+  const questions = active
+    ? active.hasAsked
+      ? await openQuestions(agent, id)
+      : []
+    : await questionsOf(agent, state);
   const isRunning = live.length === 0 && (active !== undefined || known.summary?.state === "running");
-  const past = isEmpty ? [] : await replay(agent.graph, state, { thread: id, questions, isRunning });
+  // What is later than the moment that is shown, or is told by the run at work.
+  const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
+  const past = isEmpty
+    ? []
+    : await replay(agent.graph, state, { thread: id, questions: active ? [] : questions, isRunning, until });
   const settings = (await knownSettings(saver, id)) ?? parts.defaults;
   return {
     thread: await threadOut(known, parts),

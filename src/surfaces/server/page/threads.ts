@@ -96,6 +96,8 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { id } = await access.thread(c);
       const { answers } = read(ANSWERS, await body(c));
       const agent = await host.graph(graph).reader(id);
+      const active = host.active(id);
+      if (active?.hasAsked) await active.done;
       const open = host.isBusy(id) ? [] : await openQuestions(agent, id);
       const given = Object.entries(answers);
       if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });

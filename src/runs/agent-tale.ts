@@ -1,0 +1,119 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { withoutThoughts } from "../models/thoughts.ts";
+import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
+import type { RunEventBody } from "./events.ts";
+import { detailsOf, ended, resultOf, usageOf } from "./recorder.ts";
+
+/** A saved agent at a moment. */
+export interface Frame {
+  at: number;
+  /** A person changed it, between two runs. */
+  isEdit: boolean;
+  messages: readonly BaseMessage[];
+  todos: readonly Todo[];
+  /** The calls that were run from here, with the namespace of what a sub-agent saved meanwhile. */
+  jobs: readonly { call: string; ns: string }[];
+}
+
+/** An event and when it was. */
+export interface Told {
+  at: number;
+  body: RunEventBody;
+}
+
+const TASK = "task";
+
+/** Tells what one agent did: what is new from frame to frame, as events. */
+export class AgentTale {
+  /** The agent's last words. */
+  answer = "";
+  todos: readonly Todo[] = [];
+  /** When it was last heard of. */
+  at = 0;
+  readonly #owner: string;
+  readonly #seen = new Set<string>();
+  readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
+  readonly #helpers = new Map<string, AgentTale>();
+
+  constructor(owner: string) {
+    this.#owner = owner;
+  }
+
+  /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
+  *tell(
+    { at, isEdit, messages, todos }: Frame,
+    other: (message: BaseMessage) => Iterable<Told> = () => [],
+  ): Generator<Told, void> {
+    const askedAt = this.at || at;
+    this.at = at;
+    for (const [index, message] of messages.entries()) {
+      const id = message.id ?? `${index}`;
+      if (this.#seen.has(id)) continue;
+      this.#seen.add(id);
+      if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
+      else yield* ToolMessage.isInstance(message) ? this.#result(message) : other(message);
+    }
+    yield* this.#plan(todos, isEdit);
+  }
+
+  /** The sub-agent that a call started, where it is such a call. */
+  helper(call: string): AgentTale | undefined {
+    return this.#helpers.get(call);
+  }
+
+  #answered(message: AIMessage, askedAt: number): Told[] {
+    this.answer = withoutThoughts(message.text);
+    const calls = message.tool_calls ?? [];
+    return [
+      { at: askedAt, body: { type: "model-start", owner: this.#owner } },
+      this.#now({ type: "model-end", owner: this.#owner, text: this.answer, usage: usageOf(message) }),
+      ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
+    ];
+  }
+
+  #call(call: string, name: string, args: Record<string, unknown>): Told[] {
+    this.#calls.set(call, { name, args });
+    const details = detailsOf({ name, call, input: JSON.stringify(args) });
+    const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
+    if (name !== TASK) return [start];
+    const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
+    const owner = this.#ownerOf(helper, call);
+    this.#helpers.set(call, new AgentTale(owner));
+    const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
+    return [start, this.#now({ type: "subagent-start", ...job })];
+  }
+
+  #result(message: ToolMessage): Told[] {
+    const { tool_call_id: call } = message;
+    const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
+    const result = resultOf(message);
+    const details = detailsOf({ name, call, input: JSON.stringify(args) });
+    const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
+    if (name !== TASK) return [end];
+    const helper = String(args["subagent_type"]);
+    // It may have ended long before the others of its step, which are saved together.
+    const at = this.#helpers.get(call)?.at || this.at;
+    const owner = this.#ownerOf(helper, call);
+    return [
+      { at, body: { type: "subagent-end", owner, name: helper, ok: result.ok } },
+      { ...end, at },
+    ];
+  }
+
+  #plan(todos: readonly Todo[], isEdit: boolean): Told[] {
+    const changes = diffTodos(this.todos, todos);
+    this.todos = todos;
+    if (changes.length === 0) return [];
+    const by = isEdit ? "person" : "model";
+    const plan = { changes, counts: countTodos([...todos]), todos: [...todos] };
+    return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
+  }
+
+  #ownerOf(helper: string, call: string): string {
+    return `${this.#owner}/${helper}:${call}`;
+  }
+
+  #now(body: RunEventBody): Told {
+    return { at: this.at, body };
+  }
+}

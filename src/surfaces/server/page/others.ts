@@ -1,0 +1,56 @@
+import type { RunHost } from "../../../runs/host/host.ts";
+import type { SqliteSaver } from "../../../storage/index.ts";
+
+const LOOK_MS = 1000;
+
+/**
+ * Follows threads that other processes run, such as a `holdfast run` in a terminal: their events are not to be had here,
+ * but what they save is. Looks only while somebody reads.
+ */
+export class Others {
+  readonly #host: RunHost;
+  readonly #saver: SqliteSaver;
+  /** The threads at work elsewhere, with how far they were when they were last looked at. */
+  #known = new Map<string, string>();
+  #readers = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(host: RunHost, saver: SqliteSaver) {
+    this.#host = host;
+    this.#saver = saver;
+  }
+
+  /** Follows them for as long as `work` takes. */
+  async during(work: () => Promise<void>): Promise<void> {
+    this.#readers += 1;
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+    try {
+      await work();
+    } finally {
+      this.#readers -= 1;
+      if (this.#readers === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+    }
+  }
+
+  #look(): void {
+    const now = this.#atWork();
+    if (!now) return;
+    const threads = new Set([...this.#known.keys(), ...now.keys()]);
+    const moved = [...threads].filter((thread) => this.#known.get(thread) !== now.get(thread));
+    this.#known = now;
+    // One that the host has taken up tells of itself.
+    for (const thread of moved) if (!this.#host.isBusy(thread)) this.#host.noteMove(thread);
+  }
+
+  /** Undefined where the store cannot be read just now: whoever asks for a thread is told why. */
+  #atWork(): Map<string, string> | undefined {
+    try {
+      return new Map([...this.#saver.threadsAtWork()].filter(([thread]) => !this.#host.isBusy(thread)));
+    } catch {
+      return undefined;
+    }
+  }
+}
