@@ -56,7 +56,8 @@ export class RunHost {
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
-  readonly #over: HostedRun[] = [];
+  /** The runs that have ended and can still be read, with what will forget them, oldest first. */
+  readonly #over = new Map<HostedRun, NodeJS.Timeout>();
   #isStopping = false;
 
   constructor({ graphs, checkpointer, ledger }: RunHostOptions) {
@@ -315,18 +316,20 @@ export class RunHost {
       this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: status === "error" });
       this.#tellThread(run.thread);
     }
-    this.#over.push(run);
-    if (this.#over.length > KEPT_RUNS) this.#forget(this.#over.shift()!);
-    setTimeout(() => this.#forget(run), KEPT_MS).unref();
+    this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
+    const [oldest] = this.#over.keys();
+    if (this.#over.size > KEPT_RUNS) this.#forget(oldest!);
   }
 
   #forget(run: HostedRun): void {
     this.#runs.delete(run.id);
-    const at = this.#over.indexOf(run);
-    if (at >= 0) this.#over.splice(at, 1);
+    // A timer holds its run, and all that it said, until its time is up.
+    clearTimeout(this.#over.get(run));
+    this.#over.delete(run);
     const desk = this.#desks.get(run.thread);
     const isUsed = this.isBusy(run.thread) || desk?.protocol.isRead === true;
-    if (!isUsed && !this.#over.some(({ thread }) => thread === run.thread)) this.#desks.delete(run.thread);
+    if (!isUsed && ![...this.#over.keys()].some(({ thread }) => thread === run.thread))
+      this.#desks.delete(run.thread);
   }
 }
 
