@@ -20,7 +20,8 @@ export interface LoadFigures {
   runsPerSecond: number[];
   /** Milliseconds of the server's processor time for a run. */
   cpuPerRun: number;
-  /** Milliseconds to a run's first event, with as many others at work as fit. */
+  /** Milliseconds to a run's first event: alone, and with as many others at work as fit. */
+  firstEventAlone: number;
   firstEvent: number;
   eventsPerSecond: number[];
   /** Bytes of memory for each thread more, after a collection of garbage. */
@@ -48,14 +49,19 @@ export async function measureLoad(
   for (const load of loads) await load.idleEnd();
   progress(`${sizes.running} running threads`);
   for (const load of loads) await load.running();
+  for (const load of loads) await load.alone();
   return loads.map((load) => load.figures());
 }
+
+/** Runs one after the other. */
+const ALONE = 20;
 
 class Load {
   readonly #server: LoadedServer;
   readonly #sizes: LoadSizes;
   readonly #rates: number[] = [];
   readonly #firsts: number[] = [];
+  readonly #firstsAlone: number[] = [];
   #eventRates: number[] = [];
   #before!: Figures;
   #idle!: Figures;
@@ -80,6 +86,12 @@ class Load {
     const seen = await this.#runs(runs, events);
     this.#rates.push((runs / (performance.now() - start)) * 1000);
     this.#firsts.push(...seen.map(({ first }) => first));
+  }
+
+  async alone(): Promise<void> {
+    for (let run = 0; run < ALONE; run += 1) {
+      this.#firstsAlone.push((await speak(this.#server, { events: this.#sizes.events })).first);
+    }
   }
 
   async idleEnd(): Promise<void> {
@@ -116,6 +128,7 @@ class Load {
     return {
       runsPerSecond: this.#rates,
       cpuPerRun: (this.#idle.cpuMs - this.#before.cpuMs) / made,
+      firstEventAlone: spreadOf(this.#firstsAlone).median,
       firstEvent: spreadOf(this.#firsts).median,
       eventsPerSecond: this.#eventRates,
       idleThread: (this.#idle.rss - this.#before.rss) / made,

@@ -106,8 +106,8 @@ export class RunHost {
   noteThread(id: string, more: Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>): HostedThread {
     const now = Date.now();
     const before = this.ledger.thread(id);
-    const thread = {
-      graph: this.graphOf(id),
+    const thread: HostedThread = {
+      graph: [...this.graphs.keys()][0]!,
       hasFailed: false,
       createdAt: now,
       ...before,
@@ -117,7 +117,7 @@ export class RunHost {
       updatedAt: now,
     };
     this.ledger.putThread(thread);
-    this.#tellThread(id);
+    this.#tellThread(thread);
     return thread;
   }
 
@@ -136,9 +136,9 @@ export class RunHost {
       request: { ...request, ...(input && { input }) },
     };
     await this.#makeWay(thread, request.strategy ?? "reject");
-    this.noteThread(thread, { graph: request.graph });
+    const { owner } = this.noteThread(thread, { graph: request.graph });
     this.ledger.putRun(record);
-    return this.#enqueue(record);
+    return this.#enqueue(record, owner);
   }
 
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
@@ -207,7 +207,7 @@ export class RunHost {
       const { graph } = record.request as RunRequest;
       if (!this.graphs.has(graph)) return [];
       const attempt = record.status === "running" ? record.attempt + 1 : record.attempt;
-      return [this.#enqueue({ ...record, attempt })];
+      return [this.#enqueue({ ...record, attempt }, this.ledger.thread(record.thread)?.owner)];
     });
   }
 
@@ -226,8 +226,8 @@ export class RunHost {
   }
 
   /** Tells everybody that something about a thread has changed. */
-  #tellThread(thread: string): void {
-    this.events.push({ kind: "thread", thread, owner: this.ledger.thread(thread)?.owner });
+  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
+    this.events.push({ kind: "thread", thread, owner });
   }
 
   /** Nobody else tells of an edit that no run has made. */
@@ -241,7 +241,7 @@ export class RunHost {
     };
     const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
     event.n = this.events.push({ kind: "run", thread, owner, event });
-    this.#tellThread(thread);
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
@@ -255,8 +255,8 @@ export class RunHost {
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
-  #enqueue(record: RunRecord): HostedRun {
-    const run = new HostedRun(record, this.ledger.thread(record.thread)?.owner);
+  #enqueue(record: RunRecord, owner: string | undefined): HostedRun {
+    const run = new HostedRun(record, owner);
     this.#runs.set(run.id, run);
     this.#desk(run.thread).queue.push(run);
     void this.#work(run.thread);
@@ -279,7 +279,7 @@ export class RunHost {
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
       const known = this.ledger.thread(thread);
-      this.#tellThread(thread);
+      if (known) this.#tellThread(known);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
         protocol: desk.protocol,
@@ -314,7 +314,7 @@ export class RunHost {
     if (thread) {
       this.ledger.putRun(run.record);
       this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: status === "error" });
-      this.#tellThread(run.thread);
+      this.#tellThread(thread);
     }
     this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
     const [oldest] = this.#over.keys();
