@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, get, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -200,6 +200,28 @@ it("a thread that the terminal works on is busy here, and a plan is edited there
   await answer(call("c3", "update_todos", { done: ["2"], cancel: ["3"] }));
   await answer({ content: "Done." });
   expect((await working).ok).toBe(true);
+});
+
+it("sites and names that it is told of may use it, several of each", async () => {
+  const sites = ["http://localhost:3000", "https://chat.example.com"];
+  const names = ["proxy.example.com", "other.example.com"];
+  const { url, token } = await serve(
+    ...sites.flatMap((site) => ["--allow-origin", site]),
+    ...names.flatMap((name) => ["--allow-host", name]),
+  );
+  const { hostname, port } = new URL(url);
+  const statusFor = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      // `fetch` would not lie about the host.
+      get({ hostname, port, path: "/info", headers: { "x-api-key": token, ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on("error", reject);
+    });
+  for (const origin of sites) expect(await statusFor({ origin })).toBe(200);
+  for (const host of names) expect(await statusFor({ host })).toBe(200);
+  expect(await statusFor({ origin: "https://evil.example.com" })).toBe(403);
+  expect(await statusFor({ host: "evil.example.com" })).toBe(421);
 });
 
 it("an address that other machines reach needs a token of one's own, and says what else", async () => {

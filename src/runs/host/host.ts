@@ -61,6 +61,7 @@ export class RunHost {
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
+  /** The runs that have ended and can still be read, with what will forget them, oldest first. */
   readonly #over = new Map<HostedRun, NodeJS.Timeout>();
   #isStopping = false;
   #look: NodeJS.Timeout | undefined;
@@ -111,8 +112,8 @@ export class RunHost {
   noteThread(id: string, more: Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>): HostedThread {
     const now = Date.now();
     const before = this.ledger.thread(id);
-    const thread = {
-      graph: this.graphOf(id),
+    const thread: HostedThread = {
+      graph: [...this.graphs.keys()][0]!,
       hasFailed: false,
       createdAt: now,
       ...before,
@@ -122,14 +123,15 @@ export class RunHost {
       updatedAt: now,
     };
     this.ledger.putThread(thread);
-    this.#tellThread(id);
+    this.#tellThread(thread);
     return thread;
   }
 
   /** Tells everybody that a thread has gone on in another process. */
   noteMove(thread: string): void {
-    this.#tellThread(thread);
-    this.events.push({ kind: "moved", thread, owner: this.ledger.thread(thread)?.owner });
+    const { owner } = this.ledger.thread(thread) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.events.push({ kind: "moved", thread, owner });
   }
 
   /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */
@@ -152,9 +154,9 @@ export class RunHost {
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
     if (this.#isStopping) throw busy("The server is stopping.");
-    this.noteThread(thread, { graph: request.graph });
+    const { owner } = this.noteThread(thread, { graph: request.graph });
     this.ledger.putRun(record);
-    return this.#enqueue(record);
+    return this.#enqueue(record, owner);
   }
 
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
@@ -229,7 +231,8 @@ export class RunHost {
     if (this.#isStopping) return;
     for (const run of found) {
       if (held.has(run.thread)) continue;
-      this.#enqueue({ ...run, attempt: run.status === "running" ? run.attempt + 1 : run.attempt });
+      const attempt = run.status === "running" ? run.attempt + 1 : run.attempt;
+      this.#enqueue({ ...run, attempt }, this.ledger.thread(run.thread)?.owner);
     }
     const later = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
     if (later.size === 0) return;
@@ -259,8 +262,8 @@ export class RunHost {
   }
 
   /** Tells everybody that something about a thread has changed. */
-  #tellThread(thread: string): void {
-    this.events.push({ kind: "thread", thread, owner: this.ledger.thread(thread)?.owner });
+  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
+    this.events.push({ kind: "thread", thread, owner });
   }
 
   /** Nobody else tells of an edit that no run has made. */
@@ -274,7 +277,7 @@ export class RunHost {
     };
     const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
     event.n = this.events.push({ kind: "run", thread, owner, event });
-    this.#tellThread(thread);
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
@@ -286,8 +289,8 @@ export class RunHost {
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
-  #enqueue(record: RunRecord): HostedRun {
-    const run = new HostedRun(record, this.ledger.thread(record.thread)?.owner);
+  #enqueue(record: RunRecord, owner: string | undefined): HostedRun {
+    const run = new HostedRun(record, owner);
     this.#runs.set(run.id, run);
     this.#desk(run.thread).queue.push(run);
     void this.#work(run.thread);
@@ -313,7 +316,7 @@ export class RunHost {
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
       const known = this.ledger.thread(thread);
-      this.#tellThread(thread);
+      if (known) this.#tellThread(known);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
         protocol: desk.protocol,
@@ -358,11 +361,12 @@ export class RunHost {
     if (!thread) return;
     this.ledger.putRun(record);
     this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: record.status === "error" });
-    this.#tellThread(id);
+    this.#tellThread(thread);
   }
 
   #forget(run: HostedRun): void {
     this.#runs.delete(run.id);
+    // A timer holds its run, and all that it said, until its time is up.
     clearTimeout(this.#over.get(run));
     this.#over.delete(run);
     this.#clear(run.thread);

@@ -59,7 +59,17 @@ type Completion = (
 ) => void;
 
 /** Options that may be given several times. */
-const LISTS = ["_", "threads", "answer", "a", "ask"];
+const LISTS = [
+  "_",
+  "threads",
+  "answer",
+  "a",
+  "ask",
+  "allow-origin",
+  "allowOrigin",
+  "allow-host",
+  "allowHost",
+];
 
 function eachOnce(flags: Record<string, unknown>): true {
   const twice = Object.keys(flags).find((name) => Array.isArray(flags[name]) && !LISTS.includes(name));

@@ -5,7 +5,12 @@ import type { RunAgent, RunGraph } from "../../runs/agent.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
 
 /** A compiled graph of LangGraph's, or an agent made of one. */
-export type ServedGraph = RunAgent | (RunGraph & Pick<RunAgent, "stream">);
+export type ServedGraph = RunAgent | (RunGraph & LangGraphStream);
+
+/** LangGraph types the options by the names of the graph's own nodes: no type of ours would take every graph. */
+interface LangGraphStream {
+  stream: (input: never, options: never) => ReturnType<RunAgent["stream"]>;
+}
 
 /** Makes a graph for each run from its config, as `makeLeadAgent` does. */
 export type GraphFactory = (
@@ -49,7 +54,8 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
 }
 
 function settled(name: string, served: ServedGraph, { checkpointer, store }: GraphHome): RunAgent {
-  const agent = "graph" in served ? served : { graph: served, stream: served.stream.bind(served) };
+  const agent =
+    "graph" in served ? served : { graph: served, stream: served.stream.bind(served) as RunAgent["stream"] };
   const graph = agent.graph as RunGraph & { store?: BaseStore | undefined };
   if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
     throw new HarnessError(

@@ -96,7 +96,7 @@ async function begin(user: string, task: string): Promise<string> {
 async function fromTerminal(): Promise<void> {
   const agent = createRunAgent({ settings, model: new ScriptedModel(["Hello."]), checkpointer: saver });
   const input = taskInput("From the terminal", { run: settings, title: "From the terminal" });
-  await agent.invoke(input as never, { configurable: { thread_id: "from-cli" } });
+  await agent.graph.invoke(input as never, { configurable: { thread_id: "from-cli" } });
 }
 
 /** Every page route that names a thread. */

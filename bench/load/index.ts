@@ -1,0 +1,98 @@
+import { figureLine, number } from "../lines.ts";
+import { table } from "../markdown.ts";
+import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
+import { ratioOf, spreadOf } from "../time/statistics.ts";
+import { measureLoad, type LoadFigures, type LoadSizes } from "./measure.ts";
+import { hasPeer, OURS, PEER, startOurs, startPeer, type LoadedServer } from "./servers.ts";
+
+const FULL: LoadSizes = { idle: 1000, batches: 4, running: 100, events: 20, runningEvents: 200 };
+const QUICK: LoadSizes = { idle: 40, batches: 2, running: 10, events: 20, runningEvents: 40 };
+
+const KB = 1024;
+
+/** The figures by name, from a server's. */
+const FIGURES: Record<string, (figures: LoadFigures) => number> = {
+  "runs per second": ({ runsPerSecond }) => spreadOf(runsPerSecond).median,
+  "processor ms per run": ({ cpuPerRun }) => cpuPerRun,
+  "ms to the first event, alone": ({ firstEventAlone }) => firstEventAlone,
+  "ms to the first event, among others": ({ firstEvent }) => firstEvent,
+  "events per second": ({ eventsPerSecond }) => spreadOf(eventsPerSecond).median,
+  "kB per idle thread": ({ idleThread }) => idleThread / KB,
+  "kB of heap per idle thread": ({ idleThreadHeap }) => idleThreadHeap / KB,
+  "kB per running thread": ({ runningThread }) => runningThread / KB,
+  "kB of heap per running thread": ({ runningThreadHeap }) => runningThreadHeap / KB,
+  "MB of the process": ({ rss }) => rss / KB / KB,
+};
+
+/** One process that serves many threads, beside LangGraph's own server on the same graph. */
+export async function loadSection({ quick, progress }: SectionOptions): Promise<Section> {
+  const sizes = quick ? QUICK : FULL;
+  const servers: LoadedServer[] = [];
+  try {
+    progress("starting the servers");
+    servers.push(await startOurs());
+    // It takes longer to start than a quick run may take.
+    if (hasPeer && !quick) servers.push(await startPeer(sizes.running * 2));
+    const [ours, peer] = await measureLoad(servers, sizes, progress);
+    return sectionOf(sizes, ours!, peer);
+  } finally {
+    for (const server of servers) server.stop();
+  }
+}
+
+function sectionOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undefined): Section {
+  return {
+    name: "load",
+    lines: Object.entries(FIGURES).flatMap(([name, of]) => [
+      figureLine(["load", name, OURS], of(ours), peer && of(peer)),
+      ...(peer ? [figureLine(["load", name, PEER], of(peer))] : []),
+    ]),
+    goals: peer ? goalsOf(ours, peer) : [],
+    markdown: reportOf(sizes, ours, peer),
+    data: { sizes, [OURS]: ours, ...(peer && { [PEER]: peer }) },
+    plots: [],
+  };
+}
+
+function goalsOf(ours: LoadFigures, peer: LoadFigures): SectionGoal[] {
+  return [
+    goalOf({
+      name: "runs per second vs langgraphjs dev",
+      value: ratioOf(ours.runsPerSecond, peer.runsPerSecond),
+      limit: 3,
+      bound: "at least",
+    }),
+    goalOf({
+      name: "memory per idle thread vs langgraphjs dev",
+      value: memoryRatio(ours.idleThread, peer.idleThread),
+      limit: 1 / 3,
+    }),
+    goalOf({
+      name: "memory per running thread vs langgraphjs dev",
+      value: memoryRatio(ours.runningThread, peer.runningThread),
+      limit: 1 / 3,
+    }),
+  ];
+}
+
+/** Where the peer gave memory back meanwhile, nothing was measured, and no goal is met by it. */
+function memoryRatio(own: number, peer: number): number {
+  return peer > 0 ? own / peer : Infinity;
+}
+
+function reportOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undefined): string {
+  const rows = Object.entries(FIGURES).map(([name, of]) => [
+    name,
+    number(of(ours)),
+    ...(peer ? [number(of(peer)), number(of(ours) / of(peer))] : []),
+  ]);
+  return [
+    "## Many threads on one server\n",
+    `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is not installed`}: a process each, on the same graph of two nodes, one after the other in each step.`,
+    `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, after ${sizes.running * 2} to warm up. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
+    "- Memory is that of the process after a collection of garbage, as it says itself: what there is more of it, by the number of threads. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
+    "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.\n",
+    table(["", OURS, ...(peer ? [PEER, "ratio"] : [])], rows),
+    "",
+  ].join("\n");
+}

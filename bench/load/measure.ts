@@ -1,0 +1,155 @@
+import { spreadOf } from "../time/statistics.ts";
+import { control, speak, type Figures, type SeenRun } from "./client.ts";
+import type { LoadedServer } from "./servers.ts";
+
+export interface LoadSizes {
+  /** Threads that have had their run. */
+  idle: number;
+  /** In how many turns they are made, the servers one after the other. */
+  batches: number;
+  /** Runs at the same time. */
+  running: number;
+  /** Events of a short run, and of each of those that run at the same time. */
+  events: number;
+  runningEvents: number;
+}
+
+/** What is measured of a server. */
+export interface LoadFigures {
+  /** Of each batch. */
+  runsPerSecond: number[];
+  /** Milliseconds of the server's processor time for a run. */
+  cpuPerRun: number;
+  /** Milliseconds to a run's first event: alone, and with as many others at work as fit. */
+  firstEventAlone: number;
+  firstEvent: number;
+  eventsPerSecond: number[];
+  /** Bytes of memory for each thread more, after a collection of garbage. */
+  idleThread: number;
+  idleThreadHeap: number;
+  runningThread: number;
+  runningThreadHeap: number;
+  /** Of the process, with everything at work. */
+  rss: number;
+}
+
+/** Puts the same load on each server, one after the other in each step, so that what slows the machine meets all. */
+export async function measureLoad(
+  servers: readonly LoadedServer[],
+  sizes: LoadSizes,
+  progress: (text: string) => void,
+): Promise<LoadFigures[]> {
+  const loads = servers.map((server) => new Load(server, sizes));
+  progress("warming up");
+  for (const load of loads) await load.warmUp();
+  for (let batch = 0; batch < sizes.batches; batch += 1) {
+    progress(`idle threads, batch ${batch + 1} of ${sizes.batches}`);
+    for (const load of batch % 2 === 0 ? loads : loads.toReversed()) await load.idleBatch();
+  }
+  for (const load of loads) await load.idleEnd();
+  progress(`${sizes.running} running threads`);
+  for (const load of loads) await load.running();
+  for (const load of loads) await load.alone();
+  return loads.map((load) => load.figures());
+}
+
+/** Runs one after the other. */
+const ALONE = 20;
+
+class Load {
+  readonly #server: LoadedServer;
+  readonly #sizes: LoadSizes;
+  readonly #rates: number[] = [];
+  readonly #firsts: number[] = [];
+  readonly #firstsAlone: number[] = [];
+  #eventRates: number[] = [];
+  #before!: Figures;
+  #idle!: Figures;
+  #held!: Figures;
+
+  constructor(server: LoadedServer, sizes: LoadSizes) {
+    this.#server = server;
+    this.#sizes = sizes;
+  }
+
+  /** As many runs at once as there will be: what a process takes once is not a thread's. */
+  async warmUp(): Promise<void> {
+    const { running, events } = this.#sizes;
+    await this.#runs(running * 2, events);
+    this.#before = await control(this.#server);
+  }
+
+  async idleBatch(): Promise<void> {
+    const { idle, batches, events } = this.#sizes;
+    const runs = Math.round(idle / batches);
+    const start = performance.now();
+    const seen = await this.#runs(runs, events);
+    this.#rates.push((runs / (performance.now() - start)) * 1000);
+    this.#firsts.push(...seen.map(({ first }) => first));
+  }
+
+  async alone(): Promise<void> {
+    for (let run = 0; run < ALONE; run += 1) {
+      this.#firstsAlone.push((await speak(this.#server, { events: this.#sizes.events })).first);
+    }
+  }
+
+  async idleEnd(): Promise<void> {
+    this.#idle = await control(this.#server);
+  }
+
+  /** Runs that are all in their middle, then all at work at the same time. */
+  async running(): Promise<void> {
+    const { running, runningEvents: events } = this.#sizes;
+    await control(this.#server, "shut");
+    let begun = 0;
+    let onAll = (): void => {};
+    const all = new Promise<void>((resolve) => {
+      onAll = resolve;
+    });
+    const onFirst = (): void => {
+      begun += 1;
+      if (begun === running) onAll();
+    };
+    const runs = Promise.all(
+      Array.from({ length: running }, () => speak(this.#server, { events, held: true, onFirst })),
+    );
+    await Promise.race([all, runs]);
+    this.#held = await control(this.#server);
+    const start = performance.now();
+    await control(this.#server, "open");
+    await runs;
+    this.#eventRates = [((running * events) / 2 / (performance.now() - start)) * 1000];
+  }
+
+  figures(): LoadFigures {
+    const { idle, running } = this.#sizes;
+    const made = Math.round(idle / this.#sizes.batches) * this.#sizes.batches;
+    return {
+      runsPerSecond: this.#rates,
+      cpuPerRun: (this.#idle.cpuMs - this.#before.cpuMs) / made,
+      firstEventAlone: spreadOf(this.#firstsAlone).median,
+      firstEvent: spreadOf(this.#firsts).median,
+      eventsPerSecond: this.#eventRates,
+      idleThread: (this.#idle.rss - this.#before.rss) / made,
+      idleThreadHeap: (this.#idle.heap - this.#before.heap) / made,
+      runningThread: (this.#held.rss - this.#idle.rss) / running,
+      runningThreadHeap: (this.#held.heap - this.#idle.heap) / running,
+      rss: this.#held.rss,
+    };
+  }
+
+  /** So many runs, as many at a time as run at the same time. */
+  async #runs(count: number, events: number): Promise<SeenRun[]> {
+    const seen: SeenRun[] = [];
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      while (begun < count) {
+        begun += 1;
+        seen.push(await speak(this.#server, { events }));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(count, this.#sizes.running) }, work));
+    return seen;
+  }
+}
