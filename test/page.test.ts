@@ -185,7 +185,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await served.start({ pace: 1, token });
     const page = await openPage(browser, served.address);
     await give(page);
-    await expectText(plan(page), "1 of 8 done");
+    await expectText(plan(page), /[1-5] of 8 done/);
     await served.kill("SIGKILL");
     await expectStatus(page, "Connection lost.");
     await expectText(plan(page), "List the files and their sizes");
@@ -202,7 +202,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     const page = await openPage(browser, served.address);
     const save = plan(page).getByRole("button", { name: "Save the plan" });
     await give(page);
-    await expectText(plan(page), "1 of 8 done");
+    await expectText(plan(page), /[1-5] of 8 done/);
     await plan(page).getByRole("button", { name: "Edit" }).click();
     await plan(page).getByRole("textbox", { name: "Item 8" }).fill("Check survey.md twice");
     await save.click();

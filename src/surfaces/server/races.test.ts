@@ -44,7 +44,7 @@ function hostOf(steps: Step[], checkpointer = saver): RunHost {
 /** A host of a graph that does nothing, for many runs. */
 function idleHost(): RunHost {
   const graph = new StateGraph(MessagesAnnotation).addNode("idle", () => ({}));
-  return made(graph.addEdge(START, "idle").compile() as unknown as ServedGraph, saver);
+  return made(graph.addEdge(START, "idle").compile(), saver);
 }
 
 function made(agent: ServedGraph, checkpointer: SqliteSaver): RunHost {
