@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
@@ -22,7 +22,8 @@ async function run(steps: Step[], settings: Partial<RunSettings>) {
     checkpointer: new MemorySaver(),
   });
   const config = { configurable: { thread_id: "t" } };
-  const { messages } = await agent.graph.invoke({ messages: [new HumanMessage("go")] }, config);
+  const input = { messages: [new HumanMessage("go")] };
+  const { messages } = (await agent.graph.invoke(input as never, config)) as { messages: BaseMessage[] };
   const replies = messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : []));
   return { system: model.requests.at(-1)!.messages[0]!.text, replies };
 }

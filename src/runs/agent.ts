@@ -39,6 +39,7 @@ export interface RunAgent {
 export interface RunGraph {
   checkpointer?: BaseCheckpointSaver | boolean | undefined;
   channels: Record<string, object>;
+  invoke(input: never, config?: RunnableConfig): Promise<object>;
   getState(config: RunnableConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
   getStateHistory(
     config: RunnableConfig,
@@ -73,7 +74,7 @@ export function createRunAgent({
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
-}) {
+}): RunAgent {
   const { plan, preset, approve, maxTurns } = settings;
   const asked = toolsToAskFor(settings);
   const { graph } = createDeepAgent({
@@ -98,7 +99,7 @@ export function createRunAgent({
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
   return {
     graph: run,
-    stream: (input: never, options: RunStreamOptions) => run.stream(input, options as object),
+    stream: (input, options) => run.stream(input, options as object),
   };
 }
 

@@ -18,7 +18,9 @@ async function movedOn(...steps: Step[]) {
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
   const agent = createRunAgent({ settings, model, checkpointer: new MemorySaver() });
   const say = async (content: string) => {
-    await agent.graph.invoke({ messages: [{ role: "user", content }] }, { configurable: { thread_id: "t" } });
+    await agent.graph.invoke({ messages: [{ role: "user", content }] } as never, {
+      configurable: { thread_id: "t" },
+    });
     return readPlan(agent, "t");
   };
   const base = await say("Go");
