@@ -1,10 +1,11 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"],
-    // Vitest leaves one core free, which on a machine with two is half of it.
-    maxWorkers: "100%",
+    // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // A loaded machine is slow, not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,
