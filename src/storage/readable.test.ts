@@ -1,12 +1,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ScriptedModel } from "../testing/index.ts";
+import { say, textsOf, writeTwoThreads } from "../../test/two-threads.ts";
 import { Connection } from "./connection.ts";
-import { backupStore, checkStore, repairStore, sqliteSaver, type SqliteSaver } from "./index.ts";
+import { backupStore, checkStore, repairStore, sqliteSaver } from "./index.ts";
 
 const PAGE = 4096;
 const HEADER = 100;
@@ -17,9 +15,7 @@ let file: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-readable-test-"));
   file = join(folder, "threads.db");
-  const saver = await sqliteSaver(file);
-  for (const id of ["a", "b"]) for (const text of ["first", "second"]) await say(saver, id, text);
-  saver.close();
+  await writeTwoThreads(file);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -205,18 +201,6 @@ async function repaired(): Promise<{ said: string | undefined; texts: string[][]
   const texts = [await textsOf(saver, "a"), await textsOf(saver, "b")];
   saver.close();
   return { said: problem?.what, texts };
-}
-
-const thread = (id: string) => ({ configurable: { thread_id: id } });
-
-async function say(saver: SqliteSaver, id: string, text: string): Promise<void> {
-  const agent = createAgent({ model: new ScriptedModel([`answer to ${text}`]), checkpointer: saver });
-  await agent.invoke({ messages: [new HumanMessage(text)] }, thread(id));
-}
-
-async function textsOf(saver: SqliteSaver, id: string): Promise<string[]> {
-  const tuple = await saver.getTuple(thread(id));
-  return (tuple!.checkpoint.channel_values["messages"] as BaseMessage[]).map(({ text }) => text);
 }
 
 /** Puts the tables as format 2 had them. */

@@ -1,12 +1,10 @@
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ScriptedModel } from "../testing/index.ts";
+import { say, textsOf, writeTwoThreads } from "../../test/two-threads.ts";
 import { Connection } from "./connection.ts";
-import { backupStore, checkStore, repairStore, sqliteSaver, type SqliteSaver } from "./index.ts";
+import { backupStore, checkStore, repairStore, sqliteSaver } from "./index.ts";
 import { openFile } from "./open.ts";
 import { SqliteSaver as Saver } from "./saver.ts";
 
@@ -15,9 +13,7 @@ let file: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-repair-"));
   file = join(folder, "threads.db");
-  const saver = await sqliteSaver(file);
-  for (const id of ["a", "b"]) for (const text of ["first", "second"]) await say(saver, id, text);
-  saver.close();
+  await writeTwoThreads(file);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -144,16 +140,6 @@ describe("a file that may only be read", () => {
 });
 
 const thread = (id: string) => ({ configurable: { thread_id: id } });
-
-async function say(saver: SqliteSaver, id: string, text: string): Promise<void> {
-  const agent = createAgent({ model: new ScriptedModel([`answer to ${text}`]), checkpointer: saver });
-  await agent.invoke({ messages: [new HumanMessage(text)] }, thread(id));
-}
-
-async function textsOf(saver: SqliteSaver, id: string): Promise<string[]> {
-  const tuple = await saver.getTuple(thread(id));
-  return (tuple!.checkpoint.channel_values["messages"] as BaseMessage[]).map(({ text }) => text);
-}
 
 async function change(sql: string): Promise<void> {
   const connection = await Connection.open(file);

@@ -133,7 +133,7 @@ export class StandIn {
 
   #reply(method: string, path: string, search: URLSearchParams): Reply {
     if (path === "info") {
-      return ok({ version: "0.0.0", model: "offline", dir: "/work/project", defaults: {} });
+      return ok({ version: "0.0.0", model: "offline", dir: "/home/u/project", defaults: {} });
     }
     if (path === "threads") {
       const threads = [...this.threads.values()].map(({ thread }) => thread);

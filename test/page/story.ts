@@ -52,7 +52,7 @@ export function threadOf(more: Partial<Thread> = {}): Thread {
     updatedAt: START + 90_000,
     todos: { done: 2, total: 5 },
     status: "running",
-    dir: "/work/project",
+    dir: "/home/u/project",
     ...more,
   };
 }
@@ -89,7 +89,7 @@ export function busyThread(): ToldThread {
     type: "run-start",
     model: "claude-sonnet-5",
     resumed: false,
-    dir: "/work/project",
+    dir: "/home/u/project",
     task: "Move the settings page to the new form library. Keep every validation rule.",
   });
   at(2, { type: "model-end", owner: "main", text: "I will first read how the page works today.", usage });
