@@ -3,7 +3,7 @@ import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { ratioOf, spreadOf } from "../time/statistics.ts";
 import { measureLoad, type LoadFigures, type LoadSizes } from "./measure.ts";
-import { hasPeer, OURS, PEER, startOurs, startPeer, type LoadedServer } from "./servers.ts";
+import { OURS, PEER, startOurs, startPeer, type LoadedServer } from "./servers.ts";
 
 const FULL: LoadSizes = { idle: 1000, batches: 4, running: 100, events: 20, runningEvents: 200 };
 const QUICK: LoadSizes = { idle: 40, batches: 2, running: 10, events: 20, runningEvents: 40 };
@@ -32,7 +32,7 @@ export async function loadSection({ quick, progress }: SectionOptions): Promise<
     progress("starting the servers");
     servers.push(await startOurs());
     // It takes longer to start than a quick run may take.
-    if (hasPeer && !quick) servers.push(await startPeer(sizes.running * 2));
+    if (!quick) servers.push(await startPeer(sizes.running * 2));
     const [ours, peer] = await measureLoad(servers, sizes, progress);
     return sectionOf(sizes, ours!, peer);
   } finally {
@@ -88,7 +88,7 @@ function reportOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undef
   ]);
   return [
     "## Many threads on one server\n",
-    `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is not installed`}: a process each, on the same graph of two nodes, one after the other in each step.`,
+    `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is left out of a quick run`}: a process each, on the same graph of two nodes, one after the other in each step.`,
     `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, after ${sizes.running * 2} to warm up. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
     "- Memory is that of the process after a collection of garbage, as it says itself: what there is more of it, by the number of threads. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
     "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.\n",

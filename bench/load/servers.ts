@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -20,9 +20,12 @@ export const OURS = "holdfast";
 export const PEER = "langgraphjs dev";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-const CLI = fileURLToPath(new URL("../node_modules/.bin/langgraphjs", import.meta.url));
-
-export const hasPeer = existsSync(CLI);
+/** It wants another TypeScript than this project has, and packages that the lock file of no other platform knows. */
+const PEER_PACKAGES = [
+  "@langchain/langgraph-cli@1.5.1",
+  "@langchain/langgraph-api@1.5.1",
+  "typescript@5.9.3",
+];
 
 /** `createServer` with threads in a SQLite file. */
 export async function startOurs(): Promise<LoadedServer> {
@@ -39,6 +42,9 @@ export async function startOurs(): Promise<LoadedServer> {
 /** LangGraph's own server, which works on ten runs at a time unless it is told otherwise. */
 export async function startPeer(runs: number): Promise<LoadedServer> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-load-"));
+  writeFileSync(join(folder, "package.json"), '{ "private": true }');
+  const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...PEER_PACKAGES];
+  execFileSync("npm", install, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
   const graphs = Object.fromEntries(
     ["speaker", "control"].map((name) => [name, `${relative(folder, HERE)}/graph.mjs:${name}`]),
   );
@@ -46,12 +52,16 @@ export async function startPeer(runs: number): Promise<LoadedServer> {
   writeFileSync(config, JSON.stringify({ node_version: "20", graphs, env: {} }));
   const port = await freePort();
   const args = ["dev", "--no-browser", "--host", "127.0.0.1", "--port", String(port), "--config", config];
-  const child = spawn(CLI, [...args, "--n-jobs-per-worker", String(runs)], {
-    cwd: folder,
-    detached: true,
-    env: { PATH: process.env["PATH"], HOME: folder, LANGSMITH_TRACING: "false" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    join(folder, "node_modules/.bin/langgraphjs"),
+    [...args, "--n-jobs-per-worker", String(runs)],
+    {
+      cwd: folder,
+      detached: true,
+      env: { PATH: process.env["PATH"], HOME: folder, LANGSMITH_TRACING: "false" },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let log = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (text: Buffer) => {

@@ -137,12 +137,8 @@ describe("a clean final answer", () => {
   it("does so in a sub-agent, for its own plan only", async () => {
     const child = agentWith([...WORKED, "Built."], { owner: "builder" });
     const delegate = tool(
-      async (_, runtime) => (await child.agent.invoke(go, runtime)).messages.at(-1)!.text,
-      {
-        name: "delegate",
-        description: "delegate",
-        schema: z.object({}),
-      },
+      async (_, runtime) => (await child.agent.invoke(go, { ...runtime, ...config })).messages.at(-1)!.text,
+      { name: "delegate", description: "delegate", schema: z.object({}) },
     );
     const model = new ScriptedModel([[TWO, callTool("delegate")], "Early.", done("1,2"), "Done."]);
     const agent = createAgent({ model, tools: [delegate], middleware: [planMiddleware()] });
