@@ -68,11 +68,14 @@ describe("merging an edit", () => {
   it("of other items than those the other side changed comes to the same from either side", () => {
     fc.assert(
       fc.property(base, acts, acts, fc.nat({ max: 6 }), (list, some, others, border) => {
-        const inPlace = (one: Act) => "set" in one || "remove" in one;
-        // Removing moves what is behind: the last first.
-        const last = (a: Act, b: Act) => b.at - a.at;
-        const mine = after(list, some.filter((one) => inPlace(one) && one.at < border).toSorted(last));
-        const theirs = after(list, others.filter((one) => inPlace(one) && one.at >= border).toSorted(last));
+        // Removing moves what is behind: the last first, and one act for each place.
+        const inPlace = (all: readonly Act[]) =>
+          all
+            .filter((one) => "set" in one || "remove" in one)
+            .filter(({ at }, index, left) => left.findIndex((one) => one.at === at) === index)
+            .toSorted((a, b) => b.at - a.at);
+        const mine = after(list, inPlace(some.filter(({ at }) => at < border)));
+        const theirs = after(list, inPlace(others.filter(({ at }) => at >= border)));
         const result = merged({ base: list, mine, theirs });
         expect(merged({ base: list, mine: theirs, theirs: mine })).toEqual(result);
         expect(result).toEqual([
