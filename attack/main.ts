@@ -2,11 +2,12 @@ import { parseArgs } from "node:util";
 import type { Attack } from "./attack.ts";
 import { bitFlips } from "./bit-flips.ts";
 import { floods } from "./floods.ts";
+import { kills } from "./kills.ts";
 import { models } from "./models.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, races, paths, floods, models];
+const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {
