@@ -574,6 +574,23 @@ describe("threads", () => {
     expect((await holdfast(["show", "notes", "--file", "/x"])).err).toContain("there are: /notes.md");
   });
 
+  it("are exported as one page that needs nothing else, and replaces nothing unasked", async () => {
+    const file = join(home, "garden.html");
+    const made = { code: 0, out: `The thread is in ${file}.\n` };
+    expect(await holdfast(["export", "gard", file])).toMatchObject(made);
+    const page = readFileSync(file, "utf8");
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).toContain("<li>Dig <span");
+    expect(page).toContain("A garden with 漢字 in its title");
+    expect(page).not.toMatch(/<script|<link|https?:/);
+    expect(await holdfast(["export", "gard", file])).toMatchObject({
+      code: 2,
+      err: `holdfast: ${file} cannot be written: it is there already; --force replaces it.\n`,
+    });
+    expect(await holdfast(["export", "gard", file, "--force"])).toMatchObject(made);
+    expect((await holdfast(["export", "gard", "-"])).out).toBe(page);
+  });
+
   it("are deleted, all or none", async () => {
     expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
     expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });

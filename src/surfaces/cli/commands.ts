@@ -152,6 +152,23 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
     )
     .command(
+      "export <thread> [file]",
+      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost",
+      (args) =>
+        stateOption(args)
+          .positional("thread", {
+            type: "string",
+            demandOption: true,
+            describe: "Its id or the beginning of it",
+          })
+          .positional("file", {
+            type: "string",
+            describe: "The new file; <thread>.html in this directory, - for standard output",
+          })
+          .option("force", { type: "boolean", describe: "Replace the file if it is there" }),
+      on(async () => (await import("./commands/export.ts")).exportThread),
+    )
+    .command(
       "rm <threads..>",
       "Delete threads",
       (args) =>

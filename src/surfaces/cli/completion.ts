@@ -42,6 +42,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
 const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> = {
   resume: { offer: threadIds },
   show: { offer: threadIds },
+  export: { offer: threadIds },
   "plan edit": { offer: threadIds },
   rm: { offer: threadIds, isList: true },
   backup: { offer: () => [FILES] },

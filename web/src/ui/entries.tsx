@@ -1,8 +1,14 @@
 import { memo, useState } from "react";
-import type { CallEntry, EndEntry, Entry, PlanEntry, QuestionEntry } from "../model/entries.ts";
-import { PLAN_TOOLS } from "../model/plan-tools.ts";
-import { agentOf, type ThreadState } from "../model/thread.ts";
-import { changeWords, inSight } from "../model/words.ts";
+import type {
+  CallEntry,
+  EndEntry,
+  Entry,
+  PlanEntry,
+  QuestionEntry,
+} from "../../../src/runs/story/entries.ts";
+import { PLAN_TOOLS } from "../../../src/runs/story/plan-tools.ts";
+import { agentOf, type ThreadState } from "../../../src/runs/story/thread.ts";
+import { changeWords, inSight } from "../../../src/runs/story/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";

@@ -1,10 +1,10 @@
-import type { Todo } from "../../../src/plan/todo.ts";
-import type { Usage } from "../../../src/runs/events.ts";
-import { costOf, type Prices } from "../../../src/runs/prices.ts";
-import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../../../src/runs/view.ts";
-import type { Question, StampedEvent, ThreadContent } from "../client/contract.ts";
+import type { Todo } from "../../plan/todo.ts";
+import type { Usage } from "../events.ts";
+import { costOf, type Prices } from "../prices.ts";
+import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../view.ts";
 import { questionOf, withEntry, type Entry } from "./entries.ts";
 import { withSpan, type Span } from "./spans.ts";
+import type { Question, StampedEvent, ToldThread } from "./told.ts";
 
 /** A sub-agent, from its start. What it does and has spent is in the view, by its owner. */
 export interface Helper {
@@ -48,7 +48,7 @@ export const EMPTY_THREAD: ThreadState = {
 };
 
 /** A thread as it was loaded. */
-export function threadOf({ events, questions, last = 0 }: ThreadContent): ThreadState {
+export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
   const state = events.reduce(follow, EMPTY_THREAD);
   // A run that is just about to wait has said its questions, and the thread does not have them yet.
   const said = new Set(state.questions.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Question, StampedEvent } from "../client/contract.ts";
 import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
+import type { StampedEvent } from "./told.ts";
 
 const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
 const COUNTS = { total: 1, pending: 0, in_progress: 1, completed: 0, blocked: 0, cancelled: 0 };
@@ -144,50 +144,7 @@ describe("a thread made of its events", () => {
   });
 
   it("has the questions that its events say, and those that only the server knows", () => {
-    const thread = {
-      id: "t",
-      createdAt: 0,
-      updatedAt: 0,
-      todos: { done: 0, total: 0 },
-      status: "running" as const,
-    };
-    const question = { kind: "clarification" as const, text: "Which?", options: [] };
-    const event: StampedEvent = { type: "question", id: "q1", ...question, version: 1, thread: "t", at: 0 };
-    const content = { thread, settings: {}, events: [event], last: 1 };
-    const ids = (questions: Question[]) => threadOf({ ...content, questions }).questions.map(({ id }) => id);
-    expect(ids([])).toEqual(["q1"]);
-    expect(
-      ids([
-        { id: "q1", ...question },
-        { id: "q2", ...question },
-      ]),
-    ).toEqual(["q1", "q2"]);
-  });
-
-  it("takes each live event once, however often it comes", () => {
-    const piece = {
-      type: "text",
-      owner: "main",
-      text: "a",
-      version: 1,
-      thread: "t",
-      at: 1,
-      n: 7,
-    } as StampedEvent;
-    const state = [piece, piece].reduce(follow, after([START]));
-    expect(state.entries.at(-1)).toMatchObject({ text: "a" });
-    expect(state.last).toBe(7);
-  });
-
-  it("goes on from what was loaded", () => {
-    const thread = {
-      id: "t",
-      createdAt: 0,
-      updatedAt: 0,
-      todos: { done: 0, total: 0 },
-      status: "running" as const,
-    };
-    const loaded = threadOf({ thread, settings: {}, questions: [], events: [], last: 9 });
+    const loaded = threadOf({ questions: [], events: [], last: 9 });
     const piece = { type: "text", owner: "main", text: "a", version: 1, thread: "t", at: 1 } as StampedEvent;
     expect(follow(loaded, { ...piece, n: 9 })).toBe(loaded);
     expect(follow(loaded, { ...piece, n: 10 }).entries).toHaveLength(1);

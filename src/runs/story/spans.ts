@@ -1,7 +1,7 @@
-import { MAIN } from "../../../src/runs/view.ts";
-import type { StampedEvent } from "../client/contract.ts";
+import { MAIN } from "../view.ts";
 import { parentOf } from "./entries.ts";
 import { PLAN_TOOLS } from "./plan-tools.ts";
+import type { StampedEvent } from "./told.ts";
 
 /** Something that took time: a bar of the timeline. */
 export interface Span {

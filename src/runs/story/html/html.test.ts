@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { StampedEvent } from "../client/contract.ts";
-import { exportHtml } from "./export.ts";
-import { EMPTY_THREAD, follow } from "./thread.ts";
+import { EMPTY_THREAD, follow } from "../thread.ts";
+import type { StampedEvent } from "../told.ts";
+import { exportHtml } from "./index.ts";
 
 const EVIL = `</style><script>alert(1)</script><img src=x onerror="alert('2')">`;
 
@@ -53,5 +53,19 @@ describe("an exported thread", () => {
     expect(html.split(shown).length - 1).toBeGreaterThanOrEqual(15);
     expect(html).toContain("3.0k tokens");
     expect(html).toContain("$0.50");
+  });
+
+  it("shows what a call changed line by line, and what took how long as bars", () => {
+    const call = { ...stamp, type: "tool-end", owner: "main", ok: true, result: "Done." } as const;
+    const args = { file_path: "/a.ts", old_string: "let a;\nlet b;", new_string: "let a;\nconst b = 1;" };
+    const told: StampedEvent[] = [
+      { ...stamp, type: "tool-start", owner: "main", call: "e", name: "edit_file", about: "/a.ts", args },
+      { ...call, at: 2000, call: "e", name: "edit_file", about: "/a.ts", args },
+      { ...call, at: 3000, call: "p", name: "update_todos", about: "", args: { done: "1" } },
+    ];
+    const page = exportHtml("t", told.reduce(follow, EMPTY_THREAD));
+    expect(page).toContain('<span class="removed">- let b;</span><span class="added">+ const b = 1;</span>');
+    expect(page).toContain("<title>edit_file /a.ts, 2 s</title></rect>");
+    expect(page).not.toContain("update_todos");
   });
 });

@@ -1,6 +1,5 @@
-import type { Change, Status, Todo } from "../../../src/plan/todo.ts";
-import { UNSEEN } from "../../../src/runs/json-text.ts";
-import type { ThreadStatus } from "../client/contract.ts";
+import type { Change, Status, Todo } from "../../plan/todo.ts";
+import { UNSEEN } from "../json-text.ts";
 
 /** An item's status in a word. */
 export const STATUS_NAMES: Readonly<Record<Status, string>> = {
@@ -9,15 +8,6 @@ export const STATUS_NAMES: Readonly<Record<Status, string>> = {
   completed: "Done",
   blocked: "Blocked",
   cancelled: "Cancelled",
-};
-
-/** A thread's status in a word. */
-export const THREAD_NAMES: Readonly<Record<ThreadStatus, string>> = {
-  running: "Working",
-  waiting: "Waits for you",
-  stopped: "Stopped",
-  failed: "Failed",
-  done: "Idle",
 };
 
 /** `8 s`, `3 min 20 s`, `2 h 5 min`. */

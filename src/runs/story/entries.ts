@@ -1,6 +1,6 @@
-import type { Change } from "../../../src/plan/todo.ts";
-import { MAIN } from "../../../src/runs/view.ts";
-import type { AskedCall, Question, StampedEvent } from "../client/contract.ts";
+import type { Change } from "../../plan/todo.ts";
+import { MAIN } from "../view.ts";
+import type { AskedCall, Question, StampedEvent } from "./told.ts";
 
 interface Common {
   /** Its place in the conversation: stable while it grows. */

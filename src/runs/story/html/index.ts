@@ -1,7 +1,11 @@
-import { MAIN, tokensOf } from "../../../src/runs/view.ts";
-import type { Entry } from "./entries.ts";
-import { agentOf, planOf, type ThreadState } from "./thread.ts";
-import { amount, changeWords, dollars, duration, inSight, STATUS_NAMES } from "./words.ts";
+import { MAIN, tokensOf } from "../../view.ts";
+import type { Entry } from "../entries.ts";
+import { PLAN_TOOLS } from "../plan-tools.ts";
+import { agentOf, planOf, type ThreadState } from "../thread.ts";
+import { amount, changeWords, dollars, duration, STATUS_NAMES } from "../words.ts";
+import { callHtml } from "./call.ts";
+import { escaped } from "./escaped.ts";
+import { timelineHtml } from "./timeline.ts";
 
 /**
  * A thread as one file that needs nothing else. It is text: nothing that a model or a tool said is markup in it, it has
@@ -27,6 +31,8 @@ export function exportHtml(title: string, thread: ThreadState, cost?: number): s
 <h1>${escaped(title)}</h1>
 <p class="about">${escaped(facts.filter(Boolean).join(" · "))}</p>
 ${planHtml(todos)}
+${timelineHtml(thread.spans)}
+<h2>Conversation</h2>
 ${entriesHtml(thread, MAIN)}
 </body>
 </html>
@@ -36,7 +42,9 @@ ${entriesHtml(thread, MAIN)}
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
 .task{border-left:3px solid;padding-left:1rem;font-weight:600}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8125rem;border:1px solid;border-radius:6px;padding:.75rem;opacity:.85}
-.helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}`;
+.helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0}
+svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
+.diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
 
 function planHtml(todos: ReturnType<typeof planOf>): string {
   if (todos.length === 0) return "";
@@ -64,17 +72,15 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
       return `<p class="text task">${escaped(entry.text)}</p>`;
     case "text":
       return `<p class="text">${escaped(entry.text)}</p>`;
-    case "call": {
-      const summary = `${entry.name} ${entry.about}${entry.ok === false ? " (failed)" : ""}`;
-      const body = entry.output ?? entry.result ?? "";
-      return `<details><summary>${escaped(summary)}</summary><pre>${escaped(body)}</pre></details>`;
-    }
+    case "call":
+      // What it came to is told as a change of the plan.
+      return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);
     case "helper": {
       const helper = thread.helpers.get(entry.helper);
       if (!helper) return "";
-      const head = `${helper.name} (${helper.model}): ${helper.description}`;
+      const head = `${helper.name} (${helper.model})`;
       const plan = planHtml(agentOf(thread, helper.owner)?.todos ?? []);
-      return `<div class="helper"><h2>${escaped(head)}</h2>${plan}${entriesHtml(thread, helper.owner)}</div>`;
+      return `<div class="helper"><h2>${escaped(head)}</h2><p class="text about">${escaped(helper.description)}</p>${plan}${entriesHtml(thread, helper.owner)}</div>`;
     }
     case "plan": {
       const words = changeWords(entry.changes, agentOf(thread, entry.owner)?.todos ?? []);
@@ -89,16 +95,4 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
     case "end":
       return `<p class="note">${escaped([`Run ended: ${entry.outcome}`, entry.error].filter(Boolean).join(". "))}</p>`;
   }
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escaped(text: string): string {
-  return inSight(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

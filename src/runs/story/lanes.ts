@@ -1,4 +1,4 @@
-import { MAIN } from "../../../src/runs/view.ts";
+import { MAIN } from "../view.ts";
 import { timeScale, type TimeScale } from "./scale.ts";
 import type { Span } from "./spans.ts";
 
