@@ -734,8 +734,13 @@ it("a damaged thread file is one line, and stays as it is", async () => {
 });
 
 it("doctor says what was found and what to do, and never shows a key", async () => {
-  const { code, out } = await holdfast(["doctor"], { env: { OLLAMA_HOST: "127.0.0.1:9" } });
+  const { code, out } = await holdfast(["doctor"], {
+    env: { OLLAMA_HOST: "127.0.0.1:9", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317" },
+  });
   expect(code).toBe(0);
+  expect(out).toMatch(
+    /· traces: posted to http:\/\/127\.0\.0\.1:4317\/v1\/traces .*\n {4}That is the usual port/,
+  );
   expect(out).toContain(
     "· model: openai:gpt-5.1 (HOLDFAST_MODEL; OPENAI_API_KEY, OPENAI_BASE_URL set); OpenAI answers",
   );

@@ -5,6 +5,7 @@ import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { readPrices } from "../../runs/prices.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
+import { tracesFrom } from "../../runs/traces/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -36,6 +37,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const { terminal, saver, thread, flags, resumed, task } = options;
   const { env } = terminal;
   const prices = readPrices(env["HOLDFAST_PRICES"]);
+  const traces = tracesFrom(env);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
   const settings = settingsFor(model.name, options);
@@ -71,6 +73,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       dir: settings.dir,
       notice: model.isFallback ? asTyped(FALLBACK, env) : undefined,
       prices,
+      traces,
       onEnd: async (end) => {
         const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
         const hint = answerHint(questions);
@@ -89,6 +92,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     output.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await release().catch(() => {});
+    await traces?.close();
   }
 }
 

@@ -3,6 +3,7 @@ import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
 import { storageFinding } from "../doctor/storage.ts";
+import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
@@ -27,7 +28,7 @@ export async function doctor({ state, ask, json }: DoctorFlags, terminal: Termin
   ]);
   const [versions, ...rest] = machine;
   // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
-  const findings = [versions!, ...models, storage, ...rest].map((finding) => ({
+  const findings = [versions!, ...models, storage, ...rest, ...tracesFindings(env)].map((finding) => ({
     ...finding,
     text: redact(finding.text, env),
     ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),
