@@ -16,7 +16,7 @@ const LAYERS: Record<string, string[]> = {
   files: [...engine, ...langchain, "diff", "ignore", "minimatch", "p-limit", "re2js"],
   storage: [...engine, ...langchain, "libsql"],
   models: ["errors", ...langchain],
-  middleware: [...stores, "models", ...langchain],
+  middleware: [...stores, "models", ...langchain, "yaml"],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],

@@ -5,9 +5,11 @@ import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "lang
 import type { PermissionRule } from "../files/index.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
+import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
+import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -38,9 +40,24 @@ export interface DeepAgentOptions {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   tools?: readonly AnyTool[];
-  /** What the agent is and how it works; `instructions` is the same. */
+  /** What the agent is and how it works; a text in `instructions` is the same. */
   systemPrompt?: string;
-  instructions?: string;
+  /**
+   * A list adds to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
+   * again when they change. At most 32 KiB together; what cannot be read is left out.
+   */
+  instructions?: string | readonly InstructionSource[];
+  /**
+   * Skills, also for sub-agents: folders that hold one folder with a `SKILL.md` for each, on disk or in a backend; of two
+   * with one name the later one counts. Names and descriptions are in the prompt, the rest is read when it is needed, and
+   * `/name` in a message calls one. One that cannot be used is a process warning.
+   */
+  skills?: readonly SkillSource[];
+  /**
+   * The folder that the file tools find skills in. Default: `/.skills`, or where commands are run the skill's own folder
+   * on this machine. Commands of a sandbox get copies: name a folder that they can write to.
+   */
+  skillsFolder?: string;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
@@ -94,6 +111,8 @@ export const DEFAULT_MIDDLEWARE = [
   "toolErrorMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
+  "InstructionsMiddleware",
+  "SkillsMiddleware",
   "SubagentsMiddleware",
   "HumanInTheLoopMiddleware",
   "RepeatsMiddleware",

@@ -8,6 +8,7 @@ import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SandboxOptions } from "../middleware/sandbox/index.ts";
+import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -23,6 +24,8 @@ export interface LeadOptions {
   tools?: readonly (ClientTool | ServerTool)[];
   /** Comes after the lead agent's own instructions. */
   systemPrompt?: string;
+  /** Skills, as in `createDeepAgent`; they are in `/mnt/user-data/skills`. One that cannot be used is told to `onWarning`. */
+  skills?: readonly SkillSource[];
   /** Where the threads' folders are. Default `.holdfast/threads`. */
   baseDir?: string;
   sandbox?: Omit<SandboxOptions, "baseDir">;
