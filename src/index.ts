@@ -17,6 +17,7 @@ export {
   type ConsentDecision,
   type ConsentOptions,
   type ConsentRequest,
+  type ConsentRule,
 } from "./middleware/consent/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";

@@ -1,9 +1,10 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
-import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "langchain";
+import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
+import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
@@ -90,7 +91,7 @@ export interface DeepAgentOptions {
   /** Names of default middleware to leave out. */
   without?: readonly DefaultMiddlewareName[];
   /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
-  interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  interruptOn?: Record<string, boolean | ConsentRule>;
   /**
    * What becomes of calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
    * waits for consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are run

@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { diskBackend } from "../../files/index.ts";
+import { isInside } from "../../files/inside.ts";
 import { inOrder, nameOf } from "../../files/paths.ts";
 import { readFrontmatter } from "./frontmatter.ts";
 import type { Skill, SkillSource } from "./skill.ts";
@@ -76,11 +77,6 @@ async function placesOnDisk(
       places.push({ files: diskBackend(real), base: "/", folder: real });
   }
   return places;
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 async function readSkill(place: Place, notes: string[]): Promise<Skill | undefined> {
