@@ -251,7 +251,7 @@ describe("settings files", () => {
 
   it("that have a mistake in them are an error that names the file and what was meant", async () => {
     expect(await fails('{"modle":"x"}')).toBe(
-      '~/.config/holdfast/config.json: there is no setting "modle" (did you mean "mode"?).',
+      '~/.config/holdfast/config.json: there is no setting "modle" (did you mean "model"?).',
     );
     expect(await fails('{"prices":{"a":{"input":1,"ouput":2}}}')).toContain(
       'there is no setting "prices.a.ouput" (did you mean "output"?)',
