@@ -45,27 +45,28 @@ export type Config = z.output<typeof CONFIG>;
 
 const MAX_BYTES = 262_144;
 
-/** Reads a config file. Throws `invalid-options` that names the file and what is wrong with it. */
-export async function readConfig(file: string): Promise<Config> {
-  return parseConfig(await readJson(file), file);
+/** The text of a settings file, or why it is left out. */
+export async function readSettings(file: string): Promise<{ text: string } | { note: string }> {
+  const read = await readText(file, MAX_BYTES);
+  return "text" in read && read.isCut ? { note: `has more than ${MAX_BYTES} bytes` } : read;
 }
 
-/** A file as JSON. Throws `invalid-options` for one that is none. */
-export async function readJson(file: string): Promise<unknown> {
-  const read = await readText(file, MAX_BYTES);
-  if ("note" in read) throw invalid(file, read.note);
-  if (read.isCut) throw invalid(file, `has more than ${MAX_BYTES} bytes`);
+/** Throws `invalid-options` for a text that is no JSON, or has names in it that mean something to JavaScript. */
+export function parseJson(text: string, file: string): unknown {
+  let data: unknown;
   try {
-    return JSON.parse(read.text.replace(/^\uFEFF/, ""));
+    data = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
     throw invalid(file, `is not JSON: ${(error as Error).message}`);
   }
-}
-
-export function parseConfig(data: unknown, file: string): Config {
   const polluted = pollutedKey(data);
   if (polluted !== undefined) throw invalid(file, `has the key ${polluted}, which nothing may be called`);
-  const read = CONFIG.safeParse(data);
+  return data;
+}
+
+/** Reads settings. Throws `invalid-options` that names the file and what is wrong with it. */
+export function parseConfig(text: string, file: string): Config {
+  const read = CONFIG.safeParse(parseJson(text, file));
   if (!read.success) throw invalid(file, read.error.issues.map(reasonOf).join("; "));
   for (const rule of [read.data.allow, read.data.ask, read.data.deny].flatMap((list) => list ?? [])) {
     try {
@@ -92,9 +93,11 @@ function reasonOf(issue: z.core.$ZodIssue): string {
     .join("; ");
 }
 
-/** Names that mean something else to JavaScript, at any depth. */
+const DEEPEST = 20;
+
+/** Such a name, at any depth that somebody writes by hand. */
 function pollutedKey(data: unknown, depth = 0): string | undefined {
-  if (typeof data !== "object" || data === null || depth > 20) return undefined;
+  if (typeof data !== "object" || data === null || depth > DEEPEST) return undefined;
   for (const [key, value] of Object.entries(data)) {
     if (["__proto__", "constructor", "prototype"].includes(key)) return key;
     const found = pollutedKey(value, depth + 1);

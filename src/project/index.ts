@@ -1,10 +1,10 @@
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { isInside } from "../files/inside.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
-import { readConfig, readJson, type Config } from "./config.ts";
+import { parseConfig, parseJson, readSettings, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { isThere, projectPlaces, userPlaces, type Environment, type UserPlaces } from "./places.ts";
 import { fingerprintOf, Trust } from "./trust.ts";
@@ -57,7 +57,8 @@ export interface ProjectOptions {
 export async function openProject({ dir, env, use = true }: ProjectOptions): Promise<Project> {
   const user = userPlaces(env);
   const files: ProjectFile[] = [];
-  const own = await configOf(join(user.config, "config.json"), files);
+  const ownPath = join(user.config, "config.json");
+  const own = (await isThere(ownPath)) ? configOf(await settingsAt(ownPath), files) : {};
   const ownInstructions: InstructionFolder = {
     path: user.config,
     shownFrom: user.home,
@@ -97,14 +98,14 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   let config = own;
   const servers: Record<string, unknown> = { ...own.mcp };
   if (repository?.config !== undefined) {
-    const theirs = state === "trusted" ? await configOf(repository.config, files) : undefined;
+    const theirs = state === "trusted" ? configOf(repository.config, files) : undefined;
     if (theirs) config = merged(own, theirs);
-    else files.push(untrusted(repository.config, "config"));
+    else files.push(untrusted(repository.config.path, "config"));
     Object.assign(servers, theirs?.mcp);
   }
   if (repository?.mcp !== undefined) {
-    if (state === "trusted") Object.assign(servers, await serversOf(repository.mcp, files));
-    else files.push(untrusted(repository.mcp, "mcp"));
+    if (state === "trusted") Object.assign(servers, serversOf(repository.mcp, files));
+    else files.push(untrusted(repository.mcp.path, "mcp"));
   }
 
   return {
@@ -151,9 +152,9 @@ const WHY: Record<TrustState, string> = {
 /** What there is of a project in a repository, not read yet, and what the user has said of it. */
 async function repositoryOf(dir: string, user: UserPlaces) {
   const { root, folders } = await projectPlaces(dir, user);
-  const within = async (path: string): Promise<string | undefined> => {
+  const within = async (path: string): Promise<SettingsFile | undefined> => {
     const real = await realpath(path).catch(() => undefined);
-    return real !== undefined && isInside(real, root) ? path : undefined;
+    return real !== undefined && isInside(real, root) ? settingsAt(path) : undefined;
   };
   const config = await within(join(root, ".holdfast", "config.json"));
   const mcp = await within(join(root, ".mcp.json"));
@@ -162,9 +163,7 @@ async function repositoryOf(dir: string, user: UserPlaces) {
   const skills = (
     await Promise.all(candidates.map(async (path) => ((await isThere(path)) ? [path] : [])))
   ).flat();
-  const fingerprint = fingerprintOf(
-    await Promise.all([config, mcp].map((path) => path && readFile(path, "utf8").catch(() => undefined))),
-  );
+  const fingerprint = fingerprintOf([config, mcp]);
   const { files } = await readInstructions(instructions);
   const hasAny = [config, mcp, ...skills, ...files].some((one) => one !== undefined);
   const trust = new Trust(user.trust);
@@ -181,9 +180,22 @@ async function repositoryOf(dir: string, user: UserPlaces) {
   return { root, config, mcp, instructions, skills, state, accept: () => trust.say(root, true, fingerprint) };
 }
 
-async function configOf(path: string, files: ProjectFile[]): Promise<Config> {
-  if (!(await isThere(path))) return {};
-  const config = await readConfig(path);
+/** A file of settings as it was read, once: what is used is what the user said yes to. */
+interface SettingsFile {
+  path: string;
+  read: Awaited<ReturnType<typeof readSettings>>;
+}
+
+async function settingsAt(path: string): Promise<SettingsFile> {
+  return { path, read: await readSettings(path) };
+}
+
+function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
+  if ("note" in read) {
+    files.push({ path, kind: "config", isUsed: false, says: `left out: ${read.note}` });
+    return {};
+  }
+  const config = parseConfig(read.text, path);
   const set = Object.keys(config).filter((key) => key !== "$schema");
   files.push({ path, kind: "config", isUsed: true, says: `sets ${set.join(", ") || "nothing"}` });
   return config;
@@ -203,10 +215,14 @@ function merged(own: Config, theirs: Config): Config {
   };
 }
 
-async function serversOf(path: string, files: ProjectFile[]): Promise<Record<string, unknown>> {
+function serversOf({ path, read }: SettingsFile, files: ProjectFile[]): Record<string, unknown> {
   const said = (says: string, isUsed: boolean): void => void files.push({ path, kind: "mcp", isUsed, says });
+  if ("note" in read) {
+    said(`left out: ${read.note}`, false);
+    return {};
+  }
   try {
-    const { mcpServers: servers } = ((await readJson(path)) ?? {}) as { mcpServers?: unknown };
+    const { mcpServers: servers } = (parseJson(read.text, path) ?? {}) as { mcpServers?: unknown };
     if (typeof servers !== "object" || servers === null || Array.isArray(servers)) {
       said("left out: it has no mcpServers", false);
       return {};

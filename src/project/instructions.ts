@@ -8,6 +8,8 @@ import { quotedText } from "../middleware/quoted-text.ts";
 /** In each folder the first of these counts. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
+const TOGETHER = `instructions have ${MAX_INSTRUCTIONS} bytes together`;
+
 /** A folder that may have instructions. */
 export interface InstructionFolder {
   path: string;
@@ -49,15 +51,19 @@ export async function readInstructions(
       }
       const shown = join(folder.shownAs ?? "", relative(folder.shownFrom, path));
       const fitted = fit(read.text, left, (text) => quotedText("instructions", shown, text));
-      const isUsed = read.text.trim() !== "" && fitted.text !== "";
-      if (isUsed) parts.unshift(fitted.text);
-      if (isUsed) left -= Buffer.byteLength(fitted.text) + 1;
-      const note = isUsed
-        ? (read.isCut || fitted.isCut) && `was cut: instructions have ${MAX_INSTRUCTIONS} bytes together`
-        : left < 1000
-          ? `was left out: instructions have ${MAX_INSTRUCTIONS} bytes together`
-          : "is empty";
-      found.push({ path, folder, isUsed, ...(note && { note }) });
+      const isEmpty = !read.isCut && read.text.trim() === "";
+      const isUsed = isEmpty || fitted.text !== "";
+      if (!isEmpty && isUsed) {
+        parts.unshift(fitted.text);
+        left -= Buffer.byteLength(fitted.text) + 1;
+      }
+      const isCut = read.isCut || fitted.isCut;
+      const note = isEmpty
+        ? "is empty"
+        : isCut
+          ? `${isUsed ? "was cut" : "was left out"}: ${TOGETHER}`
+          : undefined;
+      found.push({ path, folder, isUsed, ...(note !== undefined && { note }) });
       break;
     }
     files.unshift(...found);

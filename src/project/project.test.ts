@@ -263,8 +263,17 @@ describe("settings files", () => {
     expect(await fails('{"allow":["write_file(../**)"]}')).toContain('has the rule "write_file(../**)"');
     expect(await fails("{")).toContain("is not JSON");
     expect(await fails("[]")).toContain("expected object");
-    expect(await fails(" ".repeat(300_000))).toContain("has more than 262144 bytes");
-    mkdirSync(join(home, ".config/folder"), { recursive: true });
+  });
+
+  it("that cannot be read are a note", async () => {
+    put(".config/holdfast/config.json", " ".repeat(300_000), home);
+    mkdirSync(join(repository, ".mcp.json"));
+    mkdirSync(join(repository, ".holdfast"));
+    execFileSync("mkfifo", [join(repository, ".holdfast/config.json")]);
+    const notes = said(await trusted());
+    expect(notes[".config/holdfast/config.json"]).toBe("left out: has more than 262144 bytes");
+    expect(notes["work/repository/.mcp.json"]).toBe("left out: is no file");
+    expect(notes["work/repository/.holdfast/config.json"]).toBe("left out: is no file");
   });
 
   it.each(['{"__proto__":{"mode":"auto"}}', '{"mcp":{"a":{"__proto__":{"x":1}}}}', '{"constructor":{}}'])(
@@ -274,6 +283,14 @@ describe("settings files", () => {
       expect(({} as { mode?: string }).mode).toBeUndefined();
     },
   );
+
+  it("for servers are held to the same, and are a note", async () => {
+    put(".mcp.json", '{"mcpServers":{"__proto__":{"command":"evil"}}}');
+    const project = await trusted();
+    expect(project.mcp.mcpServers).toEqual({});
+    expect((project.mcp.mcpServers as { command?: string }).command).toBeUndefined();
+    expect(said(project)["work/repository/.mcp.json"]).toContain("which nothing may be called");
+  });
 
   it("of the project come on top of the user's, and rules of both hold", async () => {
     put(

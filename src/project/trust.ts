@@ -69,9 +69,7 @@ export class Trust {
   }
 }
 
-/** Tells whether files are what they were. */
-export function fingerprintOf(texts: readonly (string | undefined)[]): string {
-  return createHash("sha256")
-    .update(JSON.stringify(texts.map((text) => text ?? null)))
-    .digest("hex");
+/** Tells whether something is what it was. */
+export function fingerprintOf(what: unknown): string {
+  return createHash("sha256").update(JSON.stringify(what)).digest("hex");
 }

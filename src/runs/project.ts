@@ -9,7 +9,7 @@ export function settledModel(
   return env["HOLDFAST_MODEL"]?.trim() ? undefined : config.model;
 }
 
-/** The tools of the servers that a user and a trusted project name. Here `mcpTools(mcp)` will start them. */
-export async function projectTools({ mcp: _ }: Pick<Project, "mcp">): Promise<readonly AnyTool[]> {
+/** Starts the servers that a user and a trusted project name, and returns their tools. None can be started yet. */
+export async function projectTools(_project: Pick<Project, "mcp">): Promise<readonly AnyTool[]> {
   return [];
 }

@@ -152,7 +152,7 @@ describe("a project that nobody has said yes to", () => {
       projectOf: ({ dir }) => openProject({ dir, env: { HOME: home } }),
     });
     for (const thread of ["before", "after"]) {
-      const { agent } = await graph.prepare(thread, { graph: "holdfast" } as never);
+      const { agent } = await graph.prepare(thread, { graph: "holdfast" });
       const input = { messages: [{ role: "user", content: "/greet you" }] };
       await agent.graph.invoke(input as never, { configurable: { thread_id: thread } });
       await holdfast(["trust", "."]);
