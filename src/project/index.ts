@@ -34,8 +34,8 @@ export interface Project {
   files: ProjectFile[];
   /** The user's settings, and on top those of the project where it is trusted. */
   config: Config;
-  /** Reads all instructions as they are now. Absent where there are none to look for. */
-  instructions?: () => Promise<string>;
+  /** Reads all instructions as they are now. */
+  instructions: () => Promise<string>;
   skills: Skill[];
   /** The servers to start, as in `.mcp.json`; not checked yet. */
   mcp: { mcpServers: Record<string, unknown> };
@@ -131,7 +131,7 @@ export async function sayTrust(dir: string, trusted: boolean, env: Environment):
 export async function forgetTrust(dir: string, env: Environment): Promise<string | undefined> {
   const user = userPlaces(env);
   const trust = new Trust(user.trust);
-  const { root } = await projectPlaces(dir, user).catch(() => ({ root: dir }));
+  const { root } = await projectPlaces(dir, user);
   return (await trust.forget(root)) ? root : undefined;
 }
 
