@@ -1,7 +1,8 @@
 import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
-import { createRunAgent, type RunAgent } from "../agent.ts";
+import { createRunAgent, type RunAgent, type RunProject } from "../agent.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
+import { projectTools } from "../project.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
 import type { HostedGraph } from "./graphs.ts";
@@ -14,13 +15,15 @@ export interface ThreadsGraphOptions {
   cwd: string;
   /** Finds the model by the name in a thread's settings. */
   modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
+  /** What the user and the project that a thread works on have to say. Default: nothing. */
+  projectOf?: (settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
-export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOptions): HostedGraph {
+export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: ThreadsGraphOptions): HostedGraph {
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -31,8 +34,16 @@ export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOpti
       const model = await modelOf(wanted.model);
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+      const project = await projectOf?.(settings);
+      const tools = project && (await projectTools(project));
       return {
-        agent: createRunAgent({ settings, model: model.model, checkpointer: saver }),
+        agent: createRunAgent({
+          settings,
+          model: model.model,
+          checkpointer: saver,
+          project,
+          ...(tools && { tools }),
+        }),
         model,
         settings,
         ...(dir !== undefined && { dir }),
