@@ -19,11 +19,14 @@ interface LoopingAgent {
  * what `withConfig` makes of the agent is built anew, without it. `createDeepAgent` and `makeLeadAgent` have it.
  */
 export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
-  const { tools: _, ...others } = agent.graph.builder.branches;
-  for (const branch of Object.values(others).flatMap((branches) => Object.values(branches))) {
+  const { branches } = agent.graph.builder;
+  const { tools: _, ...others } = branches;
+  for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
-  for (const node of Object.values(agent.graph.nodes)) lightenWriters(node);
+  for (const [name, node] of Object.entries(agent.graph.nodes)) {
+    lightenWriters(node, Object.keys(branches[name] ?? {}).length);
+  }
   return agent;
 }
 

@@ -42,6 +42,10 @@ const tools = [
     const content = `noted ${n}`;
     return new Command({ update: { messages: [new ToolMessage({ content, tool_call_id: toolCallId })] } });
   }),
+  work("jump", (n, { toolCallId }) => {
+    const reply = new ToolMessage({ content: `jumped ${n}`, tool_call_id: toolCallId });
+    return new Command({ goto: "model_request", update: { messages: [reply] } });
+  }),
   work("forget", (n, { toolCallId, state }) => {
     const first = state.messages.find((message) => message.type === "tool");
     const removed = first?.id === undefined ? [] : [new RemoveMessage({ id: first.id })];
@@ -372,7 +376,8 @@ async function heard(turns: ScriptedCall[][], isLight: boolean): Promise<unknown
   await agent.invoke(INPUT, config as never).catch(() => undefined);
   const edit = { messages: [new HumanMessage("An edit")] };
   await boundTo(agent).graph.updateState(config, edit, "model_request");
-  return told;
+  // Calls beside each other are told of as they come.
+  return told.map((one) => JSON.stringify(one)).toSorted();
 }
 
 /** What tells a plain edge from a Send. Times and ids are made up anew in each run. */
