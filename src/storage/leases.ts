@@ -62,7 +62,9 @@ export class Leases {
   }
 
   find(threadId: string): Lease | undefined {
-    return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
+    return this.#connection.known.get(nameOf(threadId), () =>
+      LEASES.get(this.#connection, "WHERE thread = ?", [threadId]),
+    );
   }
 
   /** The threads that somebody works on. */
@@ -88,6 +90,7 @@ export class Leases {
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
+      this.#connection.known.delete(nameOf(threadId));
       return undefined;
     });
     if (other) return other;
@@ -100,10 +103,15 @@ export class Leases {
   #release(threadId: string, token: string): void {
     if (this.#held.get(threadId) !== token) return;
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
+    this.#connection.known.delete(nameOf(threadId));
     this.#held.delete(threadId);
     ours.delete(token);
     this.#heart?.remove(token);
   }
+}
+
+function nameOf(threadId: string): string {
+  return `lease ${threadId}`;
 }
 
 /** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a silence, after listening. */
