@@ -11,7 +11,7 @@ import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inParts } from "../middleware/loop/in-parts.ts";
+import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
@@ -97,7 +97,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
       .filter(Boolean)
       .join("\n\n"),
-    middleware: arranged(defaults, options).flatMap((one) => (defaults.includes(one) ? inParts(one) : one)),
+    middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
