@@ -1,5 +1,5 @@
 /** So many rows are remembered, then all are forgotten. */
-const MAX_KNOWN = 4_000;
+const MAX_KNOWN = 1_000;
 
 /**
  * Rows that one connection has read or written last, each under a name. They hold inside a transaction while nobody

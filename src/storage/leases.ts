@@ -36,7 +36,7 @@ export class Leases {
    * listened to for some seconds first.
    */
   async acquire(threadId: string, { wait = 0 }: AcquireOptions = {}): Promise<() => Promise<void>> {
-    const token = randomUUID();
+    const token = this.#heart?.holder() ?? randomUUID();
     const deadline = performance.now() + wait;
     let heard: { lease: Lease; at: number } | undefined;
     for (;;) {
@@ -96,7 +96,7 @@ export class Leases {
     if (other) return other;
     this.#held.set(threadId, token);
     ours.add(token);
-    this.#heart?.add(token);
+    this.#heart?.beat();
     return undefined;
   }
 
@@ -106,7 +106,7 @@ export class Leases {
     this.#connection.known.delete(nameOf(threadId));
     this.#held.delete(threadId);
     ours.delete(token);
-    this.#heart?.remove(token);
+    if (this.#held.size === 0) this.#heart?.rest();
   }
 }
 
