@@ -12,7 +12,7 @@ import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { instructionsMiddleware } from "../middleware/instructions/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inParts } from "../middleware/loop/in-parts.ts";
+import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
@@ -107,7 +107,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     model,
     tools: [...tools],
     systemPrompt: [promptOf(options), DEEP_SYSTEM_PROMPT].filter(Boolean).join("\n\n"),
-    middleware: arranged(defaults, options).flatMap((one) => (defaults.includes(one) ? inParts(one) : one)),
+    middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));

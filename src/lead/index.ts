@@ -14,7 +14,7 @@ import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inParts } from "../middleware/loop/in-parts.ts";
+import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
@@ -122,7 +122,7 @@ function chain(
     workspace: new Workspace({ backend: sandboxes.backend }),
     folder: `${MOUNT}/outputs/history`,
   };
-  return [
+  const all = [
     toolErrors(),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
@@ -156,9 +156,8 @@ function chain(
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
     budgetMiddleware(budget),
     secretsMiddleware(),
-  ].flatMap((one) =>
-    middleware.includes(one as AnyAgentMiddleware) ? one : inParts(one as AnyAgentMiddleware),
-  );
+  ] as AnyAgentMiddleware[];
+  return inOne(all, (one) => !middleware.includes(one));
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */

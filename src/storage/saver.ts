@@ -296,6 +296,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return key === undefined ? undefined : new Mailbox(this.#connection, key);
   }
 
+  /** @internal The threads for whose holder there is something in the mailbox: one look for any number of them. */
+  threadsWithMail(): ReadonlySet<string> {
+    return Mailbox.threads(this.#connection);
+  }
+
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */
   close(): void {
     if (!this.#connection.isOpen) return;
