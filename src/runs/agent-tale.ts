@@ -31,12 +31,14 @@ export class AgentTale {
   /** When it was last heard of. */
   at = 0;
   readonly #owner: string;
-  readonly #seen = new Set<string>();
+  readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentTale>();
 
-  constructor(owner: string) {
+  /** `known`: messages of others, which a fork begins with. */
+  constructor(owner: string, known: Iterable<string> = []) {
     this.#owner = owner;
+    this.#seen = new Set(known);
   }
 
   /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
@@ -47,7 +49,7 @@ export class AgentTale {
     const askedAt = this.at || at;
     this.at = at;
     for (const [index, message] of messages.entries()) {
-      const id = message.id ?? `${index}`;
+      const id = message.id ?? `${this.#owner} ${index}`;
       if (this.#seen.has(id)) continue;
       this.#seen.add(id);
       if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
@@ -78,7 +80,7 @@ export class AgentTale {
     if (name !== TASK) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = this.#ownerOf(helper, call);
-    this.#helpers.set(call, new AgentTale(owner));
+    this.#helpers.set(call, new AgentTale(owner, this.#seen));
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     return [start, this.#now({ type: "subagent-start", ...job })];
   }

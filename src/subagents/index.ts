@@ -1,25 +1,18 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { diffFiles } from "../files/index.ts";
-import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
-import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
-import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
 import { idleOf } from "../middleware/plan/mark.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import { FollowedTodo, lessIdle, type FollowUpdate } from "../middleware/plan/reports/follow.ts";
+import { FollowedTodo, lessIdle } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
-import { StepControl } from "../middleware/step-control.ts";
-import { ZERO_TALLY } from "../plan/index.ts";
+import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
-import type { SubagentEvent } from "./events.ts";
+import { givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
-import { readReport, type Report } from "./report.ts";
-import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 import { withWorked, workedBefore } from "./worked-before.ts";
 
@@ -31,7 +24,8 @@ export function subagentsMiddleware(options: SubagentsOptions) {
   return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
 }
 
-function taskTool({ subagents, plan, budget, maxConcurrency = 8 }: SubagentsOptions): DynamicStructuredTool {
+function taskTool(options: SubagentsOptions): DynamicStructuredTool {
+  const { subagents, plan, maxConcurrency = 8, refusal } = options;
   const limit = pLimit(maxConcurrency);
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
@@ -46,128 +40,47 @@ function taskTool({ subagents, plan, budget, maxConcurrency = 8 }: SubagentsOpti
   };
   return checkedTool(text, async (args, runtime) => {
     const job: Job = args;
+    const call = callId(runtime);
+    if (refusal !== undefined) return failure(TASK, call, refusal);
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) {
       const names = subagents.map(({ name }) => name).join(", ");
-      return failure(
-        TASK,
-        callId(runtime),
-        `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`,
-      );
+      return failure(TASK, call, `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`);
     }
-    return limit(() => runJob(subagent, job, { plan, budget, runtime }));
+    const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
+    const given = givenTo(subagent, job, { state: runtime.state, call });
+    return limit(() => runJob({ subagent, job, call, owner, given }, options, runtime));
   });
 }
 
-interface Job {
-  description: string;
-  subagent_type: string;
-  todo_id?: string | undefined;
-}
-
+/** Waits for a job, and answers the call with its report. */
 async function runJob(
-  subagent: CompiledSubagent,
-  job: Job,
-  {
-    plan,
-    budget,
-    runtime,
-  }: { plan: PlanParts | undefined; budget: Budget | undefined; runtime: ToolRuntime },
+  assignment: Assignment,
+  { plan, budget }: SubagentsOptions,
+  runtime: ToolRuntime,
 ): Promise<Command | ToolMessage> {
-  const { name, runnable } = subagent;
-  const id = callId(runtime);
-  const { state, writer, configurable, signal } = runtime;
+  const { call, job } = assignment;
+  const { state, writer, configurable } = runtime;
   const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
-  if (Array.isArray(followed)) return failure(TASK, id, followed.map((issue) => issue.message).join(" "));
+  if (Array.isArray(followed)) return failure(TASK, call, followed.map((issue) => issue.message).join(" "));
 
-  const owner = `${ownerOf({ configurable }, plan?.setup.owner ?? "main")}/${name}:${id}`;
-  const tell = (event: Pick<SubagentEvent, "type" | "ok" | "error">): void =>
-    writer?.({
-      ...event,
-      version: 1,
-      owner,
-      name,
-      call: id,
-      description: job.description,
-      ...(job.todo_id !== undefined && { todoId: job.todo_id }),
-      at: Date.now(),
-    } satisfies SubagentEvent);
-  tell({ type: "subagent-start" });
   // The first look at an invocation is its beginning.
   if (plan) idleOf(plan.setup, readPlanState(state).memory, writer);
   const now = plan?.setup.now ?? Date.now;
   const [began, before] = [now(), await workedBefore(configurable)];
-
-  const { files } = (state ?? {}) as { files?: Record<string, string> };
-  const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
-  let report: Report;
+  let outcome: Outcome;
   try {
-    const config = { ...runtime.config, ...childConfig(runtime, { owner, budget }) };
-    report = readReport(await runnable.invoke(input as never, config as never));
+    outcome = await carryOut(assignment, { runtime, budget });
   } catch (error) {
-    // Interrupts and the caller's own abort are not the sub-agent's failure.
-    if (isGraphBubbleUp(error) || signal?.aborted) throw withWorked(error, before + now() - began);
-    const reason = error instanceof Error ? error.message : String(error);
-    tell({ type: "subagent-end", ok: false, error: reason });
-    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY, before });
-    const message = failure(
-      TASK,
-      id,
-      `the sub-agent "${name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`,
-    );
-    return ended ? new Command({ update: { ...ended.update, messages: [message] } }) : message;
+    throw withWorked(error, before + now() - began);
   }
-  const { text, spent, unfinished } = report;
-  tell({
-    type: "subagent-end",
-    ...(unfinished === undefined ? { ok: true } : { ok: false, error: unfinished }),
-  });
-  const ended = await followed?.end(
-    unfinished === undefined ? { ok: true, spent, before } : { ok: false, reason: unfinished, spent, before },
-  );
-  const remarks = [
-    ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
-    ...(ended ? [ended.sentence] : []),
-  ];
-  const content = remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text;
-  const idle = plan && before > 0 ? lessIdle(readPlanState(state).memory, before) : undefined;
-  const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
-    ...(ended?.update ?? (idle && { _plan: idle })),
-    messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],
-    ...(report.files && { files: returned(files ?? {}, report.files, subagent.ownsFiles ?? false) }),
-  };
-  return new Command({ update });
-}
-
-/**
- * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
- * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
- * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
- */
-function childConfig(
-  runtime: ToolRuntime,
-  { owner, budget }: { owner: string; budget: Budget | undefined },
-): object {
-  const { configurable, config, signal } = runtime;
-  // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
-  const { checkpoint_id: _, ...rest } = configurable ?? {};
-  return {
-    configurable: {
-      ...rest,
-      ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
-      [OWNER_KEY]: owner,
-      __pregel_abort_signals: undefined,
-    },
-    metadata: { ...config?.metadata, [OWNER_KEY]: owner },
-    recursionLimit: STEP_LIMIT,
-    ...StepControl.forChild(config?.control),
-    ...(signal && { signal: AbortSignal.any([signal]) }),
-  };
-}
-
-/** An agent of ours returns all its files, so what is missing was deleted; another runnable's files are additions. */
-function returned(before: Record<string, string>, after: Record<string, string>, isWhole: boolean) {
-  return diffFiles(before, isWhole ? after : { ...before, ...after });
+  const { text, isError, update } = await conclude(assignment, outcome, { followed, before });
+  const message = isError
+    ? failure(TASK, call, text)
+    : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
+  const idle =
+    plan && !followed && before > 0 ? { _plan: lessIdle(readPlanState(state).memory, before) } : {};
+  return new Command({ update: { ...idle, ...update, messages: [message] } });
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {

@@ -11,4 +11,6 @@ export interface SubagentsOptions {
   plan?: PlanParts | undefined;
   /** The caller's budget, from which they spend. */
   budget?: Budget | undefined;
+  /** Why none of them may be started, where the tool is there only so that requests begin alike. */
+  refusal?: string;
 }

@@ -35,16 +35,23 @@ type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 /** Makes the backend for a call. */
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
-  readonly #permissions: readonly PermissionRule[];
+  /** Each list of rules holds by itself. */
+  readonly #permissions: readonly (readonly PermissionRule[])[];
   /** Whether commands can be run. */
   readonly canExecute: boolean;
 
-  /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
-  constructor({ backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions) {
+  /**
+   * Throws `invalid-options` for what cannot work, rules that cannot be read among it. `above`: the rules of the agents
+   * that this one works for, the outermost first.
+   */
+  constructor(
+    { backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions,
+    above: readonly (readonly PermissionRule[])[] = [],
+  ) {
     checkOptions({ backend, permissions, canExecute }, { name: "Files", schema: WORKSPACE_OPTIONS });
     compileRules(permissions);
     this.#make = typeof backend === "function" ? backend : () => backend;
-    this.#permissions = permissions;
+    this.#permissions = [...above, permissions].filter(({ length }) => length > 0);
     this.canExecute = typeof backend === "function" ? canExecute : backend.execute !== undefined;
   }
 
@@ -78,7 +85,7 @@ export class Workspace {
   }
 
   #guarded(backend: FileBackend): FileBackend {
-    return this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+    return this.#permissions.reduce(withPermissions, backend);
   }
 }
 
