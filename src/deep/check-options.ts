@@ -55,6 +55,7 @@ const OPTIONS = z
     instructions: z.string(),
     subagents: SUBAGENT_LIST,
     maxConcurrency: CONCURRENCY,
+    background: z.boolean(),
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
     summarization: z.union([z.literal(false), SUMMARIZATION]),
     loopGuard: LOOP_GUARD,

@@ -68,7 +68,8 @@ function assemble(options: DeepAgentOptions, place: Place): object {
   const mayDelegate = depth < (options.maxDepth ?? 1);
   const subagents =
     mayDelegate || isFork ? compile(options, model, { ...place, depth: depth + 1, isFork: false }) : [];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
+  const delegating = options.background ? ["task", "background"] : ["task"];
+  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), ...delegating]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const isReplaced = isGiven("PlanMiddleware", options);
@@ -85,6 +86,7 @@ function assemble(options: DeepAgentOptions, place: Place): object {
             subagents,
             plan: hasOwnPlan ? plan : undefined,
             budget,
+            ...picked(options, ["background"]),
             ...(maxConcurrency !== undefined && { maxConcurrency }),
             ...(!mayDelegate && { refusal: FORK_REFUSAL }),
           }),
@@ -222,6 +224,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "loopGuard",
     "subagents",
     "maxConcurrency",
+    "background",
     "maxDepth",
   ]);
   const instructions = spec.systemPrompt ?? spec.prompt ?? parent.systemPrompt ?? parent.instructions;

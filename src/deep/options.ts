@@ -51,6 +51,11 @@ export interface DeepAgentOptions {
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
+  /**
+   * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent goes on, and their reports
+   * come with later tool results. An agent that would end waits for them. Default: no, and it costs nothing.
+   */
+  background?: boolean;
   /** How deep sub-agents may call sub-agents. Default 1: they do not. */
   maxDepth?: number;
   /** Options of `planMiddleware`; `false` leaves planning out. */

@@ -124,6 +124,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
             subagents: helpers(options, modelOf, sandboxes),
             plan,
             budget,
+            ...(options.background !== undefined && { background: options.background }),
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
         ]

@@ -29,36 +29,44 @@ export function ownerFor({ configurable }: ToolRuntime, name: string, call: stri
 
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
 export async function carryOut(
-  { subagent, job, call, owner, given }: Assignment,
+  assignment: Assignment,
   place: Omit<ChildPlace, "owner">,
 ): Promise<Outcome> {
+  const { subagent, given, owner } = assignment;
   const { writer, signal } = place.runtime;
-  const { name } = subagent;
-  const tell = (event: Pick<SubagentEvent, "type" | "ok" | "error">): void =>
-    writer?.({
-      ...event,
-      version: 1,
-      owner,
-      name,
-      call,
-      description: job.description,
-      ...(job.todo_id !== undefined && { todoId: job.todo_id }),
-      at: Date.now(),
-    } satisfies SubagentEvent);
-  tell({ type: "subagent-start" });
-  let report: Report;
+  tell(assignment, writer, { type: "subagent-start" });
+  let outcome: Outcome;
   try {
-    report = await runChild(subagent, given, { ...place, owner });
+    outcome = { report: await runChild(subagent, given, { ...place, owner }) };
   } catch (error) {
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
-    const failure = error instanceof Error ? error.message : String(error);
-    tell({ type: "subagent-end", ok: false, error: failure });
-    return { failure };
+    outcome = { failure: error instanceof Error ? error.message : String(error) };
   }
-  const { unfinished } = report;
-  const end = unfinished === undefined ? { ok: true } : { ok: false, error: unfinished };
-  tell({ type: "subagent-end", ...end });
-  return { report };
+  tellEnd(assignment, writer, outcome);
+  return outcome;
+}
+
+export function tellEnd(assignment: Assignment, writer: ToolRuntime["writer"], outcome: Outcome): void {
+  const error = "failure" in outcome ? outcome.failure : outcome.report.unfinished;
+  const type = "subagent-end";
+  tell(assignment, writer, error === undefined ? { type, ok: true } : { type, ok: false, error });
+}
+
+function tell(
+  { subagent: { name }, job, call, owner }: Assignment,
+  writer: ToolRuntime["writer"],
+  event: Pick<SubagentEvent, "type" | "ok" | "error">,
+): void {
+  writer?.({
+    ...event,
+    version: 1,
+    owner,
+    name,
+    call,
+    description: job.description,
+    ...(job.todo_id !== undefined && { todoId: job.todo_id }),
+    at: Date.now(),
+  } satisfies SubagentEvent);
 }
 
 /** What the caller's model and state get of a job that has ended. */

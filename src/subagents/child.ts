@@ -13,8 +13,6 @@ export interface ChildPlace {
   runtime: ToolRuntime;
   owner: string;
   budget: Budget | undefined;
-  /** What else its configurable has. */
-  configurable?: Record<string, unknown>;
 }
 
 /** Runs a sub-agent. What it has found when its time is up is its report. */
@@ -24,11 +22,11 @@ export async function runChild(
   place: ChildPlace,
 ): Promise<Report> {
   const { runtime } = place;
-  const stream = new ChildStream(runtime.configurable?.[STREAM_KEY]);
   const config = { ...runtime.config, ...childConfig(place) };
   if (timeLimit === undefined)
     return readReport(await runnable.invoke(given as never, config as never), given);
 
+  const stream = new ChildStream(runtime.configurable?.[STREAM_KEY]);
   const time = new AbortController();
   const timer = setTimeout(() => time.abort(), timeLimit);
   const signal = AbortSignal.any([time.signal, ...(runtime.signal ? [runtime.signal] : [])]);
@@ -60,7 +58,7 @@ function seconds(milliseconds: number): string {
  * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig({ runtime, owner, budget, configurable: more }: ChildPlace) {
+function childConfig({ runtime, owner, budget }: ChildPlace) {
   const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
@@ -70,7 +68,6 @@ function childConfig({ runtime, owner, budget, configurable: more }: ChildPlace)
       ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
       [OWNER_KEY]: owner,
       __pregel_abort_signals: undefined,
-      ...more,
     },
     metadata: { ...config?.metadata, [OWNER_KEY]: owner },
     recursionLimit: STEP_LIMIT,

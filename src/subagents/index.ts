@@ -10,6 +10,10 @@ import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import { FollowedTodo, lessIdle } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
+import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
+import { Crew } from "./background/crew.ts";
+import { backgroundHooks } from "./background/index.ts";
+import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
 import { givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
@@ -21,25 +25,32 @@ const TASK = "task";
 /** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
 export function subagentsMiddleware(options: SubagentsOptions) {
   checkSubagentsOptions(options);
-  return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
+  const { maxConcurrency = 8, background = false } = options;
+  const limit = pLimit(maxConcurrency);
+  const name = "SubagentsMiddleware";
+  if (!background) return createMiddleware({ name, tools: [taskTool(options, limit)] });
+  const crew = new Crew(options, limit);
+  const { tools, ...hooks } = backgroundHooks(crew);
+  return createMiddleware({ name, ...hooks, tools: [taskTool(options, limit, crew), ...tools] } as never);
 }
 
-function taskTool(options: SubagentsOptions): DynamicStructuredTool {
-  const { subagents, plan, maxConcurrency = 8, refusal } = options;
-  const limit = pLimit(maxConcurrency);
+function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicStructuredTool {
+  const { subagents, plan, refusal } = options;
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
-  const schema = plan ? base.extend({ todo_id: z.coerce.string().optional() }) : base;
+  const schema = base.extend({
+    ...(plan && { todo_id: z.coerce.string().optional() }),
+    ...(crew && { background: z.boolean().optional() }),
+  });
+  const remarks = `${plan ? TASK_PLAN : ""}${crew ? TASK_BACKGROUND : ""}`;
   const text = {
     name: TASK,
-    description: TASK_DESCRIPTION.replaceAll("{plan}", plan ? TASK_PLAN : "").replaceAll(
-      "{agents}",
-      () => agents,
-    ),
+    description: TASK_DESCRIPTION.replaceAll("{plan}", remarks).replaceAll("{agents}", () => agents),
     schema,
   };
   return checkedTool(text, async (args, runtime) => {
-    const job: Job = args;
+    const { description, subagent_type, todo_id: todo } = args;
+    const job: Job = { description, subagent_type, ...(typeof todo === "string" && { todo_id: todo }) };
     const call = callId(runtime);
     if (refusal !== undefined) return failure(TASK, call, refusal);
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
@@ -49,8 +60,44 @@ function taskTool(options: SubagentsOptions): DynamicStructuredTool {
     }
     const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
     const given = givenTo(subagent, job, { state: runtime.state, call });
-    return limit(() => runJob({ subagent, job, call, owner, given }, options, runtime));
+    const assignment = { subagent, job, call, owner, given };
+    if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
+    return limit(() => runJob(assignment, options, runtime));
   });
+}
+
+type Turn = <T>(run: () => Promise<T>) => Promise<T>;
+
+/** Answers the call at once, while the job goes on. */
+async function startJob(
+  assignment: Assignment,
+  { plan }: SubagentsOptions,
+  { crew, runtime }: { crew: Crew; runtime: ToolRuntime },
+): Promise<Command | ToolMessage> {
+  const { call, job } = assignment;
+  const { configurable = {}, state } = runtime;
+  const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
+  if (Array.isArray(followed)) return refused(call, followed);
+  const ns = String(configurable["checkpoint_ns"]);
+  const isResumed = configurable["__pregel_resuming"] === true;
+  crew.begin(assignment, { runtime, ns, isResumed, mayTakeAnswer: false });
+  const { count } = readBackground(state);
+  const number = count + 1 + callsBeside(call, state).findIndex(({ id }) => id === call);
+  const id = `b${number}`;
+  const content = BACKGROUND_TEXTS.started.replace("{id}", id);
+  return new Command({
+    update: {
+      ...(await followed?.begun()),
+      _background: { count: number, jobs: { [id]: { job, call, ns } } },
+      messages: [new ToolMessage({ content, name: TASK, tool_call_id: call })],
+    },
+  });
+}
+
+/** The calls of the same turn that start jobs in the background: none of them knows of the others' ids. */
+function callsBeside(call: string, state: unknown): { id?: string }[] {
+  const calls = turnOf(call, state);
+  return calls.filter(({ name, args }) => name === TASK && "background" in args);
 }
 
 /** Waits for a job, and answers the call with its report. */
@@ -86,17 +133,26 @@ async function runJob(
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   const { state, writer, configurable, signal } = runtime;
   const id = callId(runtime);
-  const { messages = [] } = (state ?? {}) as {
-    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
-  };
-  const turn = messages.findLast((message) => message.tool_calls?.some((call) => call.id === id));
-  const followers =
-    turn?.tool_calls?.filter((call) => call.name === TASK && "todo_id" in call.args).length ?? 1;
+  const followers = turnOf(id, state).filter((call) => call.name === TASK && "todo_id" in call.args).length;
   return FollowedTodo.start(
     plan,
     { id, state, writer, configurable, signal },
     { id: todoId, alone: followers <= 1 },
   );
+}
+
+/** The calls of the turn that made a call. */
+function turnOf(id: string, state: unknown): { name: string; id?: string; args: object }[] {
+  const { messages = [] } = (state ?? {}) as {
+    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
+  };
+  return (
+    messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? []
+  );
+}
+
+function refused(call: string, issues: readonly { message: string }[]): ToolMessage {
+  return failure(TASK, call, issues.map(({ message }) => message).join(" "));
 }
 
 export { isSubagentEvent, type SubagentEvent } from "./events.ts";
