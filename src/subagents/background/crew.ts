@@ -18,11 +18,15 @@ export interface Ended extends Conclusion {
 
 /** The sub-agents of an agent that work in the background. */
 export class Crew {
+  /** The fields of the state that are looked at; those that the agent does not have are not read. */
+  readonly fields: readonly string[];
   readonly #options: SubagentsOptions;
   readonly #turn: Terms["turn"];
 
   constructor(options: SubagentsOptions, turn: Terms["turn"]) {
     this.#options = options;
+    const shared = options.subagents.flatMap(({ stateFields = [] }) => stateFields);
+    this.fields = ["messages", "files", "todos", "_plan", "_background", ...shared];
     this.#turn = turn;
   }
 

@@ -2,7 +2,6 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import {
   Command,
   getConfig,
-  getCurrentTaskInput,
   isCommand,
   isGraphBubbleUp,
   type LangGraphRunnableConfig,
@@ -24,6 +23,7 @@ import { BACKGROUND, backgroundTool, reportText, updatesOf } from "./tool.ts";
  * of other calls; an agent that would end waits for them, and is called again.
  */
 export function backgroundHooks(crew: Crew) {
+  const hookRuntime = (): ToolRuntime => runtimeOf(crew.fields);
   return {
     stateSchema: backgroundSchema(),
     tools: [backgroundTool(crew)],
@@ -69,14 +69,15 @@ export function backgroundHooks(crew: Crew) {
   };
 }
 
-/** What a tool has, for a hook: LangGraph keeps it for the task at hand. */
-function hookRuntime(): ToolRuntime {
+/** What a tool has, for a hook: LangGraph keeps it for the task at hand. A hook is given its own fields of the state. */
+function runtimeOf(fields: readonly string[]): ToolRuntime {
   const config = getConfig() as LangGraphRunnableConfig & ToolRuntime["config"];
-  const { configurable, writer, signal } = config;
+  const { configurable = {}, writer, signal } = config;
+  const read = configurable["__pregel_read"] as (fields: readonly string[]) => unknown;
   return {
-    state: getCurrentTaskInput(),
+    state: read(fields),
     config,
-    ...(configurable && { configurable }),
+    configurable,
     ...(writer && { writer }),
     ...(signal && { signal }),
   };
