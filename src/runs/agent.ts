@@ -83,6 +83,7 @@ export function createRunAgent({
     plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
     budget: false,
+    background: settings.background ?? false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),

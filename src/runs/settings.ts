@@ -22,6 +22,8 @@ export const RUN_SETTINGS = z.object({
   /** Tools that wait for consent. */
   ask: z.array(z.string()),
   maxTurns: z.number().optional(),
+  /** Whether sub-agents may work in the background. */
+  background: z.boolean().optional(),
 });
 
 export type RunSettings = z.output<typeof RUN_SETTINGS>;

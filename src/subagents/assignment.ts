@@ -28,10 +28,7 @@ export function ownerFor({ configurable }: ToolRuntime, name: string, call: stri
 }
 
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
-export async function carryOut(
-  assignment: Assignment,
-  place: Omit<ChildPlace, "owner">,
-): Promise<Outcome> {
+export async function carryOut(assignment: Assignment, place: Omit<ChildPlace, "owner">): Promise<Outcome> {
   const { subagent, given, owner } = assignment;
   const { writer, signal } = place.runtime;
   tell(assignment, writer, { type: "subagent-start" });

@@ -146,9 +146,7 @@ function turnOf(id: string, state: unknown): { name: string; id?: string; args: 
   const { messages = [] } = (state ?? {}) as {
     messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
   };
-  return (
-    messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? []
-  );
+  return messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? [];
 }
 
 function refused(call: string, issues: readonly { message: string }[]): ToolMessage {

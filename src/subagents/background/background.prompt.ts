@@ -8,7 +8,8 @@ export const BACKGROUND_DESCRIPTION =
 /** What the model is told of jobs in the background. */
 export const BACKGROUND_TEXTS = {
   started: "Started in the background as {id}.",
-  ended: "<system_reminder>The background task {id} ({name}) has ended. Its report:\n{report}</system_reminder>",
+  ended:
+    "<system_reminder>The background task {id} ({name}) has ended. Its report:\n{report}</system_reminder>",
   cancelled: "it was cancelled",
   none: "There is no background task.",
 };

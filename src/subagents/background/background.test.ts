@@ -12,6 +12,7 @@ const inThread = { configurable: { thread_id: "t" } };
 const start = (type = "scout", more = {}) =>
   callTool("task", { description: `look with ${type}`, subagent_type: type, background: true, ...more });
 const background = (action: string, id?: string) => callTool("background", { action, ...(id && { id }) });
+type Options = Pick<DeepAgentOptions, "tools" | "interruptOn" | "checkpointer" | "maxConcurrency">;
 const textsOf = (messages: BaseMessage[]) => messages.map(({ text }) => text);
 
 /** Something that both wait for. */
@@ -23,7 +24,7 @@ function gate() {
   return { open, opened };
 }
 
-function crewOf(steps: Step[], helpers: Record<string, Step[]>, options: DeepAgentOptions = {}) {
+function crewOf(steps: Step[], helpers: Record<string, Step[]>, options: Options = {}) {
   const model = new ScriptedModel(steps);
   const models = Object.fromEntries(
     Object.entries(helpers).map(([name, script]) => [name, new ScriptedModel(script)]),
@@ -136,7 +137,8 @@ it("a question of a sub-agent in the background surfaces in its caller, and its 
     { interruptOn: { write_file: true }, checkpointer: new MemorySaver() },
   );
   const stopped = await agent.invoke(go, inThread);
-  const [question] = (stopped as { __interrupt__?: { id: string; value: { owner: string } }[] }).__interrupt__!;
+  const [question] = (stopped as { __interrupt__?: { id: string; value: { owner: string } }[] })
+    .__interrupt__!;
   expect(question!.value.owner).toMatch(/^main\/scout:/);
   const { files, messages } = await agent.invoke(
     new Command({ resume: { [question!.id]: { type: "approve" } } }),
@@ -205,7 +207,10 @@ it("a run that is cancelled stops it, and it goes on with the thread: nothing th
 
 it("a run that fails stops it", async () => {
   const { agent, models } = crewOf(
-    [start(), async () => (await new Promise((resolve) => setTimeout(resolve, 50)), new Error("no such model"))],
+    [
+      start(),
+      async () => (await new Promise((resolve) => setTimeout(resolve, 50)), new Error("no such model")),
+    ],
     { scout: [callTool("ls"), () => new Promise<Step>(() => {}), "never"] },
   );
   await expect(agent.invoke(go)).rejects.toThrow("no such model");
@@ -213,7 +218,7 @@ it("a run that fails stops it", async () => {
 });
 
 it("costs nothing where it is not switched on, and little where it is", async () => {
-  const sent = async (options: DeepAgentOptions) => {
+  const sent = async (options: { background?: boolean }) => {
     const model = new ScriptedModel(["ok"]);
     await createDeepAgent({ model, ...options }).invoke(go);
     return JSON.stringify(model.requests[0]!.tools);

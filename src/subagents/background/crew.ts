@@ -2,7 +2,14 @@ import { GraphInterrupt } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { ToolRuntime } from "../../middleware/loose-tool.ts";
 import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
-import { conclude, ownerFor, tellEnd, type Assignment, type Conclusion, type Outcome } from "../assignment.ts";
+import {
+  conclude,
+  ownerFor,
+  tellEnd,
+  type Assignment,
+  type Conclusion,
+  type Outcome,
+} from "../assignment.ts";
 import { givenTo, type Given } from "../exchange.ts";
 import type { SubagentsOptions } from "../options.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
@@ -134,9 +141,15 @@ export class Crew {
 }
 
 /** Whether a job has to be started anew: it was stopped, or what it asked may have been answered. */
-function isDue({ settled, startedIn }: BackgroundJob, { configurable, writer }: ToolRuntime, isAsking: boolean) {
+function isDue(
+  { settled, startedIn }: BackgroundJob,
+  { configurable, writer }: ToolRuntime,
+  isAsking: boolean,
+) {
   if (!settled || startedIn === writer) return false;
-  return "stopped" in settled || ("asks" in settled && isAsking && configurable?.["__pregel_resuming"] === true);
+  return (
+    "stopped" in settled || ("asks" in settled && isAsking && configurable?.["__pregel_resuming"] === true)
+  );
 }
 
 /** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */

@@ -112,7 +112,7 @@ function joined(ended: readonly Ended[], state: unknown): Record<string, unknown
   const update: Record<string, unknown> = {};
   for (const [channel, value] of updatesOf(ended)) {
     const other = update[channel];
-    update[channel] = other === undefined ? value : JOIN[channel]?.(other, value, before) ?? value;
+    update[channel] = other === undefined ? value : (JOIN[channel]?.(other, value, before) ?? value);
   }
   return update;
 }
@@ -124,6 +124,5 @@ const JOIN: Record<string, (a: unknown, b: unknown, files?: Record<string, strin
     const seen = { ...first.seen, ...second.seen };
     return { ...first, ...second, seen, marks: { ...first.marks, ...second.marks } };
   },
-  files: (a, b, before) =>
-    diffFiles(before, mergeFiles(mergeFiles(before, a as never), b as never)),
+  files: (a, b, before) => diffFiles(before, mergeFiles(mergeFiles(before, a as never), b as never)),
 };

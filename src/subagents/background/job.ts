@@ -43,9 +43,11 @@ export class BackgroundJob {
     this.startedIn = terms.runtime.writer;
     this.#stream = new ChildStream(terms.runtime.configurable?.[STREAM_KEY]);
     this.#follow(terms.runtime);
-    this.end = terms.turn(() => this.#run(terms)).then((settled) => {
-      this.settled = settled;
-    });
+    this.end = terms
+      .turn(() => this.#run(terms))
+      .then((settled) => {
+        this.settled = settled;
+      });
   }
 
   /** Its caller is in another invocation now, which goes on where the last one stopped. */

@@ -38,7 +38,10 @@ export function backgroundSchema() {
   });
 }
 
-function merged(current: Background | undefined, update: BackgroundUpdate | undefined): Background | undefined {
+function merged(
+  current: Background | undefined,
+  update: BackgroundUpdate | undefined,
+): Background | undefined {
   if (!update) return current;
   const { count, jobs } = current ?? NONE;
   const entries = Object.entries({ ...jobs, ...update.jobs });

@@ -254,6 +254,10 @@ function agentOptions<T>(args: Argv<T>) {
       type: "boolean",
       describe: "Let commands reach the network, where they are isolated",
     })
+    .option("background", {
+      type: "boolean",
+      describe: "Let sub-agents work while the agent goes on",
+    })
     .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
     .option("plan", {
       type: "boolean",

@@ -89,7 +89,10 @@ export class FollowedTodo {
 
   /** The update that has the item in progress, for work that goes on after its call was answered. */
   async begun(): Promise<FollowUpdate> {
-    const { update } = await this.#close({ plan: this.#started, sentence: "" }, { spent: ZERO_TALLY, before: 0 });
+    const { update } = await this.#close(
+      { plan: this.#started, sentence: "" },
+      { spent: ZERO_TALLY, before: 0 },
+    );
     return update;
   }
 

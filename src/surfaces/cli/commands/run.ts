@@ -29,6 +29,7 @@ export interface RunFlags extends OutputFlags {
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
+  background?: boolean | undefined;
   state?: string | undefined;
 }
 
@@ -101,7 +102,19 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  * are only ever added to, commands always among them: `--yes` alone takes them away.
  */
 export async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
+  {
+    model,
+    plan,
+    preset,
+    approve,
+    dir,
+    shell,
+    network,
+    ask,
+    yes,
+    maxTurns,
+    background,
+  }: Omit<RunFlags, "task">,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
@@ -122,6 +135,7 @@ export async function settingsFrom(
     ...(network !== undefined && { network }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
+    ...(background !== undefined && { background }),
   };
   if (settings.shell && settings.dir === undefined) {
     fail("--shell runs commands in a directory: add --dir, such as --dir .");
