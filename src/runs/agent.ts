@@ -14,7 +14,7 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
 import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
-import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
+import { DEFAULT_BUDGET, type BudgetOptions } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
@@ -75,7 +75,7 @@ export function createRunAgent({
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
 }): RunAgent {
-  const { plan, preset, approve, maxTurns } = settings;
+  const { plan, preset, approve } = settings;
   const asked = toolsToAskFor(settings);
   const { graph } = createDeepAgent({
     model,
@@ -97,18 +97,24 @@ export function createRunAgent({
     ...directory(settings),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
-  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+  const account = accountOf(settings);
+  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
   return {
     graph: run,
-    stream: (input, options) => run.stream(input, options as object),
+    stream: (input, options) => {
+      // A person may have been asked since the last one.
+      account.begin();
+      return run.stream(input, options as object);
+    },
   };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
-function accountOf(maxTurns: number | undefined): Account {
-  if (maxTurns === undefined) return new Account({ limits: DEFAULT_BUDGET, isResumable: true });
+function accountOf({ maxTurns, budget }: RunSettings): Account {
+  const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
+  if (maxTurns === undefined) return new Account({ limits, isResumable: true });
   const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
-  return new Account({ limits: { modelCalls: maxTurns }, isResumable: true, text });
+  return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
 }
 
 /** Where anything is asked for, commands are, whatever the settings were put together from. */

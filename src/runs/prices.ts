@@ -1,14 +1,5 @@
 import { HarnessError } from "../errors.ts";
-import type { Usage } from "./events.ts";
-
-/** US dollars per million tokens. */
-export interface Prices {
-  input: number;
-  output: number;
-  cached: number;
-}
-
-const MILLION = 1_000_000;
+import type { Prices } from "../middleware/budget/prices.ts";
 
 /** Reads `3,15` or `3,15,0.3`: input, output and cached input. Prices change too often to be built in. */
 export function readPrices(text: string | undefined): Prices | undefined {
@@ -23,7 +14,4 @@ export function readPrices(text: string | undefined): Prices | undefined {
   return { input, output, cached };
 }
 
-export function costOf({ inputTokens, outputTokens, cachedTokens }: Usage, prices: Prices): number {
-  const fresh = Math.max(0, inputTokens - cachedTokens);
-  return (fresh * prices.input + cachedTokens * prices.cached + outputTokens * prices.output) / MILLION;
-}
+export { costOf, type Prices } from "../middleware/budget/prices.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BUDGET_LIMITS } from "../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../plan/index.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
@@ -22,6 +23,8 @@ export const RUN_SETTINGS = z.object({
   /** Tools that wait for consent. */
   ask: z.array(z.string()),
   maxTurns: z.number().optional(),
+  /** What a run may spend besides its turns. */
+  budget: BUDGET_LIMITS.optional(),
   /** Whether sub-agents may work in the background. */
   background: z.boolean().optional(),
 });

@@ -4,7 +4,9 @@ import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
+import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
+import { readPrices } from "../../../runs/prices.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -29,6 +31,7 @@ export interface RunFlags extends OutputFlags {
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
+  budget?: string | undefined;
   background?: boolean | undefined;
   state?: string | undefined;
 }
@@ -113,9 +116,10 @@ export async function settingsFrom(
     ask,
     yes,
     maxTurns,
+    budget,
     background,
   }: Omit<RunFlags, "task">,
-  { cwd }: Terminal,
+  { cwd, env }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
   const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool));
@@ -123,7 +127,7 @@ export async function settingsFrom(
     fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
   }
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
-  const { maxTurns: _, ...before } = kept ?? DEFAULT_SETTINGS;
+  const { maxTurns: _, budget: __, ...before } = kept ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
@@ -135,6 +139,7 @@ export async function settingsFrom(
     ...(network !== undefined && { network }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
+    ...(budget !== undefined && { budget: readBudget(budget, readPrices(env["HOLDFAST_PRICES"])) }),
     ...(background !== undefined && { background }),
   };
   if (settings.shell && settings.dir === undefined) {
