@@ -95,7 +95,7 @@ export class AgentTale {
     const owner = this.#ownerOf(helper, call);
     this.#helpers.set(
       call,
-      new AgentTale(owner, { known: this.#seen, isInBackground: isInBackground(args) }),
+      new AgentTale(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
     );
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     return [start, this.#now({ type: "subagent-start", ...job })];
@@ -108,7 +108,7 @@ export class AgentTale {
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
     // One in the background ends when its own story does.
-    if (name !== TASK || isInBackground(args)) return [end];
+    if (name !== TASK || wasStartedInBackground(args)) return [end];
     const helper = String(args["subagent_type"]);
     // It may have ended long before the others of its step, which are saved together.
     const at = this.#helpers.get(call)?.at || this.at;
@@ -137,6 +137,6 @@ export class AgentTale {
   }
 }
 
-function isInBackground({ background }: Record<string, unknown>): boolean {
+function wasStartedInBackground({ background }: Record<string, unknown>): boolean {
   return background === true;
 }

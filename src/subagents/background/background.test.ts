@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { DeepAgentOptions } from "../../deep/options.ts";
+import { makeLeadAgent } from "../../lead/index.ts";
+import { isOvertaken } from "../../middleware/repeats/journal.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 
 const go = { messages: [new HumanMessage("go")] };
@@ -12,7 +14,10 @@ const inThread = { configurable: { thread_id: "t" } };
 const start = (type = "scout", more = {}) =>
   callTool("task", { description: `look with ${type}`, subagent_type: type, background: true, ...more });
 const background = (action: string, id?: string) => callTool("background", { action, ...(id && { id }) });
-type Options = Pick<DeepAgentOptions, "tools" | "interruptOn" | "checkpointer" | "maxConcurrency">;
+type Options = Pick<
+  DeepAgentOptions,
+  "tools" | "interruptOn" | "checkpointer" | "maxConcurrency" | "subagents"
+>;
 const textsOf = (messages: BaseMessage[]) => messages.map(({ text }) => text);
 
 /** Something that both wait for. */
@@ -110,19 +115,20 @@ describe("the background tool", () => {
   });
 
   it("looks without waiting, and cancels with what was found", async () => {
+    const helper = gate();
     const { agent, model } = crewOf(
       [
         start(),
-        async () => (await new Promise((resolve) => setTimeout(resolve, 100)), background("look")),
+        async () => (await helper.opened, background("look")),
         background("cancel", "b1"),
         background("cancel", "b9"),
         "ok",
       ],
-      { scout: [callTool("ls", { path: "/" }), () => new Promise<Step>(() => {})] },
+      { scout: [callTool("ls", { path: "/" }), () => (helper.open(), new Promise<Step>(() => {}))] },
     );
     await agent.invoke(go);
     const [, , looked, cancelled, none] = model.requests.map(({ messages }) => messages.at(-1)!.text);
-    expect(looked).toMatch(/^b1 scout \(look with scout\): at work, 0 s, 1 model calls\./);
+    expect(looked).toMatch(/^b1 scout \(look with scout\): at work, \d+ s, 1 model calls\./);
     expect(cancelled).toContain("ls: ");
     expect(cancelled).toContain("The sub-agent did not finish: it was cancelled.");
     expect(none).toBe("There is no background task.");
@@ -147,6 +153,28 @@ it("a question of a sub-agent in the background surfaces in its caller, and its 
   expect(files).toEqual({ "/a": "x" });
   expect(textsOf(messages).at(-1)).toBe("Done.");
   expect(models["scout"]!.requests).toHaveLength(2);
+});
+
+it("a question that was answered is not open any more when its call has begun", async () => {
+  const saver = new MemorySaver();
+  const overtaken: boolean[] = [];
+  const send = tool(
+    async () => {
+      const { pendingWrites = [] } = (await saver.getTuple(inThread))!;
+      const [task, , asked] = pendingWrites.find(([, channel]) => channel === "__interrupt__")!;
+      overtaken.push(isOvertaken({ id: task, value: (asked as { value: unknown }).value }, pendingWrites));
+      return "sent";
+    },
+    { name: "send", description: "sends", schema: z.object({}) },
+  );
+  const { agent } = crewOf(
+    [start(), "Waiting.", "Done."],
+    { scout: [callTool("send"), "Sent."] },
+    { tools: [send], interruptOn: { send: true }, checkpointer: saver },
+  );
+  await agent.invoke(go, inThread);
+  await agent.invoke(new Command({ resume: { type: "approve" } }), inThread);
+  expect(overtaken).toEqual([true]);
 });
 
 it("a plain answer without an id reaches it too", async () => {
@@ -204,6 +232,36 @@ it("a run that is cancelled stops it, and it goes on with the thread: nothing th
   expect(messages.filter((message) => message.text.includes("Recorded."))).toHaveLength(1);
   expect(models["scout"]!.requests).toHaveLength(4);
 });
+
+it("a sub-agent of a lead agent works in the background, too", async () => {
+  const model = new ScriptedModel([start(), "Waiting.", "There are 3 leaks."]);
+  const agent = makeLeadAgent(
+    { configurable: { subagent_enabled: true, is_plan_mode: true } },
+    {
+      model,
+      background: true,
+      title: { model: new ScriptedModel(["Leaks"], { loop: true }) },
+      subagents: [{ name: "scout", description: "looks", model: new ScriptedModel(["Found 3 leaks."]) }],
+    },
+  );
+  const { messages } = await agent.invoke(go);
+  expect(textsOf(messages).at(-1)).toBe("There are 3 leaks.");
+  expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("Found 3 leaks.");
+});
+
+it("one that is nobody's graph is stopped, too, with a cancel", async () => {
+  const { agent, model } = crewOf(
+    [start("stone"), background("cancel"), "ok"],
+    {},
+    {
+      subagents: [
+        { name: "stone", description: "lies", runnable: { invoke: () => new Promise<object>(() => {}) } },
+      ],
+    },
+  );
+  await agent.invoke(go);
+  expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("it was cancelled");
+}, 10_000);
 
 it("a run that fails stops it", async () => {
   const { agent, models } = crewOf(

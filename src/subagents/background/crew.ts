@@ -50,8 +50,9 @@ export class Crew {
    * work already. `isAsking`: questions of theirs are put here, so an answer may be for them.
    */
   async muster(runtime: ToolRuntime, { isAsking = false } = {}): Promise<Map<string, BackgroundJob>> {
-    const known = jobsOf(runtime);
     const { jobs } = readBackground(runtime.state);
+    if (Object.keys(jobs).length === 0) return new Map();
+    const known = jobsOf(runtime);
     const found = new Map<string, BackgroundJob>();
     for (const [id, entry] of Object.entries(jobs)) {
       const job = known.get(entry.ns);
@@ -159,7 +160,7 @@ async function startedWith(given: Given, { configurable = {} }: ToolRuntime, ns:
   const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
   let oldest: Partial<Given> = {};
   for await (const { checkpoint } of saver.list(place)) {
-    if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values as Partial<Given>;
+    if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values;
   }
   const fields = Object.keys(given).flatMap((field) =>
     oldest[field] === undefined || field === "messages" ? [] : [[field, oldest[field]] as const],

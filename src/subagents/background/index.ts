@@ -15,6 +15,7 @@ import { answered } from "../../middleware/tool-errors/index.ts";
 import { withContent } from "../../middleware/with-content.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { Crew, Ended } from "./crew.ts";
+import { forgetJobs } from "./registry.ts";
 import { backgroundSchema, readBackground } from "./state.ts";
 import { BACKGROUND, backgroundTool, reportText, updatesOf } from "./tool.ts";
 
@@ -31,7 +32,10 @@ export function backgroundHooks(crew: Crew) {
       request: Request,
       handler: (request: Request) => Answer | Promise<Answer>,
     ): Promise<Answer> => {
-      const jobs = await crew.muster(hookRuntime());
+      const runtime = hookRuntime();
+      const jobs = await crew.muster(runtime);
+      // All that the thread does not know of any more have been handed on: no call is under way here.
+      if (jobs.size === 0) forgetJobs(runtime);
       try {
         const answer = await handler(request);
         if (jobs.size > 0 && AIMessage.isInstance(answer) && isFinalAnswer(answer)) {
@@ -91,7 +95,7 @@ function withReports(
 ): ToolMessage | Command {
   if (ended.length === 0) return result;
   const { update = {}, ...rest } = isCommand(result) ? result : { update: { messages: [result] } };
-  const writes = (Array.isArray(update) ? update : Object.entries(update)) as [string, unknown][];
+  const writes = Array.isArray(update) ? update : Object.entries(update);
   const text = ended.map(reportText).join("\n\n");
   const told = (message: BaseMessage): BaseMessage =>
     ToolMessage.isInstance(message) && message.tool_call_id === call ? withMore(message, text) : message;
@@ -103,7 +107,7 @@ function withReports(
 function withMore(message: ToolMessage, text: string): ToolMessage {
   const { content } = message;
   const more = typeof content === "string" ? `${content}\n\n${text}` : [...content, { type: "text", text }];
-  return withContent(message, more as ToolMessage["content"]);
+  return withContent(message, more);
 }
 
 /** The changes of several jobs as one update: a hook cannot write to a channel twice. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
 import type { ToolRuntime } from "../../middleware/loose-tool.ts";
@@ -8,6 +9,9 @@ import { readReport, type Report } from "../report.ts";
 
 /** What has become of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
+
+/** How long one that is stopped may take. LangGraph takes no time; a runnable of another kind may not listen at all. */
+const PATIENCE_MS = 2000;
 
 /** How a job is run. */
 export interface Terms {
@@ -56,10 +60,10 @@ export class BackgroundJob {
     this.#follow(runtime);
   }
 
-  /** Stops it, and resolves when nothing of it runs any more. What it has finished is kept. */
+  /** Stops it, and resolves when it has stopped, or does not listen. What it has finished is kept. */
   async stop(): Promise<void> {
     this.#abort.abort();
-    await this.end;
+    await Promise.race([this.end, sleep(PATIENCE_MS, undefined, { ref: false })]);
   }
 
   /** What it has come to so far. `reason`: why it goes no further. */
