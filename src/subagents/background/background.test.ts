@@ -1,5 +1,6 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -276,12 +277,21 @@ it("a run that fails stops it", async () => {
 });
 
 it("costs nothing where it is not switched on, and little where it is", async () => {
-  const sent = async (options: { background?: boolean }) => {
+  const tokens = async (options: { background?: boolean }) => {
     const model = new ScriptedModel(["ok"]);
-    await createDeepAgent({ model, ...options }).invoke(go);
-    return JSON.stringify(model.requests[0]!.tools);
+    const checkpointer = new MemorySaver();
+    await createDeepAgent({ model, checkpointer, ...options }).invoke(go, inThread);
+    const { messages, tools } = model.requests[0]!;
+    const steps = Object.keys(checkpointer.storage["t"]![""]!).length;
+    return { fixed: encode(messages[0]!.text + JSON.stringify(tools)).length, steps };
   };
-  const plain = await sent({});
-  expect(plain).not.toContain("background");
-  expect((await sent({ background: true })).length - plain.length).toBeLessThan(800);
+  const [plain, off, on] = [
+    await tokens({}),
+    await tokens({ background: false }),
+    await tokens({ background: true }),
+  ];
+  expect(off).toEqual(plain);
+  expect(on.fixed - plain.fixed).toBeLessThanOrEqual(130);
+  // One at the end of a run, where it waits.
+  expect(on.steps - plain.steps).toBe(1);
 });
