@@ -11,5 +11,6 @@ export const BACKGROUND_TEXTS = {
   ended:
     "<system_reminder>The background task {id} ({name}) has ended. Its report:\n{report}</system_reminder>",
   cancelled: "it was cancelled",
+  told: "Their reports came with the other results of this turn.",
   none: "There is no background task.",
 };

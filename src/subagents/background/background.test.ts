@@ -226,7 +226,7 @@ it("a run that is cancelled stops it, and it goes on with the thread: nothing th
     },
     { tools: [record], checkpointer: new MemorySaver() },
   );
-  await expect(agent.invoke(go, { ...inThread, signal: controller.signal })).rejects.toThrow();
+  await expect(agent.invoke(go, { ...inThread, signal: controller.signal })).rejects.toThrow(/abort/i);
   const { messages } = await agent.invoke(null as never, inThread);
   expect(done).toEqual(["first", "second"]);
   expect(textsOf(messages).at(-1)).toBe("Done.");
@@ -263,6 +263,46 @@ it("one that is nobody's graph is stopped, too, with a cancel", async () => {
   await agent.invoke(go);
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("it was cancelled");
 }, 10_000);
+
+it("a report that came with a result before a stop does not come again after it", async () => {
+  const saver = new MemorySaver();
+  const ended = gate();
+  const stop = new AbortController();
+  const schema = z.object({});
+  const late = tool(async () => (await ended.opened, "noted"), {
+    name: "late",
+    description: "notes",
+    schema,
+  });
+  const isSaved = async () =>
+    (await saver.getTuple(inThread))!.pendingWrites!.some(([, , value]) =>
+      JSON.stringify(value).includes("noted"),
+    );
+  const cut = tool(
+    async () => {
+      if (stop.signal.aborted) return "cut";
+      while (!(await isSaved())) await new Promise((resolve) => setTimeout(resolve, 5));
+      stop.abort();
+      return new Promise<string>(() => {});
+    },
+    { name: "cut", description: "cuts", schema, metadata: { annotations: { readOnlyHint: true } } },
+  );
+  const { agent } = crewOf(
+    [start(), [callTool("late"), callTool("cut")], callTool("cut"), "Done."],
+    { scout: ["Found 3 leaks."] },
+    { tools: [late, cut], checkpointer: saver },
+  );
+  const run = async () => {
+    const stream = await agent.stream(go, { ...inThread, streamMode: "custom", signal: stop.signal });
+    for await (const chunk of stream as AsyncIterable<{ type: string }>) {
+      if (chunk.type === "subagent-end") setTimeout(ended.open, 20);
+    }
+  };
+  await expect(run()).rejects.toThrow(/abort/i);
+  const { messages } = await agent.invoke(null as never, inThread);
+  expect(textsOf(messages).at(-1)).toBe("Done.");
+  expect(textsOf(messages).filter((text) => text.includes("Found 3 leaks."))).toHaveLength(1);
+});
 
 it("a run that fails stops it", async () => {
   const { agent, models } = crewOf(

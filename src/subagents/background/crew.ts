@@ -57,7 +57,7 @@ export class Crew {
     for (const [id, entry] of Object.entries(jobs)) {
       const job = known.get(entry.ns);
       if (job && !isDue(job, runtime, isAsking)) {
-        if (job.startedIn !== runtime.writer) job.turnTo(runtime);
+        job.turnTo(runtime);
         found.set(id, job);
         continue;
       }

@@ -55,7 +55,10 @@ export function backgroundHooks(crew: Crew) {
       const result = await answered(request, handler);
       const { id, name } = request.toolCall;
       const runtime = hookRuntime();
-      if (name === BACKGROUND || Object.keys(readBackground(runtime.state).jobs).length === 0) return result;
+      // In a step that is taken up again, another call may have its report already, which is not in the state yet.
+      const isTakenUp = runtime.configurable?.["__pregel_resuming"] === true;
+      const isNone = Object.keys(readBackground(runtime.state).jobs).length === 0;
+      if (name === BACKGROUND || isTakenUp || isNone) return result;
       return withReports(result, await crew.collect(await crew.muster(runtime), runtime, id), id);
     },
     afterAgent: {

@@ -47,15 +47,12 @@ export class BackgroundJob {
     this.startedIn = terms.runtime.writer;
     this.#stream = new ChildStream(terms.runtime.configurable?.[STREAM_KEY]);
     this.#follow(terms.runtime);
-    this.end = terms
-      .turn(() => this.#run(terms))
-      .then((settled) => {
-        this.settled = settled;
-      });
+    this.end = this.#work(terms);
   }
 
   /** Its caller is in another invocation now, which goes on where the last one stopped. */
   turnTo(runtime: ToolRuntime): void {
+    if (runtime.writer === this.#writer) return;
     this.#stream.turnTo(runtime.configurable?.[STREAM_KEY]);
     this.#follow(runtime);
   }
@@ -77,8 +74,15 @@ export class BackgroundJob {
     const { externalAbortSignal: ofRun = signal } = (configurable?.["__pregel_abort_signals"] ?? {}) as {
       externalAbortSignal?: AbortSignal;
     };
-    if (ofRun?.aborted) this.#abort.abort();
-    ofRun?.addEventListener("abort", () => this.#abort.abort(), { once: true });
+    if (!ofRun) return;
+    // Not on the signal itself: Node takes more than ten listeners for a leak.
+    const stopped = AbortSignal.any([ofRun]);
+    if (stopped.aborted) this.#abort.abort();
+    stopped.addEventListener("abort", () => this.#abort.abort(), { once: true });
+  }
+
+  async #work(terms: Terms): Promise<void> {
+    this.settled = await terms.turn(() => this.#run(terms));
   }
 
   async #run({ runtime, budget, ns, isResumed, mayTakeAnswer }: Terms): Promise<Settled> {

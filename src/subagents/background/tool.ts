@@ -60,7 +60,7 @@ function answer(call: string, content: string): ToolMessage {
 
 /** The reports as one result, with the changes of each for the reducers. */
 function handedOver(call: string, ended: readonly Ended[]): ToolMessage | Command {
-  const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.none;
+  const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told;
   return new Command({ update: [["messages", [answer(call, text)]], ...updatesOf(ended)] });
 }
 
