@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import type { PermissionRule } from "../files/index.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -25,7 +26,7 @@ import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
-import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import {
@@ -35,6 +36,7 @@ import {
   type DefaultMiddlewareName,
   type SubagentSpec,
 } from "./options.ts";
+import { sharedFields } from "./shared-fields.ts";
 import type { CreateDeepAgent } from "./types.ts";
 
 /**
@@ -53,23 +55,31 @@ interface Place {
   depth: number;
   /** One for the whole tree. */
   budget: Budget;
+  /** The rules for files of the agents above that have others than this one. */
+  permissions?: readonly (readonly PermissionRule[])[];
+  /** It has its parent's conversation and, to begin its requests alike, the `task` tool; it may not use that. */
+  isFork?: boolean;
 }
 
-function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
+function assemble(options: DeepAgentOptions, place: Place): object {
+  const { depth, budget, isFork = false } = place;
   const model = toModel(options.model);
   const tools = options.tools ?? [];
   const skills = libraryOf(options);
-  const workspace = new Workspace(options, skills);
+  const workspace = new Workspace(options, { skills, above: place.permissions });
   const plan = options.plan === false ? undefined : planParts(options.plan);
+  const mayDelegate = depth < (options.maxDepth ?? 1);
   const subagents =
-    depth < (options.maxDepth ?? 1)
+    mayDelegate || isFork
       ? // They have the skills that were read here.
         compile({ ...options, ...(skills && { skills: [skills.placed] }) }, model, {
+          ...place,
           depth: depth + 1,
-          budget,
+          isFork: false,
         })
       : [];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
+  const delegating = options.background ? ["task", "background"] : ["task"];
+  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), ...delegating]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const instructions = typeof options.instructions === "object" ? options.instructions : [];
@@ -89,7 +99,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
             subagents,
             plan: hasOwnPlan ? plan : undefined,
             budget,
+            ...picked(options, ["background"]),
             ...(maxConcurrency !== undefined && { maxConcurrency }),
+            ...(!mayDelegate && { refusal: FORK_REFUSAL }),
           }),
         ]
       : []),
@@ -193,11 +205,25 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
       spec.modelSettings ?? {},
       `createDeepAgent: subagents.${spec.name}`,
     );
+    const { name, description, timeLimit, fork = false, permissions } = spec;
+    const above = permissions && options.permissions ? [options.permissions] : [];
+    const ownPlace = {
+      ...place,
+      permissions: [...(place.permissions ?? []), ...above],
+      isFork: fork,
+    };
     let agent: CompiledSubagent["runnable"] | undefined;
     const build = (): CompiledSubagent["runnable"] =>
-      (agent ??= assemble(childOptions(spec, options, own), place) as CompiledSubagent["runnable"]);
-    const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
-    return { name: spec.name, description: spec.description, runnable, ownsFiles: true };
+      (agent ??= assemble(childOptions(spec, options, own), ownPlace) as CompiledSubagent["runnable"]);
+    return {
+      name,
+      description,
+      runnable: { invoke: (input: never, config?: never) => build().invoke(input, config) },
+      ownsFiles: true,
+      stateFields: sharedFields(options.stateSchema, spec.stateSchema, name),
+      fork,
+      ...(timeLimit !== undefined && { timeLimit }),
+    };
   });
 }
 
@@ -223,12 +249,17 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "loopGuard",
     "subagents",
     "maxConcurrency",
+    "background",
     "maxDepth",
   ]);
   const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
   const tools = spec.tools ?? parent.tools;
+  const { permissions, stateSchema, interruptOn } = spec;
   return {
     ...inherited,
+    ...(permissions && { permissions }),
+    ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
+    ...(stateSchema !== undefined && { stateSchema }),
     name: spec.name,
     model,
     // A person who approves the main plan is not asked about the plan of every helper.

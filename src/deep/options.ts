@@ -13,15 +13,12 @@ import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
-import type { CompiledSubagent } from "../subagents/spec.ts";
+import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
 
 export type AnyTool = ClientTool | ServerTool;
 
 /** A sub-agent described by its parts. What it leaves out it has from its parent. */
-export interface SubagentSpec {
-  name: string;
-  /** Tells the model when to use it. */
-  description: string;
+export interface SubagentSpec extends SubagentTerms {
   /** Its instructions; `prompt` is the same. */
   systemPrompt?: string;
   prompt?: string;
@@ -34,6 +31,16 @@ export interface SubagentSpec {
   middleware?: readonly AnyAgentMiddleware[];
   plan?: false | PlanOptions;
   responseFormat?: ResponseFormat;
+  /** Rules for its files, which come on top of the parent's: what either denies is denied. */
+  permissions?: readonly PermissionRule[];
+  /** Tools that wait for consent, beside the parent's; `false` for one that waits there and need not here. */
+  interruptOn?: Record<string, boolean | ConsentRule>;
+  /**
+   * Fields of its state. Those that the parent's `stateSchema` has too are given to it, and its changes come back: of a
+   * list what was added, of a record the entries that changed, else the value. They go through the parent's reducer,
+   * which a shared field must have, as several sub-agents may change it at the same time.
+   */
+  stateSchema?: StateDefinitionInit;
 }
 
 /** Options of `createDeepAgent`. */
@@ -62,6 +69,11 @@ export interface DeepAgentOptions {
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
+  /**
+   * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent goes on, and their reports
+   * come with later tool results. An agent that would end waits for them. Default: no, and it costs nothing.
+   */
+  background?: boolean;
   /** How deep sub-agents may call sub-agents. Default 1: they do not. */
   maxDepth?: number;
   /** Options of `planMiddleware`; `false` leaves planning out. */

@@ -40,6 +40,7 @@ const OPTIONS = z
     loopGuard: LOOP_GUARD,
     budget: BUDGET,
     subagents: SUBAGENT_LIST,
+    background: z.boolean(),
     middleware,
     interruptOn: INTERRUPT_ON,
     repeats: REPEATS,

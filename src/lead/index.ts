@@ -4,6 +4,7 @@ import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
+import { withPermissions } from "../files/index.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -141,6 +142,7 @@ function chain(
             ),
             plan,
             budget,
+            ...(options.background !== undefined && { background: options.background }),
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
         ]
@@ -175,16 +177,19 @@ function helpers(
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
     const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
+    const { timeLimit, fork, permissions = [], stateSchema } = spec;
+    const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
     const agent = createDeepAgent({
       name,
       plan,
       maxDepth: 0,
       model: modelOf(spec),
-      backend: sandboxes.backend,
+      backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
       canExecute: true,
       ...(skills && { skills, skillsFolder: SKILLS_FOLDER }),
-      ...(sandbox?.permissions && { permissions: sandbox.permissions }),
-      ...(interruptOn && { interruptOn }),
+      permissions,
+      ...(consent && { interruptOn: consent }),
+      ...(stateSchema !== undefined && { stateSchema }),
       ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
       middleware,
@@ -196,10 +201,16 @@ function helpers(
     });
     // The caller's files are also there in a run without a thread.
     const runnable = {
-      invoke: (input: object, config: RunContext = {}) =>
-        agent.invoke(input as never, inThread(config) as never),
+      invoke: (input: object, config: RunContext = {}) => agent.invoke(input, inThread(config) as never),
     };
-    return { name, description, runnable: runnable as CompiledSubagent["runnable"], ownsFiles: true };
+    return {
+      name,
+      description,
+      runnable: runnable as CompiledSubagent["runnable"],
+      ownsFiles: true,
+      ...(timeLimit !== undefined && { timeLimit }),
+      ...(fork !== undefined && { fork }),
+    };
   });
 }
 

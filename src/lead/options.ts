@@ -40,6 +40,8 @@ export interface LeadOptions {
   /** What a run may spend, its sub-agents' work included, as in `createDeepAgent`. Default: 1,000 model calls. */
   budget?: false | BudgetOptions;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** Whether sub-agents may work in the background, as in `createDeepAgent`. */
+  background?: boolean;
   /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
   middleware?: readonly AnyAgentMiddleware[];
   /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */

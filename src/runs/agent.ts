@@ -15,7 +15,7 @@ import type { AnyTool, DeepAgentOptions } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
-import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
+import { DEFAULT_BUDGET, type BudgetOptions } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
@@ -89,7 +89,7 @@ export function createRunAgent({
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
 }): RunAgent {
-  const { plan, preset, approve, maxTurns } = settings;
+  const { plan, preset, approve } = settings;
   const mode = chosenMode(settings, project?.config);
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
@@ -100,6 +100,7 @@ export function createRunAgent({
     plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
     budget: false,
+    background: settings.background ?? false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
@@ -117,18 +118,24 @@ export function createRunAgent({
     ...directory(settings, project?.config),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
-  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+  const account = accountOf(settings);
+  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
   return {
     graph: run,
-    stream: (input, options) => run.stream(input, options as object),
+    stream: (input, options) => {
+      // A person may have been asked since the last one.
+      account.begin();
+      return run.stream(input, options as object);
+    },
   };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
-function accountOf(maxTurns: number | undefined): Account {
-  if (maxTurns === undefined) return new Account({ limits: DEFAULT_BUDGET, isResumable: true });
+function accountOf({ maxTurns, budget }: RunSettings): Account {
+  const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
+  if (maxTurns === undefined) return new Account({ limits, isResumable: true });
   const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
-  return new Account({ limits: { modelCalls: maxTurns }, isResumable: true, text });
+  return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
 }
 
 /** In plan mode a person approves a plan before it is begun. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BUDGET_LIMITS } from "../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../plan/index.ts";
 import { MODES, type Mode } from "../project/index.ts";
 
@@ -27,6 +28,10 @@ export const RUN_SETTINGS = z.object({
   /** `false`: the files are not read by which the project in `dir` tells agents how to work. */
   project: z.boolean().optional(),
   maxTurns: z.number().optional(),
+  /** What a run may spend besides its turns. */
+  budget: BUDGET_LIMITS.optional(),
+  /** Whether sub-agents may work in the background. */
+  background: z.boolean().optional(),
 });
 
 /** The mode that somebody has chosen, if somebody has. */

@@ -34,10 +34,18 @@ export interface OpenWorkspace {
 
 type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 
+/** What a workspace has from elsewhere. */
+export interface WorkspaceParts {
+  skills?: SkillLibrary | undefined;
+  /** The rules of the agents that this one works for, the outermost first. */
+  above?: readonly (readonly PermissionRule[])[] | undefined;
+}
+
 /** Makes the backend for a call. */
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
-  readonly #permissions: readonly PermissionRule[];
+  /** Each list of rules holds by itself. */
+  readonly #permissions: readonly (readonly PermissionRule[])[];
   readonly #skills: SkillLibrary | undefined;
   /** Whether commands can be run. */
   readonly canExecute: boolean;
@@ -45,12 +53,12 @@ export class Workspace {
   /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
   constructor(
     { backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions,
-    skills?: SkillLibrary,
+    { skills, above = [] }: WorkspaceParts = {},
   ) {
     checkOptions({ backend, permissions, canExecute }, { name: "Files", schema: WORKSPACE_OPTIONS });
     compileRules(permissions);
     this.#make = typeof backend === "function" ? backend : () => backend;
-    this.#permissions = permissions;
+    this.#permissions = [...above, permissions].filter(({ length }) => length > 0);
     this.#skills = skills;
     this.canExecute = runsCommands({ backend, canExecute });
   }
@@ -85,7 +93,7 @@ export class Workspace {
   }
 
   #guarded(backend: FileBackend): FileBackend {
-    const held = this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+    const held = this.#permissions.reduce(withPermissions, backend);
     return this.#skills ? withSkills(held, this.#skills) : held;
   }
 }

@@ -217,6 +217,33 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
   });
 
+  it("stops when its --budget is used up, says which, and goes on with another", async () => {
+    const used = (response: FixtureResponse) => ({
+      ...response,
+      usage: { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 },
+    });
+    script = [used(PLAN), used(call("ls", {})), used(call("ls", {}))];
+    const stopped = await holdfast(["run", "--budget", "tokens=2000", "--thread", "t", "A garden"]);
+    expect(stopped.code).toBe(3);
+    expect(stopped.out).toContain("Stopped after 2,000 tokens, the most for one run (0/2");
+    script = [used(call("ls", {}))];
+    const again = await holdfast(["resume", "t", "--json", "--budget", "cost=0.001"], {
+      env: { HOLDFAST_PRICES: "3,15" },
+    });
+    expect(eventsOf(again.out).at(-1)).toMatchObject({ outcome: "open", reason: "cost-limit" });
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect(await holdfast(["resume", "t", "--budget", "minutes=5"])).toMatchObject({ code: 0 });
+  });
+
+  it("lets sub-agents work in the background", async () => {
+    const job = { description: "Count the beds", subagent_type: "general-purpose", background: true };
+    script = [call("task", job), say("Three beds."), say("Three beds."), say("Three beds.")];
+    const { code, out } = await holdfast(["run", "--background", "--no-plan", "A garden"]);
+    expect(code).toBe(0);
+    expect(out).toContain("Three beds.");
+    expect(JSON.stringify(requests().at(-1)!.messages)).toContain("The background task b1");
+  });
+
   it("stops after --max-turns also without a plan, and goes on", async () => {
     script = [call("ls", {})];
     const stopped = await holdfast(["run", "--no-plan", "--max-turns", "1", "--thread", "t", "Go"]);
@@ -700,6 +727,8 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["plan", "eidt", "t"], "Unknown command eidt; did you mean plan edit?"],
     [["Fix the bug"], "for a task it is holdfast run 'Fix the bug'"],
     [["run", "--prest=lean", "x"], "Unknown flag --prest; did you mean --preset?"],
+    [["run", "--budget", "hours=3", "x"], '--budget is "hours=3"; hours=3: write amounts above 0 of tokens'],
+    [["run", "--budget", "cost=3", "x"], "--budget has a cost: set HOLDFAST_PRICES"],
     [["run", "--max-tuns", "3", "x"], "Unknown flag --max-tuns; did you mean --max-turns?"],
     [["run", "--no-paln", "x"], "Unknown flag --no-paln; did you mean --no-plan?"],
     [["run", "-z", "x"], "Unknown flag -z; see holdfast run --help."],

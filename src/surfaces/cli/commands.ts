@@ -256,6 +256,12 @@ function modelOptions<T>(args: Argv<T>) {
       describe: "Stop after so many turns, sub-agents' included; resume goes on",
       coerce: wholeNumber("max-turns")<number | undefined>,
     })
+    .option("budget", {
+      type: "string",
+      requiresArg: true,
+      describe:
+        "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume goes on",
+    })
     .option("timeout", {
       type: "number",
       describe: "Give up a model that is silent for so many seconds ($HOLDFAST_TIMEOUT, or 300)",
@@ -298,6 +304,10 @@ function agentOptions<T>(args: Argv<T>) {
     .option("network", {
       type: "boolean",
       describe: "Let commands reach the network, where they are isolated",
+    })
+    .option("background", {
+      type: "boolean",
+      describe: "Let sub-agents work while the agent goes on",
     })
     .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
     .option("plan", {

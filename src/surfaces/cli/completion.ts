@@ -36,6 +36,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "-a": NOTHING,
   "--limit": NOTHING,
   "--max-turns": NOTHING,
+  "--budget": NOTHING,
   "--timeout": NOTHING,
 };
 

@@ -113,6 +113,13 @@ function Answered({ entry: { question, answer } }: { entry: QuestionEntry }) {
   );
 }
 
+const USED_UP: Readonly<Record<NonNullable<EndEntry["reason"]>, string>> = {
+  "turn-limit": "Its turns are used up",
+  "token-limit": "Its tokens are used up",
+  "cost-limit": "Its money is used up",
+  "time-limit": "Its time is used up",
+};
+
 function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
   switch (outcome) {
     case "failed":
@@ -127,8 +134,7 @@ function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
     case "open":
       return (
         <p className="note">
-          {reason === "turn-limit" ? "Its turns are used up" : "The run ended with items left to do"}; Resume
-          goes on.
+          {reason === undefined ? "The run ended with items left to do" : USED_UP[reason]}; Resume goes on.
         </p>
       );
     case "waiting":

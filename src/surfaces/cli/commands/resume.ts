@@ -2,8 +2,10 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
+import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
+import { readPrices } from "../../../runs/prices.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -22,6 +24,7 @@ export interface ResumeFlags extends OutputFlags, ProjectFlags {
   model?: string | undefined;
   dir?: string | undefined;
   maxTurns?: number | undefined;
+  budget?: string | undefined;
   state?: string | undefined;
 }
 
@@ -39,6 +42,9 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       ...(flags.model !== undefined && { model: flags.model }),
       ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
       ...(flags.project !== undefined && { project: flags.project }),
+      ...(flags.budget !== undefined && {
+        budget: readBudget(flags.budget, readPrices(terminal.env["HOLDFAST_PRICES"])),
+      }),
     };
     return perform({
       terminal,

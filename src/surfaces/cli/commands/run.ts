@@ -6,7 +6,9 @@ import type { PresetName } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
+import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
+import { readPrices } from "../../../runs/prices.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -33,6 +35,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
+  budget?: string | undefined;
+  background?: boolean | undefined;
   state?: string | undefined;
 }
 
@@ -108,15 +112,16 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  */
 export async function settingsFrom(
   flags: Omit<RunFlags, "task">,
-  { cwd }: Terminal,
+  { cwd, env }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const { model, plan, preset, approve, dir, shell, network, ask, yes, mode, project, maxTurns } = flags;
+  const { model, plan, preset, approve, dir, shell, network, ask, yes, mode, project } = flags;
+  const { maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
   if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
   if (mode === "plan" && plan === false) fail("--mode plan needs a plan: leave out --no-plan.");
-  const { maxTurns: _, ...before } = known ?? DEFAULT_SETTINGS;
+  const { maxTurns: _, budget: __, ...before } = known ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
@@ -130,6 +135,8 @@ export async function settingsFrom(
     ...(project !== undefined && { project }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
+    ...(budget !== undefined && { budget: readBudget(budget, readPrices(env["HOLDFAST_PRICES"])) }),
+    ...(background !== undefined && { background }),
   };
   if (settings.shell && settings.dir === undefined) {
     fail("--shell runs commands in a directory: add --dir, such as --dir .");
