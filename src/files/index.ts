@@ -28,7 +28,7 @@ export { parsePath } from "./paths.ts";
 export { checkPermission, type FileAction, type Permission, type PermissionRule } from "./permissions.ts";
 export { replaceText } from "./replace-text.ts";
 export { bubblewrapWorks } from "./shell/bubblewrap.ts";
-export { isIsolated, shellBackend, type ShellOptions } from "./shell/index.ts";
+export { isIsolated, shellBackend, type Isolation, type ShellOptions } from "./shell/index.ts";
 export { renderExecution } from "./shell/run-command.ts";
 export { stateFiles, type StateBackend } from "./state.ts";
 export { storeBackend } from "./store.ts";
