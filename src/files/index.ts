@@ -18,6 +18,7 @@ export { compositeBackend } from "./composite.ts";
 export { createBackend } from "./create.ts";
 export { diskBackend, type DiskOptions } from "./disk/index.ts";
 export type { FileChange } from "./file-table.ts";
+export { FROZEN_FILES } from "./frozen-files.ts";
 export { renderGrep } from "./grep.ts";
 export { diffFiles, mergeFiles, type FilesUpdate } from "./merge-files.ts";
 export { mergeText, type MergedText } from "./merge-text.ts";

@@ -12,13 +12,21 @@ import type { InterruptOnConfig } from "langchain";
 import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
-import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
+import {
+  compositeBackend,
+  diskBackend,
+  FROZEN_FILES,
+  isIsolated,
+  shellBackend,
+  withPermissions,
+} from "../files/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
+import type { SqliteSaver } from "../storage/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { isRunForUser } from "./run-for-user.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
@@ -93,7 +101,7 @@ export function createRunAgent({
         : Object.fromEntries(WRITING_TOOLS.map((tool) => [tool, STARTED_FILES]))),
       ...Object.fromEntries(asked.map((tool) => [tool, CONSENT])),
     },
-    ...directory(settings),
+    ...directory(settings, checkpointer),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
@@ -125,24 +133,30 @@ const STARTED_FILES: InterruptOnConfig = {
   when: ({ toolCall }) => isRunForUser(String(toolCall.args["file_path"] ?? "")),
 };
 
+/** What SQLite keeps of a file, beside it. */
+const DATABASE_FILES = ["", "-wal", "-shm", "-journal"];
+
 type Directory = Pick<
   DeepAgentOptions,
-  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
+  "backend" | "canExecute" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
-function directory({ dir, shell, network }: RunSettings): Directory {
+function directory(
+  { dir, shell, network = false, sandbox = "auto" }: RunSettings,
+  checkpointer: BaseCheckpointSaver,
+): Directory {
   if (dir === undefined) return {};
-  const disk = shell ? shellBackend(dir, { network: network ?? false }) : diskBackend(dir);
+  // What other threads said is no business of a command.
+  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
+  const hidden = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
+  const disk = shell
+    ? shellBackend(dir, { isolation: sandbox, network, hidden })
+    : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   return {
     backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
-    permissions: [
-      { effect: "deny", operations: ["write", "delete"], paths: ["**/.git", "**/.git/**"] },
-      // Commands can write there all the same where they are not isolated; each of them is asked for.
-      ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
-    ],
     ...(shell && {
-      systemPrompt: commandsPrompt(dir, { isolated: isIsolated(), network: network ?? false }),
+      systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation: sandbox }), network }),
     }),
     resultFolder: `${OWN_FOLDER}/results`,
     summarization: { folder: `${OWN_FOLDER}/history` },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ISOLATIONS } from "../files/shell/index.ts";
 import { PRESET_NAMES } from "../plan/index.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
@@ -15,6 +16,8 @@ export const RUN_SETTINGS = z.object({
   startedIn: z.string().optional(),
   /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
+  /** Whether commands are isolated: where that works, always, or never. Default `auto`. */
+  sandbox: z.enum(ISOLATIONS).optional(),
   /** Whether isolated commands reach the network. */
   network: z.boolean().optional(),
   /** Consent was given to everything (`--yes`). */

@@ -2,6 +2,8 @@ import { mkdir, realpath } from "node:fs/promises";
 import type { Execution, FileBackend, FileResult } from "../backend.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { fail } from "../failures.ts";
+import { FROZEN_FILES } from "../frozen-files.ts";
+import { withPermissions } from "../with-permissions.ts";
 import { bubblewrapWorks, inNamespaces } from "./bubblewrap.ts";
 import { freeze } from "./frozen.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
@@ -67,7 +69,8 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     ...disk
   } = options;
   return {
-    ...diskBackend(root, disk),
+    // What commands cannot write, files tools cannot write either.
+    ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
     async execute(command, call = {}) {
       if (process.platform === "win32") return fail("Commands need a POSIX system.");
       if (command.trim() === "") return fail("The command is empty.");

@@ -5,19 +5,8 @@ import { join } from "node:path";
 import { FROZEN_NAMES } from "./frozen.ts";
 import { KEYS } from "./home.ts";
 
-/** Makes the profiles of macOS' own sandbox; an optional peer, so its types are not here. */
-const PACKAGE = "@anthropic-ai/sandbox-runtime";
-
-/** As much of it as is used. */
-interface SeatbeltRuntime {
-  SandboxManager: {
-    initialize(rules: SeatbeltRules): Promise<void>;
-    wrapWithSandbox(command: string, shell: string, rules: SeatbeltRules): Promise<string>;
-  };
-}
-
 /** What a command may do. Without `network` it may reach everything; an empty list of domains is none. */
-interface SeatbeltRules {
+interface Rules {
   network?: { allowedDomains: string[]; deniedDomains: string[] };
   filesystem: { denyRead: string[]; allowWrite: string[]; denyWrite: string[] };
 }
@@ -29,13 +18,15 @@ export function seatbeltIsThere(): boolean {
 
 function packagePath(): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve(PACKAGE);
+    return createRequire(import.meta.url).resolve("@anthropic-ai/sandbox-runtime");
   } catch {
     return undefined;
   }
 }
 
-let started: { network: boolean; runtime: Promise<SeatbeltRuntime> } | undefined;
+let started:
+  | { network: boolean; runtime: Promise<typeof import("@anthropic-ai/sandbox-runtime")> }
+  | undefined;
 
 /**
  * The words that run a command in macOS' sandbox. Undefined where other commands of this process have the network and
@@ -49,7 +40,7 @@ export async function inSeatbelt(
   const rules = seatbeltRules(root, bounds);
   started ??= {
     network: bounds.network,
-    runtime: import(PACKAGE).then(async (runtime: SeatbeltRuntime) => {
+    runtime: import("@anthropic-ai/sandbox-runtime").then(async (runtime) => {
       await runtime.SandboxManager.initialize(rules);
       return runtime;
     }),
@@ -63,7 +54,7 @@ export async function inSeatbelt(
 export function seatbeltRules(
   root: string,
   { network, hidden }: { network: boolean; hidden: readonly string[] },
-): SeatbeltRules {
+): Rules {
   return {
     ...(!network && { network: { allowedDomains: [], deniedDomains: [] } }),
     filesystem: {

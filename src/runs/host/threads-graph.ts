@@ -1,6 +1,7 @@
 import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent } from "../agent.ts";
+import { isolationNotice } from "../isolation.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
@@ -31,12 +32,15 @@ export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOpti
       const model = await modelOf(wanted.model);
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+      const notice = [isolationNotice(settings), model.isFallback ? FALLBACK : undefined]
+        .filter((line) => line !== undefined)
+        .join(" ");
       return {
         agent: createRunAgent({ settings, model: model.model, checkpointer: saver }),
         model,
         settings,
         ...(dir !== undefined && { dir }),
-        ...(model.isFallback && { notice: FALLBACK }),
+        ...(notice !== "" && { notice }),
       };
     },
     reader: async (thread) => {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./choices.ts";
+import { APPROVALS, FORMATS, PRESETS, SANDBOXES, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { commandPath } from "./unknown-words.ts";
@@ -24,6 +24,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "-m": models,
   "--preset": () => PRESETS,
   "--approve": () => APPROVALS,
+  "--sandbox": () => SANDBOXES,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],

@@ -1,6 +1,7 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
+import { isolationNotice } from "../../runs/isolation.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { readPrices } from "../../runs/prices.ts";
 import type { RunSettings } from "../../runs/settings.ts";
@@ -39,6 +40,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
   const settings = settingsFor(model.name, options);
+  const notices = [isolationNotice(settings), model.isFallback ? asTyped(FALLBACK, env) : undefined];
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
@@ -69,7 +71,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       task,
       resumed,
       dir: settings.dir,
-      notice: model.isFallback ? asTyped(FALLBACK, env) : undefined,
+      notice: notices.filter((line) => line !== undefined).join(" ") || undefined,
       prices,
       onEnd: async (end) => {
         const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import type { Isolation } from "../../../files/index.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
@@ -26,6 +27,7 @@ export interface RunFlags extends OutputFlags {
   shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
+  sandbox?: Isolation | undefined;
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
@@ -101,7 +103,7 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  * are only ever added to, commands always among them: `--yes` alone takes them away.
  */
 export async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
+  { model, plan, preset, approve, dir, shell, sandbox, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
@@ -119,6 +121,7 @@ export async function settingsFrom(
     ...(preset !== undefined && { preset }),
     ...(approve !== undefined && { approve }),
     ...(shell !== undefined && { shell }),
+    ...(sandbox !== undefined && { sandbox }),
     ...(network !== undefined && { network }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
