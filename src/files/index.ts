@@ -28,6 +28,7 @@ export type { FileOperations, WalkOptions } from "./operations.ts";
 export { parsePath } from "./paths.ts";
 export { checkPermission, type FileAction, type Permission, type PermissionRule } from "./permissions.ts";
 export { replaceText } from "./replace-text.ts";
+export { sandboxBackend, type RemoteSandbox, type RemoteSandboxOptions } from "./sandbox.ts";
 export { bubblewrapWorks } from "./shell/bubblewrap.ts";
 export { isIsolated, shellBackend, type Isolation, type ShellOptions } from "./shell/index.ts";
 export { renderExecution } from "./shell/run-command.ts";

@@ -3,7 +3,7 @@ import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
 import { hasMethods } from "../check-options.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 
-const METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
+const METHODS = ["list", "read", "readBytes", "write", "writeBytes", "delete", "edit", "glob", "grep"];
 const isGlob = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 const rule = z.strictObject({

@@ -8,7 +8,7 @@ export const FILE_TOOLS = {
   write_file: "Create a file or replace all of it.",
   edit_file:
     "Replace text in a file. old_string must match exactly, without the line numbers, and occur once unless replace_all.",
-  delete_file: "Delete a file.",
+  delete_file: "Delete a file or folder.",
   glob: "Find files by pattern, such as /src/**/*.ts.",
   grep: "Search in files. Literal text unless regex.",
   execute: "Run a shell command in the working folder.",
