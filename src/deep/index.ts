@@ -70,7 +70,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
-    filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
+    filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(subagents.length > 0
       ? [
           subagentsMiddleware({
@@ -189,6 +189,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
   const inherited = picked(parent, [
     "without",
     "canExecute",
+    "readFirst",
+    "media",
     "backend",
     "permissions",
     "resultLimit",

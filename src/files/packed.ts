@@ -34,7 +34,7 @@ export function packedSize(content: string): number {
 }
 
 function packed(bytes: Uint8Array): string {
-  return `data:${mediaTypeOf(bytes)};base64,${Buffer.from(bytes).toString("base64")}`;
+  return `data:${mediaTypeOf(bytes) ?? "application/octet-stream"};base64,${Buffer.from(bytes).toString("base64")}`;
 }
 
 function bytesIn(content: string): Uint8Array | undefined {

@@ -143,7 +143,7 @@ export function backendContract(name: string, options: BackendContractOptions): 
         const bytes = new TextEncoder().encode("needle\0");
         await must(backend.writeBytes("/a.bin", bytes));
         const { entries } = await must(backend.list("/", { sizes: true }));
-        expect(entries.map(({ name, size }) => [name, size])).toEqual([["a.bin", bytes.length]]);
+        expect(entries.map(({ path, size }) => [path, size])).toEqual([["/a.bin", bytes.length]]);
         expect(await paths(backend, "**")).toEqual(["/a.bin"]);
         expect((await must(backend.grep({ pattern: "needle" }))).files).toEqual([]);
         const refusal = [`"/a.bin" is a binary file`, `${bytes.length} bytes`, "edited"];
