@@ -49,7 +49,7 @@ it.runIf(canIsolate())("commands are isolated by default, threads are none of th
   expect(stdout).not.toContain(RIGHTS);
   expect(stdout).toContain("Done.");
   const told = JSON.stringify(server.getLastRequest()!.body);
-  expect(told).toContain("Read-only");
+  expect(told).toContain("cannot create .mcp.json");
   expect(told).toContain("threads.db' for reading: Permission denied");
   expect(told).not.toContain("SQLite");
   expect(existsSync(join(dir, "made"))).toBe(true);

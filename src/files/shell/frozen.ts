@@ -1,29 +1,31 @@
-import { lstat, mkdir, realpath, rmdir, stat, unlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, realpath, rmdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exclusive } from "../exclusive.ts";
 import { isWithin } from "../paths.ts";
 
 /** What in a directory is run or obeyed for its user by other programs: a command may use it, not change it. */
-const FROZEN: readonly (readonly [name: string, kind: "file" | "folder"])[] = [
-  [".git/config", "file"],
-  [".git/hooks", "folder"],
-  [".githooks", "folder"],
-  [".husky", "folder"],
-  [".vscode", "folder"],
-  [".idea", "folder"],
-  [".envrc", "file"],
-  [".npmrc", "file"],
-  [".mcp.json", "file"],
-  [".holdfast", "folder"],
-  [".agents", "folder"],
-  [".claude", "folder"],
+const FROZEN: readonly string[] = [
+  ".git/config",
+  ".git/hooks",
+  ".githooks",
+  ".husky",
+  ".vscode",
+  ".idea",
+  ".envrc",
+  ".mcp.json",
+  ".holdfast",
+  ".agents",
+  ".claude",
 ];
+
+/** The same, but held only where it is there: programs in commands fail where something else has its place. */
+const FROZEN_IF_THERE: readonly string[] = [".npmrc"];
 
 /** Names git for the place of its configuration and hooks. Git does not work where it is empty, so it cannot be held. */
 const UNWANTED = ".git/commondir";
 
 /** The names of all that is frozen, for systems where a rule for a path holds before there is anything. */
-export const FROZEN_NAMES: readonly string[] = [...FROZEN.map(([name]) => name), UNWANTED];
+export const FROZEN_NAMES: readonly string[] = [...FROZEN, ...FROZEN_IF_THERE, UNWANTED];
 
 /** What a command must not change, held while it runs. */
 export interface Frozen {
@@ -36,14 +38,18 @@ export interface Frozen {
 }
 
 /**
- * Holds what is frozen below a root, given by its real path. Only what is there can be held, so an empty file or folder
- * takes the place of what is not, as long as any command of this process runs there.
+ * Holds what is frozen below a root, given by its real path. Only what is there can be held, so an empty folder takes
+ * the place of what is not, as long as any command of this process runs there: git does not see it.
  */
 export function freeze(root: string): Promise<Frozen> {
   return exclusive(holders, root, async () => {
     const held = new Set<string>();
-    for (const [name, kind] of FROZEN) {
-      const path = await hold(root, name, kind);
+    for (const name of FROZEN) {
+      const path = await hold(root, name, { make: true });
+      if (path !== undefined) held.add(path);
+    }
+    for (const name of FROZEN_IF_THERE) {
+      const path = await hold(root, name, { make: false });
       if (path !== undefined) held.add(path);
     }
     const paths = [...held];
@@ -58,17 +64,17 @@ export function freeze(root: string): Promise<Frozen> {
 
 /** How many commands run in each root. */
 const holders = new Map<string, number>();
-/** The files and folders that were made to be held, by root. */
+/** The folders that were made to be held, by root. */
 const made = new Map<string, Set<string>>();
 
 /** The path to hold for a name: itself, or what stands in its place on the way there. */
-async function hold(root: string, name: string, kind: "file" | "folder"): Promise<string | undefined> {
+async function hold(root: string, name: string, { make }: { make: boolean }): Promise<string | undefined> {
   const names = name.split("/");
   for (const [at, part] of names.entries()) {
     const isLast = at === names.length - 1;
     const path = join(root, ...names.slice(0, at), part);
     const stats = await lstat(path).catch(() => undefined);
-    if (!stats) return (await make(root, path, isLast ? kind : "folder")) ? path : undefined;
+    if (!stats) return make && (await standIn(root, path)) ? path : undefined;
     if (made.get(root)?.has(path)) return path;
     if (stats.isSymbolicLink()) {
       // Elsewhere nothing can be written anyway.
@@ -81,10 +87,9 @@ async function hold(root: string, name: string, kind: "file" | "folder"): Promis
 }
 
 /** False where it cannot be made, and so not by a command either. */
-async function make(root: string, path: string, kind: "file" | "folder"): Promise<boolean> {
+async function standIn(root: string, path: string): Promise<boolean> {
   try {
-    if (kind === "folder") await mkdir(path);
-    else await writeFile(path, "", { flag: "wx" });
+    await mkdir(path);
   } catch {
     return false;
   }
@@ -98,15 +103,9 @@ async function thaw(root: string, { had }: { had: boolean }): Promise<void> {
   holders.set(root, left);
   if (left > 0) return;
   holders.delete(root);
-  for (const path of made.get(root) ?? []) await removeEmpty(path);
+  // Nobody has put anything into it, or it stays.
+  for (const path of made.get(root) ?? []) await rmdir(path).catch(() => {});
   made.delete(root);
-}
-
-/** Removes a file or folder that nobody has put anything into. */
-async function removeEmpty(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats?.isDirectory()) await rmdir(path).catch(() => {});
-  else if (stats?.isFile() && stats.size === 0) await unlink(path).catch(() => {});
 }
 
 async function isThere(path: string): Promise<boolean> {

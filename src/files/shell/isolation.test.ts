@@ -113,7 +113,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
       ".holdfast/x",
       ".agents/skills/x/SKILL.md",
     ];
-    const all = [...names, ".claude/skills/x/SKILL.md", ".envrc", ".npmrc", ".vscode/tasks.json", ".husky/x"];
+    const all = [...names, ".claude/skills/x/SKILL.md", ".envrc", ".vscode/tasks.json", ".husky/x"];
     const attempts = all.map(
       (name) => `mkdir -p $(dirname ${name}); echo x > ${name}; mv y ${name}; ln -s y ${name}`,
     );
@@ -122,6 +122,14 @@ describe.runIf(canIsolate())("an isolated command", () => {
     );
     expect(output).toContain("Read-only file system");
     expect(readdirSync(root)).toEqual(["y"]);
+  });
+
+  it("does not have git take what stands in for it, or keep npm from its work", async () => {
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    git("init", "-q");
+    writeFileSync(join(root, "package.json"), '{"scripts":{"hi":"echo hi"}}');
+    const output = await isolated("git add -A && git status --short; npm run -s hi");
+    expect(output).toBe("A  package.json\nhi\n");
   });
 
   it("cannot make it where a part is there, or move the folder away that holds it", async () => {

@@ -51,7 +51,7 @@ describe.each([
     const fetched = globalThis.fetch;
     const env = { OPENAI_API_KEY: "sk-x", ANTHROPIC_API_KEY: "sk-ant-x", [variable]: server.url + path };
     globalThis.fetch = (input, init) => {
-      bodies.push(JSON.parse(String(init?.body)) as (typeof bodies)[number]);
+      bodies.push(JSON.parse(init?.body as string) as (typeof bodies)[number]);
       return fetched(input, init);
     };
     try {
