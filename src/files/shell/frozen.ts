@@ -1,4 +1,5 @@
-import { lstat, mkdir, realpath, rmdir, stat, unlink } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { lstat, mkdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exclusive } from "../exclusive.ts";
 import { isWithin } from "../paths.ts";
@@ -42,72 +43,71 @@ export interface Frozen {
  * the place of what is not, as long as any command of this process runs there: git does not see it.
  */
 export function freeze(root: string): Promise<Frozen> {
-  return exclusive(holders, root, async () => {
+  return exclusive(holds, root, async () => {
+    const hold = holds.get(root) ?? {
+      commands: 0,
+      made: new Set(),
+      hadUnwanted: existsSync(join(root, UNWANTED)),
+    };
+    holds.set(root, hold);
+    hold.commands += 1;
     const held = new Set<string>();
-    for (const name of FROZEN) {
-      const path = await hold(root, name, { make: true });
-      if (path !== undefined) held.add(path);
-    }
-    for (const name of FROZEN_IF_THERE) {
-      const path = await hold(root, name, { make: false });
+    for (const name of [...FROZEN, ...FROZEN_IF_THERE]) {
+      const path = await placeOf(root, name, hold);
       if (path !== undefined) held.add(path);
     }
     const paths = [...held];
     const around = [...new Set(paths.map((path) => dirname(path)))].filter(
       (folder) => folder !== root && isWithin(folder, root),
     );
-    holders.set(root, (holders.get(root) ?? 0) + 1);
-    const had = await isThere(join(root, UNWANTED));
-    return { paths, around, thaw: () => exclusive(holders, root, () => thaw(root, { had })) };
+    return { paths, around, thaw: () => exclusive(holds, root, () => thaw(root, hold)) };
   });
 }
 
-/** How many commands run in each root. */
-const holders = new Map<string, number>();
-/** The folders that were made to be held, by root. */
-const made = new Map<string, Set<string>>();
+/** What is held in a root, by the commands that run there. */
+interface Hold {
+  commands: number;
+  /** The folders that were made to be held. */
+  made: Set<string>;
+  hadUnwanted: boolean;
+}
+
+const holds = new Map<string, Hold>();
 
 /** The path to hold for a name: itself, or what stands in its place on the way there. */
-async function hold(root: string, name: string, { make }: { make: boolean }): Promise<string | undefined> {
+async function placeOf(root: string, name: string, { made }: Hold): Promise<string | undefined> {
   const names = name.split("/");
-  for (const [at, part] of names.entries()) {
-    const isLast = at === names.length - 1;
-    const path = join(root, ...names.slice(0, at), part);
+  for (const at of names.keys()) {
+    const path = join(root, ...names.slice(0, at + 1));
     const stats = await lstat(path).catch(() => undefined);
-    if (!stats) return make && (await standIn(root, path)) ? path : undefined;
-    if (made.get(root)?.has(path)) return path;
+    if (!stats) return !FROZEN_IF_THERE.includes(name) && (await standIn(path, made)) ? path : undefined;
+    if (made.has(path)) return path;
     if (stats.isSymbolicLink()) {
       // Elsewhere nothing can be written anyway.
       const target = await realpath(path).catch(() => undefined);
       return target !== undefined && target !== root && isWithin(target, root) ? target : undefined;
     }
-    if (isLast || !stats.isDirectory()) return path;
+    if (at === names.length - 1 || !stats.isDirectory()) return path;
   }
   return undefined;
 }
 
-/** False where it cannot be made, and so not by a command either. */
-async function standIn(root: string, path: string): Promise<boolean> {
+/** False where nothing can be made, and so not by a command either. */
+async function standIn(path: string, made: Set<string>): Promise<boolean> {
   try {
     await mkdir(path);
   } catch {
     return false;
   }
-  made.set(root, (made.get(root) ?? new Set()).add(path));
+  made.add(path);
   return true;
 }
 
-async function thaw(root: string, { had }: { had: boolean }): Promise<void> {
-  if (!had) await unlink(join(root, UNWANTED)).catch(() => {});
-  const left = (holders.get(root) ?? 1) - 1;
-  holders.set(root, left);
-  if (left > 0) return;
-  holders.delete(root);
-  // Nobody has put anything into it, or it stays.
-  for (const path of made.get(root) ?? []) await rmdir(path).catch(() => {});
-  made.delete(root);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
+async function thaw(root: string, hold: Hold): Promise<void> {
+  if (!hold.hadUnwanted) await unlink(join(root, UNWANTED)).catch(() => {});
+  hold.commands -= 1;
+  if (hold.commands > 0) return;
+  holds.delete(root);
+  // What somebody has put something into stays.
+  for (const path of hold.made) await rmdir(path).catch(() => {});
 }

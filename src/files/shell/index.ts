@@ -69,7 +69,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     ...disk
   } = options;
   return {
-    // What commands cannot write, files tools cannot write either.
+    // What commands cannot write, file tools cannot write either.
     ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
     async execute(command, call = {}) {
       if (process.platform === "win32") return fail("Commands need a POSIX system.");

@@ -165,6 +165,20 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(root)).toEqual(["go"]);
   });
 
+  it("cannot point git elsewhere by taking turns with another", async () => {
+    mkdirSync(join(root, ".git"));
+    const path = join(root, ".git/commondir");
+    const first = isolated("echo z > .git/commondir; until [ -e go ]; do sleep 0.01; done");
+    await vi.waitFor(() => expect(existsSync(path)).toBe(true));
+    const second = isolated(
+      "echo > begun; while [ -e .git/commondir ]; do sleep 0.01; done; echo z > .git/commondir",
+    );
+    await vi.waitFor(() => expect(existsSync(join(root, "begun"))).toBe(true), { timeout: 10_000 });
+    writeFileSync(join(root, "go"), "");
+    await Promise.all([first, second]);
+    expect(existsSync(path)).toBe(false);
+  });
+
   it("reaches the network only where it is wanted", async () => {
     const server = createServer((_, response) => response.end("reached"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

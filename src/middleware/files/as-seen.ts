@@ -73,8 +73,7 @@ export function asSeen(backend: FileBackend, sightings: Sightings): FileBackend 
     return fail(`${what}. Call again if your change still fits. What has changed:\n${changes}`);
   };
   return {
-    ...backend,
-    route: (path) => ({ backend, path }),
+    list: (path, options) => backend.list(path, options),
     read: async (raw) => {
       const file = await backend.read(raw);
       if (file.ok) sightings.note(plain(raw), Buffer.from(file.content));
@@ -102,6 +101,13 @@ export function asSeen(backend: FileBackend, sightings: Sightings): FileBackend 
         if (now?.ok) sightings.note(path, now.bytes);
         return edited;
       }),
+    writeBytes: (path, bytes) => backend.writeBytes(path, bytes),
+    delete: (path) => backend.delete(path),
+    glob: (pattern, scope) => backend.glob(pattern, scope),
+    grep: (query) => backend.grep(query),
+    route: (path) => ({ backend, path }),
+    ...(backend.locate && { locate: backend.locate.bind(backend) }),
+    ...(backend.execute && { execute: backend.execute.bind(backend) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { readPrices } from "../../../runs/prices.ts";
 import { listen } from "../../server/listen.ts";
@@ -27,6 +28,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
   const defaults = await settingsFrom(flags, terminal, undefined);
+  const notice = isolationNotice(defaults);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
@@ -45,6 +47,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await server.recover();
       const address = `${url}/#token=${server.token ?? ""}`;
       stdout.write(shown`${harmless(address)}\n`);
+      if (notice !== undefined) stderr.write(shown`holdfast: ${harmless(notice)}\n`);
       if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
       if (flags.open) openBrowser(address);
       await aborted(interruption.signal);
