@@ -5,6 +5,7 @@ import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { isWithin } from "../paths.ts";
 import type { Frozen } from "./frozen.ts";
 import { KEYS, TOOLS } from "./home.ts";
+import { projectAround } from "./project.ts";
 
 let works: boolean | undefined;
 
@@ -33,14 +34,14 @@ export interface Bounds {
 
 /**
  * The words that run a command in namespaces of its own: the directory and an empty /tmp are writable, all else is
- * read-only, the home folder is empty but for programs, keys and the sockets of the system are not there, other
+ * read-only, the home folder is empty but for programs and the repository around, keys and the sockets of the system are not there, other
  * processes are not seen, and there is no network unless it is wanted.
  */
 export function inNamespaces(command: string, root: string, { network, hidden, frozen }: Bounds): string[] {
   const emptied = homes().filter((home) => !isWithin(home, root));
-  const programs = emptied.flatMap(programsIn);
+  const needed = emptied.flatMap((home) => [...programsIn(home), ...projectAround(root, home)]);
   // What is left to be seen of a home may hold keys: the directory itself, and what is beside programs.
-  const seen = [root, ...programs];
+  const seen = [root, ...needed];
   const keys = homes()
     .flatMap((home) => KEYS.map((name) => join(home, name)))
     .filter((key) => key !== root && seen.some((path) => isWithin(key, path)));
@@ -53,7 +54,7 @@ export function inNamespaces(command: string, root: string, { network, hidden, f
     network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : [],
     // Caches can be written there, and are gone afterwards.
     ...emptied.map((home) => ["--tmpfs", home]),
-    ...programs.map((path) => ["--ro-bind", path, path]),
+    ...needed.map((path) => ["--ro-bind-try", path, path]),
     ["--bind", root, root],
     // The folders around first: what is mounted cannot be moved away.
     ...frozen.around.map((path) => ["--bind", path, path]),

@@ -36,6 +36,8 @@ export const TOOLS: readonly string[] = [
   ".local/share/pipx",
   ".local/share/pnpm",
   ".local/share/uv",
+  ".m2/repository",
+  ".cache/ms-playwright",
   ".asdf",
   ".bun",
   ".cargo",

@@ -94,6 +94,33 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(existsSync(join(home, "project/made.txt"))).toBe(true);
   });
 
+  it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {
+    const home = filesIn("home", {
+      "repo/packages/a/x": "",
+      "repo/node_modules/m": "shared\n",
+      "diary.md": "hush",
+    });
+    const git = (...args: string[]) =>
+      spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: join(home, "repo") });
+    git("init", "-q");
+    git("commit", "-q", "--allow-empty", "-m", "first");
+    git("worktree", "add", "-q", "../tree");
+    vi.stubEnv("HOME", home);
+    const look = "cat ../../node_modules/m; git log --format=%s; echo x > ../../made; cat ~/diary.md";
+    const inPart = await isolated(look, {}, join(home, "repo/packages/a"));
+    expect(inPart).toMatch(/^shared\nfirst\n/);
+    expect(inPart).not.toContain("hush");
+    expect(existsSync(join(home, "repo/made"))).toBe(false);
+    const inTree = await isolated(
+      "git log --format=%s; ls ~/repo; echo x > ~/repo/.git/hooks/y",
+      {},
+      join(home, "tree"),
+    );
+    expect(inTree).toMatch(/^first\n/);
+    expect(inTree).not.toContain("node_modules");
+    expect(existsSync(join(home, "repo/.git/hooks/y"))).toBe(false);
+  });
+
   it("does not see what is hidden from it, wherever that is", async () => {
     const state = filesIn("state", { "threads.db": "hush", "threads.db-wal": "hush" });
     writeFileSync(join(root, "own.db"), "hush");
