@@ -13,7 +13,16 @@ const terminal = ["yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap
 const LAYERS: Record<string, string[]> = {
   errors: [],
   plan: ["errors", "zod", "jsonrepair"],
-  files: [...engine, ...langchain, "diff", "ignore", "minimatch", "p-limit", "re2js"],
+  files: [
+    ...engine,
+    ...langchain,
+    "@anthropic-ai/sandbox-runtime",
+    "diff",
+    "ignore",
+    "minimatch",
+    "p-limit",
+    "re2js",
+  ],
   storage: [...engine, ...langchain, "libsql"],
   models: ["errors", ...langchain],
   middleware: [...stores, "models", ...langchain, "yaml"],

@@ -90,7 +90,7 @@ function assemble(options: DeepAgentOptions, place: Place): object {
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
-    filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
+    filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
     ...(skills ? [skillsMiddleware(skills)] : []),
     ...(subagents.length > 0
@@ -237,6 +237,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
   const inherited = picked(parent, [
     "without",
     "canExecute",
+    "readFirst",
+    "media",
     "backend",
     "skills",
     "skillsFolder",

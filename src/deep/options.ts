@@ -5,6 +5,7 @@ import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
+import type { Media } from "../middleware/files/media.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
@@ -83,6 +84,13 @@ export interface DeepAgentOptions {
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands; any other is asked. */
   canExecute?: boolean;
+  /**
+   * Refuse to replace or edit a file that the agent has not read or written itself, or that has changed since. Default
+   * true.
+   */
+  readFirst?: boolean;
+  /** What the model can look at in `read_file`: images, PDFs. Default: what its profile says. */
+  media?: readonly Media[];
   /** Tool results with more characters are saved to a file. Default 40,000. */
   resultLimit?: number | false;
   /** Where they are saved. Default `/tool_results`. */

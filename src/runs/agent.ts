@@ -13,7 +13,14 @@ import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { AnyTool, DeepAgentOptions } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
-import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
+import {
+  compositeBackend,
+  diskBackend,
+  FROZEN_FILES,
+  isIsolated,
+  shellBackend,
+  withPermissions,
+} from "../files/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET, type BudgetOptions } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
@@ -21,6 +28,7 @@ import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
 import type { Config, Project } from "../project/index.ts";
+import type { SqliteSaver } from "../storage/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
@@ -115,7 +123,7 @@ export function createRunAgent({
     tools,
     instructions: project ? [project.instructions] : [],
     skills: project?.skills ?? [],
-    ...directory(settings, project?.config),
+    ...directory(settings, checkpointer, project?.config),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const account = accountOf(settings);
@@ -163,24 +171,31 @@ function realFolder(dir: string | undefined): string | undefined {
   }
 }
 
+/** What SQLite keeps of a file, beside it. */
+const DATABASE_FILES = ["", "-wal", "-shm", "-journal"];
+
 type Directory = Pick<
   DeepAgentOptions,
-  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
+  "backend" | "canExecute" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
-function directory({ dir, shell, ...settings }: RunSettings, config: Config = {}): Directory {
+function directory(
+  { dir, shell, ...settings }: RunSettings,
+  checkpointer: BaseCheckpointSaver,
+  config: Config = {},
+): Directory {
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
-  const isolation = config.sandbox ?? "auto";
-  const disk = shell ? shellBackend(dir, { network, isolation }) : diskBackend(dir);
+  const isolation = settings.sandbox ?? config.sandbox ?? "auto";
+  // What other threads said is no business of a command.
+  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
+  const hidden = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
+  const disk = shell
+    ? shellBackend(dir, { isolation, network, hidden })
+    : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   return {
     backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
-    permissions: [
-      { effect: "deny", operations: ["write", "delete"], paths: ["**/.git", "**/.git/**"] },
-      // Commands can write there all the same where they are not isolated; each of them is asked for.
-      ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
-    ],
     ...(shell && {
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ISOLATIONS } from "../files/shell/index.ts";
 import { BUDGET_LIMITS } from "../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../plan/index.ts";
 import { MODES, type Mode } from "../project/index.ts";
@@ -17,6 +18,8 @@ export const RUN_SETTINGS = z.object({
   startedIn: z.string().optional(),
   /** Whether commands may be run in `dir`. */
   shell: z.boolean(),
+  /** Whether commands are isolated: where that works, always, or never. Default `auto`. */
+  sandbox: z.enum(ISOLATIONS).optional(),
   /** Whether isolated commands reach the network. */
   network: z.boolean().optional(),
   /** How much is asked for, where the user has said it for this thread; else settings files do. */

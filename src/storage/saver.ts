@@ -61,6 +61,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #seen = new Seen();
   readonly #turns = new Turns();
 
+  /** The file that threads are kept in. */
+  get path(): string {
+    return this.#connection.path;
+  }
+
   /** @internal Made by `sqliteSaver`. */
   constructor(connection: Connection) {
     super();

@@ -12,8 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import type { ExecuteOptions, Execution } from "../backend.ts";
-import { bubblewrapWorks } from "./bubblewrap.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { renderExecution } from "./run-command.ts";
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
   });
 });
 
-describe.runIf(bubblewrapWorks())("an isolated command", { timeout: 60_000 }, () => {
+describe.runIf(canIsolate())("an isolated command", { timeout: 60_000 }, () => {
   const isolated = (command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> =>
     run(command, call, { isolation: "always", ...options });
 

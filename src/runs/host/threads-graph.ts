@@ -1,6 +1,7 @@
 import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent, type RunProject } from "../agent.ts";
+import { isolationNotice } from "../isolation.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
 import { projectTools } from "../project.ts";
 import type { RunSettings } from "../settings.ts";
@@ -36,6 +37,9 @@ export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: Threa
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
       const project = await projectOf?.(settings);
       const tools = project && (await projectTools(project));
+      const notice = [isolationNotice(settings, project?.config), model.isFallback ? FALLBACK : undefined]
+        .filter((line) => line !== undefined)
+        .join(" ");
       return {
         agent: createRunAgent({
           settings,
@@ -47,7 +51,7 @@ export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: Threa
         model,
         settings,
         ...(dir !== undefined && { dir }),
-        ...(model.isFallback && { notice: FALLBACK }),
+        ...(notice !== "" && { notice }),
       };
     },
     reader: async (thread) => {

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { APPROVALS, FORMATS, MODES, PRESETS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CommandContext {
@@ -42,7 +42,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "resume [thread]",
       "Go on with a thread where it stopped",
       (args) =>
-        outputOptions(projectOptions(modelOptions(stateOption(args))))
+        outputOptions(sandboxOptions(projectOptions(modelOptions(stateOption(args)))))
           .positional("thread", {
             type: "string",
             describe: "Its id or the beginning of it; else the latest unfinished of this directory",
@@ -283,9 +283,22 @@ function projectOptions<T>(args: Argv<T>) {
     });
 }
 
+/** What commands may reach. */
+function sandboxOptions<T>(args: Argv<T>) {
+  return args
+    .option("sandbox", {
+      choices: SANDBOXES,
+      describe: "Isolate commands where that works, always, or never (default auto)",
+    })
+    .option("network", {
+      type: "boolean",
+      describe: "Let commands reach the network, where they are isolated",
+    });
+}
+
 /** How the agent of a thread is built. */
 function agentOptions<T>(args: Argv<T>) {
-  return projectOptions(args)
+  return sandboxOptions(projectOptions(args))
     .option("mode", {
       choices: MODES,
       describe:
@@ -300,10 +313,6 @@ function agentOptions<T>(args: Argv<T>) {
     .option("shell", {
       type: "boolean",
       describe: "Let the agent run commands in --dir",
-    })
-    .option("network", {
-      type: "boolean",
-      describe: "Let commands reach the network, where they are isolated",
     })
     .option("background", {
       type: "boolean",

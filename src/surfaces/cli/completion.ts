@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, FORMATS, MODES, PRESETS, SHELLS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { commandPath } from "./unknown-words.ts";
@@ -25,6 +25,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--preset": () => PRESETS,
   "--approve": () => APPROVALS,
   "--mode": () => MODES,
+  "--sandbox": () => SANDBOXES,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],

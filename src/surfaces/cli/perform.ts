@@ -1,6 +1,7 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
+import { isolationNotice } from "../../runs/isolation.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { pricesOf } from "../../runs/prices.ts";
 import { projectTools, settledModel } from "../../runs/project.ts";
@@ -44,6 +45,11 @@ export async function perform(options: PerformOptions): Promise<number> {
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
   const settings = settingsFor(model.name, options);
+  const notices = [
+    isolationNotice(settings, project.config),
+    model.isFallback ? asTyped(FALLBACK, env) : undefined,
+    options.notice,
+  ];
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
@@ -81,8 +87,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       task,
       resumed,
       dir: settings.dir,
-      notice:
-        [model.isFallback && asTyped(FALLBACK, env), options.notice].filter(Boolean).join(" ") || undefined,
+      notice: notices.filter((line) => line !== undefined).join(" ") || undefined,
       prices,
       traces,
       onEnd: async (end) => {

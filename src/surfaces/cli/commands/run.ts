@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import type { Isolation } from "../../../files/index.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
@@ -32,6 +33,7 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
   mode?: Mode | undefined;
+  sandbox?: Isolation | undefined;
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
@@ -115,8 +117,8 @@ export async function settingsFrom(
   { cwd, env }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const { model, plan, preset, approve, dir, shell, network, ask, yes, mode, project } = flags;
-  const { maxTurns, budget, background } = flags;
+  const { model, plan, preset, approve, dir, shell, sandbox, network } = flags;
+  const { ask, yes, mode, project, maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
   if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
@@ -130,6 +132,7 @@ export async function settingsFrom(
     ...(preset !== undefined && { preset }),
     ...(approve !== undefined && { approve }),
     ...(shell !== undefined && { shell }),
+    ...(sandbox !== undefined && { sandbox }),
     ...(network !== undefined && { network }),
     ...(mode !== undefined && { mode }),
     ...(project !== undefined && { project }),

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import { openProject } from "../../../project/index.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
@@ -38,6 +39,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (notice !== undefined) stderr.write(shown`holdfast: ${harmless(notice)}\n`);
   const model = settings.model ?? settledModel(project, env);
   const defaults = { ...settings, ...(model !== undefined && { model }) };
+  const isolation = isolationNotice(defaults, project.config);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
@@ -58,6 +60,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await server.recover();
       const address = `${url}/#token=${server.token ?? ""}`;
       stdout.write(shown`${harmless(address)}\n`);
+      if (isolation !== undefined) stderr.write(shown`holdfast: ${harmless(isolation)}\n`);
       if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
       if (flags.open) openBrowser(address);
       await aborted(interruption.signal);

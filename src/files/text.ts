@@ -1,5 +1,5 @@
-import type { FileResult } from "../backend.ts";
-import { fail } from "../failures.ts";
+import type { FileResult } from "./backend.ts";
+import { fail } from "./failures.ts";
 
 /** The text in some bytes, byte order mark included: written back, it gives the same bytes. */
 export function decodeText(bytes: Uint8Array, path: string): FileResult<{ content: string }> {
@@ -11,5 +11,8 @@ export function decodeText(bytes: Uint8Array, path: string): FileResult<{ conten
       // Not UTF-8: said below.
     }
   }
-  return fail(`"${path}" is a binary file (${bytes.length} bytes); only UTF-8 text can be read.`, "not-text");
+  return fail(
+    `"${path}" is a binary file (${bytes.length} bytes); only UTF-8 text can be read, searched and edited.`,
+    "not-text",
+  );
 }
