@@ -1,6 +1,9 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import { FIND_TOOLS } from "../mcp/find-tools.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -24,6 +27,7 @@ import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import {
@@ -53,14 +57,15 @@ interface Place {
   budget: Budget;
 }
 
-function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
+function assemble(given: DeepAgentOptions, { depth, budget }: Place): object {
+  const options = withServers(given, "createDeepAgent");
   const model = toModel(options.model);
-  const tools = options.tools ?? [];
+  const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
   const workspace = new Workspace(options);
   const plan = options.plan === false ? undefined : planParts(options.plan);
   const subagents =
     depth < (options.maxDepth ?? 1) ? compile(options, model, { depth: depth + 1, budget }) : [];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
+  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task", ...(options.mcp ? [FIND_TOOLS] : [])]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const isReplaced = isGiven("PlanMiddleware", options);
@@ -69,6 +74,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
     ...(subagents.length > 0
@@ -93,7 +99,7 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   ];
   const agent = createAgent({
     model,
-    tools: [...tools],
+    tools,
     systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
       .filter(Boolean)
       .join("\n\n"),
@@ -212,6 +218,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     middleware: [...replaced, ...(spec.middleware ?? [])],
     ...(instructions !== undefined && { systemPrompt: instructions }),
     ...(tools && { tools }),
+    // Who names tools for a sub-agent gives it these alone.
+    ...(spec.tools ? {} : picked(parent, ["mcp", "web"])),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
 }

@@ -4,6 +4,8 @@ import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -31,6 +33,7 @@ import { withSettings } from "../models/model-settings.ts";
 import { withThinking } from "../models/thinking.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
@@ -42,9 +45,10 @@ import { readRequest, type LeadRequest } from "./request.ts";
  */
 export function makeLeadAgent(
   config: RunnableConfig & { context?: unknown } = {},
-  options: LeadOptions = {},
+  given: LeadOptions = {},
 ) {
-  checkLeadOptions(options);
+  checkLeadOptions(given);
+  const options = withServers(given, "makeLeadAgent");
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
   const chosen = modelFor(request, options, warn);
@@ -59,7 +63,7 @@ export function makeLeadAgent(
   };
   const agent = createAgent({
     model,
-    tools: [...(options.tools ?? [])],
+    tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
     middleware: chain(request, options, { model, modelOf }) as [
       ReturnType<typeof planMiddlewareOf>,
@@ -111,6 +115,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
   };
   return [
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}),
     ...(summarization
@@ -145,7 +150,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
+  { subagents = [], tools = [], mcp, web, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -169,6 +174,7 @@ function helpers(
       ...(interruptOn && { interruptOn }),
       ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
+      ...(!spec.tools && { ...(mcp && { mcp }), ...(web !== undefined && { web }) }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.

@@ -1,0 +1,33 @@
+import type { InterruptOnConfig } from "langchain";
+import type { ConsentOptions } from "./options.ts";
+
+export const ALL: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
+
+/**
+ * The rules by which calls wait for consent: that of a tool's name, else that of the longest beginning of it, such as
+ * `mcp__github__*`.
+ */
+export class ConsentRules {
+  readonly #exact: ReadonlyMap<string, boolean | InterruptOnConfig>;
+  /** From the longest. */
+  readonly #beginnings: readonly [string, boolean | InterruptOnConfig][];
+
+  constructor(interruptOn: ConsentOptions["interruptOn"]) {
+    const entries = Object.entries(interruptOn);
+    this.#exact = new Map(entries);
+    this.#beginnings = entries
+      .flatMap(([name, rule]): [string, boolean | InterruptOnConfig][] =>
+        name.endsWith("*") ? [[name.slice(0, -1), rule]] : [],
+      )
+      .toSorted(([a], [b]) => b.length - a.length);
+  }
+
+  get(name: string): InterruptOnConfig | undefined {
+    const rule = this.#exact.get(name) ?? this.#beginnings.find(([start]) => name.startsWith(start))?.[1];
+    return rule === true ? ALL : rule || undefined;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+}
