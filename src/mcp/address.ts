@@ -21,11 +21,13 @@ export function addressTransport(
 }
 
 function signIn(oauth: NonNullable<AddressServer["oauth"]>, sdk: Sdk): OAuthClientProvider {
-  const { clientId, clientSecret, scope, issuer } = oauth;
-  const options = { clientId, clientSecret, clientName: "holdfast", ...(scope !== undefined && { scope }) };
+  const { clientId, clientSecret, issuer, scope } = oauth;
   return new sdk.ClientCredentialsProvider({
-    ...options,
-    ...(issuer !== undefined && { expectedIssuer: issuer }),
+    clientId,
+    clientSecret,
+    expectedIssuer: issuer,
+    clientName: "holdfast",
+    ...(scope !== undefined && { scope }),
   });
 }
 

@@ -22,8 +22,8 @@ const ADDRESS = z.strictObject({
     .strictObject({
       clientId: z.string(),
       clientSecret: z.string(),
+      issuer: z.string(),
       scope: z.string().optional(),
-      issuer: z.string().optional(),
     })
     .optional(),
   ...both,

@@ -16,8 +16,8 @@ export interface AddressServer {
   type?: "http" | "streamable-http";
   url: string;
   headers?: Record<string, string>;
-  /** Signs in as a program, with OAuth's client credentials. `issuer`: who alone is sent the secret. */
-  oauth?: { clientId: string; clientSecret: string; scope?: string; issuer?: string };
+  /** Signs in as a program, with OAuth's client credentials. `issuer`: the address of who alone is sent the secret. */
+  oauth?: { clientId: string; clientSecret: string; issuer: string; scope?: string };
   timeout?: number;
   disabled?: boolean;
 }

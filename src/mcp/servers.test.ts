@@ -1,7 +1,11 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HumanMessage, type ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createDeepAgent } from "../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import type { McpOptions, McpServer } from "./options.ts";
@@ -100,13 +104,17 @@ describe("a server that misbehaves", () => {
   });
 
   it("does not keep its call when the run is aborted: it is told so", async () => {
-    const mcp = servers();
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"));
+    const called = join(folder, "called");
+    const mcp = servers({ mcpServers: { h: hostile("", { args: [SCRIPT, "", called] }) } });
     const controller = new AbortController();
     const model = new ScriptedModel([callTool("mcp__h__hang"), "never"]);
     const agent = createDeepAgent({ model, mcp, plan: false });
     const run = agent.invoke({ messages: [new HumanMessage("go")] }, { signal: controller.signal });
-    setTimeout(() => controller.abort(), 1000);
+    await vi.waitFor(() => expect(existsSync(called)).toBe(true), { timeout: 30_000, interval: 20 });
+    controller.abort();
     await expect(run).rejects.toThrow();
+    rmSync(folder, { recursive: true });
     const [died] = await results(mcp, "mcp__h__die");
     expect(died!.text).toMatch(/cancelled \d+/);
   });
@@ -125,7 +133,6 @@ describe("processes of servers", () => {
 
 /** The processes that have the server's key in their environment. */
 async function running(): Promise<string[]> {
-  const { readdir, readFile } = await import("node:fs/promises");
   const all = await readdir("/proc");
   const own = await Promise.all(
     all.map(async (pid) => {

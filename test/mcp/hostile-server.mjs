@@ -1,5 +1,6 @@
 // An MCP server that misbehaves as it is told: by its first argument when it starts, and by the tool that is called.
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [how = "", file = ""] = process.argv.slice(2);
@@ -76,6 +77,7 @@ async function call(id, { name, arguments: args, _meta }, waiting) {
       process.stderr.write("I die now\n", () => process.exit(1));
       return;
     case "hang":
+      if (file) writeFileSync(file, "");
       return;
     case "endless_line": {
       const piece = "x".repeat(2 ** 20);
