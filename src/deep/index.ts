@@ -65,7 +65,12 @@ function assemble(given: DeepAgentOptions, { depth, budget }: Place): object {
   const plan = options.plan === false ? undefined : planParts(options.plan);
   const subagents =
     depth < (options.maxDepth ?? 1) ? compile(options, model, { depth: depth + 1, budget }) : [];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task", ...(options.mcp ? [FIND_TOOLS] : [])]);
+  checkToolNames(tools, [
+    ...(plan?.setup.toolNames ?? []),
+    ...fileToolNames(workspace),
+    "task",
+    ...(options.mcp ? [FIND_TOOLS] : []),
+  ]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const isReplaced = isGiven("PlanMiddleware", options);

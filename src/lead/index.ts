@@ -43,10 +43,7 @@ import { readRequest, type LeadRequest } from "./request.ts";
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
  * come from `config.configurable` or `config.context`. Nothing is shared between two agents but the options.
  */
-export function makeLeadAgent(
-  config: RunnableConfig & { context?: unknown } = {},
-  given: LeadOptions = {},
-) {
+export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {}, given: LeadOptions = {}) {
   checkLeadOptions(given);
   const options = withServers(given, "makeLeadAgent");
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));

@@ -75,7 +75,11 @@ describe("many tools", () => {
   });
 
   it("that nothing fits are said to be none, and one that is not there is an answer", async () => {
-    const model = new ScriptedModel([callTool("find_tools", { query: "zzz" }), callTool("mcp__crm__no"), "done"]);
+    const model = new ScriptedModel([
+      callTool("find_tools", { query: "zzz" }),
+      callTool("mcp__crm__no"),
+      "done",
+    ]);
     const { messages } = await createDeepAgent({ model, mcp, plan: false }).invoke(go);
     const [none, absent] = messages.filter(({ type }) => type === "tool") as ToolMessage[];
     expect(none!.text).toBe("Nothing fits; try other words.");

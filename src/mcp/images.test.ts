@@ -9,7 +9,10 @@ import { Secrets } from "./secrets.ts";
 const PNG = "iVBORw0KGgo=";
 const image = (data = PNG, mimeType = "image/png") => ({ type: "image" as const, data, mimeType });
 const result = (...content: Parameters<typeof resultMessage>[0]["content"]) =>
-  resultMessage({ content }, { server: "s", name: "mcp__s__t", id: "c1", secrets: new Secrets({ command: "x" }) });
+  resultMessage(
+    { content },
+    { server: "s", name: "mcp__s__t", id: "c1", secrets: new Secrets({ command: "x" }) },
+  );
 
 describe("an image in a result", () => {
   it("reaches the models of OpenAI and Anthropic in a user's message behind the results", async () => {

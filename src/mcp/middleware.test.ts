@@ -99,7 +99,13 @@ describe("public servers", () => {
     ]);
     const own = tool(() => "", { name: "own", description: "", schema: z.object({}) });
     const poor = { name: "poor", description: "has little", tools: [own] };
-    const agent = createDeepAgent({ model, mcp, plan: false, subagents: [poor], checkpointer: new MemorySaver() });
+    const agent = createDeepAgent({
+      model,
+      mcp,
+      plan: false,
+      subagents: [poor],
+      checkpointer: new MemorySaver(),
+    });
     await agent.invoke(go, config);
     const offered = model.requests.map(({ tools }) => JSON.stringify(tools).includes("mcp__every__echo"));
     expect(offered.toSorted()).toEqual([false, true, true, true]);
@@ -108,7 +114,13 @@ describe("public servers", () => {
   it("are there for lead agents, which share them", async () => {
     const model = new ScriptedModel([callTool("mcp__every__echo", { message: "hi" }), "done"]);
     const baseDir = join(folder, "lead");
-    const agent = makeLeadAgent(config, { model, mcp, baseDir, title: { timeout: 1 }, checkpointer: new MemorySaver() });
+    const agent = makeLeadAgent(config, {
+      model,
+      mcp,
+      baseDir,
+      title: { timeout: 1 },
+      checkpointer: new MemorySaver(),
+    });
     const [echo] = resultsOf(await agent.invoke(go, config));
     expect(echo!.text).toContain("Echo: hi");
   });

@@ -19,7 +19,11 @@ const hostile = (how = "", more: Partial<McpServer> = {}): McpServer =>
 const open: McpServers[] = [];
 const notes: string[] = [];
 function servers(options: Partial<McpOptions> = {}): McpServers {
-  const made = new McpServers({ mcpServers: { h: hostile() }, onNote: (note) => notes.push(note), ...options });
+  const made = new McpServers({
+    mcpServers: { h: hostile() },
+    onNote: (note) => notes.push(note),
+    ...options,
+  });
   open.push(made);
   return made;
 }
@@ -42,7 +46,9 @@ describe("a server that misbehaves", () => {
   it("and dies in a call is told to the model with what it said, and the next call starts it again", async () => {
     const [died, counted] = await results(servers(), "mcp__h__die", "mcp__h__count");
     expect(died).toMatchObject({ status: "error" });
-    expect(died!.text).toContain("The server h ended during the call, and what the call has done is not known.");
+    expect(died!.text).toContain(
+      "The server h ended during the call, and what the call has done is not known.",
+    );
     expect(died!.text).toContain("It said:");
     expect(died!.text).toContain("I die now");
     expect(counted!.text).toContain("calls: 1,");
@@ -120,6 +126,11 @@ describe("a server that misbehaves", () => {
   });
 });
 
+it("tools that a server lists later are there with the next model call", async () => {
+  const [, late] = await results(servers(), "mcp__h__changed", "mcp__h__late");
+  expect(late!.text).toContain("late {}");
+});
+
 describe("processes of servers", () => {
   it("are gone when they are closed, also those that ignore signals and what they started", async () => {
     const mcp = servers({ mcpServers: { s: hostile("stays") } });
@@ -184,7 +195,12 @@ describe("a server that asks a person", () => {
   it("is asked again by another process, which gives it the answers so far", async () => {
     const checkpointer = new MemorySaver();
     await asking(servers(), "mcp__h__ask", checkpointer).invoke(go, config);
-    const agent = createDeepAgent({ model: new ScriptedModel(["done"]), mcp: servers(), plan: false, checkpointer });
+    const agent = createDeepAgent({
+      model: new ScriptedModel(["done"]),
+      mcp: servers(),
+      plan: false,
+      checkpointer,
+    });
     const done = await agent.invoke(new Command({ resume: { answer: "red" } }), config);
     expect(last(done as never)).toContain('call 1: {"action":"accept","content":{"colour":"red"}}');
   });

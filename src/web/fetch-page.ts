@@ -85,9 +85,9 @@ function request(url: URL, places: Places, signal: AbortSignal): Promise<Incomin
 }
 
 /** Finds the addresses of a host. Where one of them may not be reached, none is: which is taken is not ours to say. */
-function checkedLookup(url: URL, places: Places): LookupFunction {
+export function checkedLookup(url: URL, places: Places, find: typeof lookup = lookup): LookupFunction {
   return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
+    find(host, { ...options, all: true }, (error, found: LookupAddress[]) => {
       const [first] = found ?? [];
       if (error || !first) return callback(error ?? new Error(`${host} was not found.`), "", 0);
       for (const { address } of found) {
@@ -106,10 +106,7 @@ async function read(response: IncomingMessage, url: URL, signal: AbortSignal): P
   const page = { url, status, type };
   if (!isText(type)) {
     response.destroy();
-    const length = headers["content-length"];
-    throw new PageError(
-      `${url.href} is ${type}${length === undefined ? "" : ` of ${length} bytes`}, which is no text.`,
-    );
+    throw new PageError(`${url.href} is ${type}, which is no text.`);
   }
   const body = unpacked(response);
   const pieces: Buffer[] = [];

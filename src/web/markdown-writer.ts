@@ -43,6 +43,7 @@ const MARKS: Record<string, string> = {
   del: "~~",
 };
 const DEEPEST = 8;
+const DEEPEST_PAGE = 2000;
 
 interface Opened {
   name: string;
@@ -78,6 +79,11 @@ export class MarkdownWriter {
   constructor(base: URL, { isBare }: { isBare: boolean }) {
     this.#base = base;
     this.#isBare = isBare;
+  }
+
+  /** The parser takes the longer for a tag, the more it stands in. No page for people is so deep. */
+  get isTooDeep(): boolean {
+    return this.#open.length > DEEPEST_PAGE;
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
@@ -279,7 +285,7 @@ export class MarkdownWriter {
     if (this.#breaks > 0) {
       if (this.#out.length > 0) this.#out.push("\n".repeat(this.#breaks));
       if (this.#quotes > 0) this.#out.push("> ".repeat(Math.min(this.#quotes, DEEPEST)));
-    } else if (this.#isSpaced && this.#out.length > 0) this.#out.push(" ");
+    } else if (this.#isSpaced && !(this.#out.at(-1) ?? " ").endsWith(" ")) this.#out.push(" ");
     this.#breaks = 0;
     this.#isSpaced = false;
     this.#out.push(text);

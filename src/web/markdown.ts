@@ -3,7 +3,7 @@ import type { Parser } from "htmlparser2";
 import { MarkdownWriter } from "./markdown-writer.ts";
 
 /** Others get their turn after so many characters. */
-const STRETCH = 65_536;
+const STRETCH = 16_384;
 /** What is shorter is hardly a page's content. */
 const SHORTEST = 200;
 
@@ -18,7 +18,7 @@ export async function toMarkdown(html: string, base: URL): Promise<{ title: stri
 async function written(html: string, writer: MarkdownWriter): Promise<{ title: string; text: string }> {
   const { Parser: HtmlParser } = await import("htmlparser2");
   const parser: Parser = new HtmlParser(writer, { decodeEntities: true });
-  for (let at = 0; at < html.length; at += STRETCH) {
+  for (let at = 0; at < html.length && !writer.isTooDeep; at += STRETCH) {
     parser.write(html.slice(at, at + STRETCH));
     await turn();
   }

@@ -19,7 +19,9 @@ export async function startAddressServer({ flood = false } = {}): Promise<Addres
   const server = createServer((request, response) => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const json = (status: number, body: object, headers: Record<string, string> = {}): void => {
-      response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { "content-type": "application/json", ...headers })
+        .end(JSON.stringify(body));
     };
     void read(request).then((text) => {
       switch (new URL(request.url!, url).pathname) {
@@ -52,7 +54,8 @@ export async function startAddressServer({ flood = false } = {}): Promise<Addres
       if (request.method !== "POST") return json(405, {});
       const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: never };
       if (id === undefined) return void response.writeHead(202).end();
-      const answer = (result: object, headers = {}): void => json(200, { jsonrpc: "2.0", id, result }, headers);
+      const answer = (result: object, headers = {}): void =>
+        json(200, { jsonrpc: "2.0", id, result }, headers);
       if (method === "initialize") {
         const { protocolVersion } = params as { protocolVersion: string };
         const own = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } };

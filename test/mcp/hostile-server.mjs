@@ -30,7 +30,10 @@ function serve() {
     if (method === "initialize") {
       const { protocolVersion } = params;
       const capabilities = { tools: { listChanged: true } };
-      return send({ id, result: { protocolVersion, capabilities, serverInfo: { name: "hostile", version: "1" } } });
+      return send({
+        id,
+        result: { protocolVersion, capabilities, serverInfo: { name: "hostile", version: "1" } },
+      });
     }
     if (method === "tools/list") return send({ id, result: { tools: tools() } });
     if (method === "tools/call") return call(id, params, waiting);
@@ -40,13 +43,29 @@ function serve() {
 
 function tools() {
   const inputSchema = { type: "object", properties: {} };
-  const names = ["die", "hang", "endless_line", "noise", "forged", "slow", "ask", "ask_twice", "echo_key", "changed", "count"];
+  const names = [
+    "die",
+    "hang",
+    "endless_line",
+    "noise",
+    "forged",
+    "slow",
+    "ask",
+    "ask_twice",
+    "echo_key",
+    "changed",
+    "count",
+  ];
   const all = names.map((name) => ({ name, description: `It will ${name}.`, inputSchema }));
   all[10].annotations = { readOnlyHint: true };
+  if (isChanged) all.push({ name: "late", description: "It came late.", inputSchema });
   if (how !== "many") return all;
   const subjects = ["invoice", "customer", "ticket", "calendar", "weather", "repository", "deployment"];
   const verbs = ["create", "delete", "list", "update", "search", "archive", "export"];
-  const properties = { id: { type: "string", description: "Which one of them it is about, by its id." }, note: { type: "string", description: "What else there is to say about it." } };
+  const properties = {
+    id: { type: "string", description: "Which one of them it is about, by its id." },
+    note: { type: "string", description: "What else there is to say about it." },
+  };
   return subjects.flatMap((subject) =>
     verbs.flatMap((verb) =>
       ["", "_draft", "_in_bulk", "_by_name"].map((kind) => ({
@@ -60,6 +79,7 @@ function tools() {
 
 const text = (words) => ({ content: [{ type: "text", text: words }] });
 let calls = 0;
+let isChanged = false;
 let asked = 1000;
 
 function elicit(waiting, message, properties) {
@@ -100,17 +120,23 @@ async function call(id, { name, arguments: args, _meta }, waiting) {
       }
       return send({ id, result: text("at last") });
     case "ask": {
-      const answer = await elicit(waiting, "Which colour?", { colour: { type: "string", enum: ["red", "blue"] } });
+      const answer = await elicit(waiting, "Which colour?", {
+        colour: { type: "string", enum: ["red", "blue"] },
+      });
       return send({ id, result: text(`call ${calls}: ${JSON.stringify(answer)}`) });
     }
     case "ask_twice": {
       const first = await elicit(waiting, "Your name?", { name: { type: "string" } });
-      const second = await elicit(waiting, "How many?", { count: { type: "integer" }, sure: { type: "boolean" } });
+      const second = await elicit(waiting, "How many?", {
+        count: { type: "integer" },
+        sure: { type: "boolean" },
+      });
       return send({ id, result: text(`call ${calls}: ${JSON.stringify([first, second])}`) });
     }
     case "echo_key":
       return send({ id, result: text(`the key is ${process.env.SERVER_TOKEN}`) });
     case "changed":
+      isChanged = true;
       send({ method: "notifications/tools/list_changed" });
       return send({ id, result: text("changed") });
     case "count":
