@@ -37,7 +37,8 @@ const SETTINGS = z
   .strictObject({
     mcpServers: z.unknown(),
     dir: z.string(),
-    env: z.record(z.string(), z.string().optional()),
+    // `process.env` is no plain object.
+    env: z.custom<unknown>(isRecord, "must be an object of variables"),
     startTimeoutMs: duration,
     callTimeoutMs: duration,
     searchAbove: z.number().min(0),

@@ -91,12 +91,12 @@ export class Connection {
   ): Promise<CallToolResult> {
     const isNew = this.#opening === undefined;
     const open = await this.#open().catch((error: unknown) => {
-      throw new Error(`The server ${this.name} is not there: ${messageOf(error)}`);
+      throw new Error(`The server ${this.name} is not there: ${messageOf(error)}`, { cause: error });
     });
     try {
       // The time limit is the call's own, as it stands still while a person is asked.
       const limits = { ...options, timeout: 2 ** 31 - 1, resetTimeoutOnProgress: true };
-      return (await open.client.callTool({ name: tool, arguments: args }, limits)) as CallToolResult;
+      return await open.client.callTool({ name: tool, arguments: args }, limits);
     } catch (error) {
       if (options.signal.aborted) throw reasonOf(options.signal);
       if (isSessionGone(error) && !isNew) {
@@ -108,7 +108,7 @@ export class Connection {
       const what = isGone
         ? `The server ${this.name} ended during the call, and what the call has done is not known. Another call starts it again.`
         : messageOf(error);
-      throw new Error(this.#withSaid(what, isGone ? open.said() : ""));
+      throw new Error(this.#withSaid(what, isGone ? open.said() : ""), { cause: error });
     }
   }
 
@@ -153,12 +153,12 @@ export class Connection {
       });
     }
     client.setNotificationHandler("notifications/tools/list_changed", () => void (open.isStale = true));
-    client.onclose = () => {
+    const onclose = (): void => {
       open.isClosed = true;
       if (this.#current === open) this.#opening = this.#current = undefined;
     };
-    // Whatever matters of it fails a request.
-    client.onerror = () => {};
+    // Whatever matters of an error fails a request.
+    Object.assign(client, { onclose, onerror: () => {} });
     try {
       await inTime(
         (async () => {
@@ -178,7 +178,7 @@ export class Connection {
 
   #withSaid(text: string, said: string): string {
     const { secrets } = this.#options;
-    return secrets.hide(said === "" ? text : `${text} It said: ${said}`);
+    return secrets.hide(said === "" ? text : `${text.replace(/(?<![.!?])$/, ".")} It said: ${said}`);
   }
 }
 

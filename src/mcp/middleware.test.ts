@@ -108,7 +108,7 @@ describe("public servers", () => {
     });
     await agent.invoke(go, config);
     const offered = model.requests.map(({ tools }) => JSON.stringify(tools).includes("mcp__every__echo"));
-    expect(offered.toSorted()).toEqual([false, true, true, true]);
+    expect(offered.filter(Boolean)).toHaveLength(3);
   });
 
   it("are there for lead agents, which share them", async () => {

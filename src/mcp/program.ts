@@ -65,14 +65,17 @@ export class Program implements Transport {
     this.#ended = new Promise((resolve) => {
       child.once("exit", () => resolve()).once("error", () => resolve());
     });
-    void this.#ended.then(async () => {
-      // What it wrote last may still be on its way.
-      await Promise.race([closed(child), sleep(100)]);
-      this.onclose?.();
-    });
+    void this.#tellEnd(child);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve).on("error", reject);
     });
+  }
+
+  async #tellEnd(child: ChildProcess): Promise<void> {
+    await this.#ended;
+    // What it wrote last may still be on its way.
+    await Promise.race([closed(child), sleep(100)]);
+    this.onclose?.();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

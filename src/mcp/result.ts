@@ -12,7 +12,7 @@ type Part = { text: string } | { url: string };
 
 /** What a server answered, as the result of a call. */
 export function resultMessage(
-  { content = [], structuredContent, isError }: CallToolResult,
+  { content, structuredContent, isError }: CallToolResult,
   { server, name, id, secrets }: { server: string; name: string; id: string; secrets: Secrets },
 ): ToolMessage {
   const parts = content.flatMap(partsOf);

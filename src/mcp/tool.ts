@@ -103,14 +103,9 @@ function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeo
 }
 
 /** What says nothing to a model is left out. */
-function shownSchema({
-  $schema: _,
-  $id: __,
-  id: ___,
-  title: ____,
-  ...schema
-}: Record<string, unknown>): object {
-  const text = defused(JSON.stringify(schema));
+function shownSchema(schema: Record<string, unknown>): object {
+  const said = Object.entries(schema).filter(([key]) => !["$schema", "$id", "id", "title"].includes(key));
+  const text = defused(JSON.stringify(Object.fromEntries(said)));
   return text.length > LONGEST_SCHEMA ? { type: "object" } : (JSON.parse(text) as object);
 }
 

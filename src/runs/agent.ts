@@ -13,12 +13,14 @@ import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { DeepAgentOptions } from "../deep/options.ts";
 import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
+import { McpServers } from "../mcp/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
+import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { isRunForUser } from "./run-for-user.ts";
 import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
@@ -27,7 +29,7 @@ import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
 const OWN_FOLDER = "/.holdfast";
 
 /** The tools of a run that consent can be asked for. */
-export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
+export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
 
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
@@ -69,11 +71,15 @@ export function createRunAgent({
   settings,
   checkpointer,
   model = new OfflineModel(),
+  // To read a thread takes no servers, but what it keeps of their tools is part of it.
+  mcp = settings.mcp && new McpServers({ mcpServers: {} }),
 }: {
   settings: RunSettings;
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
+  /** The servers that the settings name; see `RunServers`. */
+  mcp?: McpServers | undefined;
 }): RunAgent {
   const { plan, preset, approve, maxTurns } = settings;
   const asked = toolsToAskFor(settings);
@@ -82,6 +88,8 @@ export function createRunAgent({
     checkpointer,
     plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
+    ...(mcp && { mcp }),
+    web: settings.web ?? false,
     budget: false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),

@@ -19,6 +19,10 @@ export const RUN_SETTINGS = z.object({
   network: z.boolean().optional(),
   /** Consent was given to everything (`--yes`). */
   trusted: z.boolean().optional(),
+  /** Files with MCP servers, absolute. */
+  mcp: z.array(z.string()).optional(),
+  /** Whether pages of the web are read, and searched where there is a key. */
+  web: z.boolean().optional(),
   /** Tools that wait for consent. */
   ask: z.array(z.string()),
   maxTurns: z.number().optional(),

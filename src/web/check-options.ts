@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { isObject } from "../middleware/check-options.ts";
 import type { WebOptions } from "./options.ts";
 
 const place = z.string().refine((entry) => /^(?:https?:\/\/[^/]+|(?:\*\.)?[^/:*\s]+|\*)$/.test(entry), {
@@ -20,7 +21,8 @@ export const WEB_OPTIONS = z
     ]),
     allow: z.array(place),
     deny: z.array(place),
-    env: z.record(z.string(), z.string().optional()),
+    // `process.env` is no plain object.
+    env: z.custom<unknown>(isObject, "must be an object of variables"),
   } satisfies Record<keyof WebOptions, z.ZodType>)
   .partial();
 

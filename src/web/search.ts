@@ -49,7 +49,7 @@ const SERVICES: Record<SearchOptions["provider"], Service> = {
     variables: ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"],
     baseUrl: "https://api.search.brave.com",
     request: (query, key) => ({
-      path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(COUNT) })}`,
+      path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(COUNT) }).toString()}`,
       headers: { "x-subscription-token": key },
     }),
     results: ({ web }: { web?: { results?: unknown } }) => web?.results,
@@ -60,7 +60,8 @@ const SERVICES: Record<SearchOptions["provider"], Service> = {
 /** A search service that is ready to be asked. */
 export interface Search {
   provider: string;
-  find: (query: string, signal?: AbortSignal) => Promise<Found[]>;
+  /** Throws the reason of the signal alone. */
+  find: (query: string, signal?: AbortSignal) => Promise<{ results: Found[] } | { problem: string }>;
 }
 
 /** The service that the options name, or the first that has a key. Throws `missing-setting`. */
@@ -103,12 +104,13 @@ function ready(provider: string, service: Service, key: string): Search {
     provider,
     find: async (query, signal) => {
       try {
-        return await find(query, signal);
+        return { results: await find(query, signal) };
       } catch (error) {
         signal?.throwIfAborted();
         const { name, message } = error as Error;
         const what = name === "TimeoutError" ? `no answer within ${TIME_MS / 1000} s` : message;
-        throw new Error(`${provider}: ${what}`.replaceAll(key, "[hidden]"));
+        // Without its cause, which may have the key in it.
+        return { problem: `${provider}: ${what}`.replaceAll(key, "[hidden]") };
       }
     },
   };

@@ -66,18 +66,14 @@ function searchTool({ provider, find }: Search, places: Places): DynamicStructur
   const name = "web_search";
   const schema = z.object({ query: z.string().min(1) });
   return checkedTool({ name, description: WEB_SEARCH_DESCRIPTION, schema }, async ({ query }, runtime) => {
-    try {
-      const results = await find(query, runtime.signal);
-      const lines = results
-        // What may not be read need not be known.
-        .filter(({ url }) => URL.canParse(url) && places.problem(new URL(url)) === undefined)
-        .map(({ title, url, text }, at) => `${at + 1}. ${title}\n   ${url}\n   ${text}`);
-      return lines.length === 0
-        ? "Nothing was found."
-        : fromOutside(lines.join("\n"), `web_search, ${provider}`);
-    } catch (error) {
-      runtime.signal?.throwIfAborted();
-      return failure(name, callId(runtime), (error as Error).message);
-    }
+    const found = await find(query, runtime.signal);
+    if ("problem" in found) return failure(name, callId(runtime), found.problem);
+    const lines = found.results
+      // What may not be read need not be known.
+      .filter(({ url }) => URL.canParse(url) && places.problem(new URL(url)) === undefined)
+      .map(({ title, url, text }, at) => `${at + 1}. ${title}\n   ${url}\n   ${text}`);
+    return lines.length === 0
+      ? "Nothing was found."
+      : fromOutside(lines.join("\n"), `web_search, ${provider}`);
   });
 }

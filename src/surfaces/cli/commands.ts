@@ -189,7 +189,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "doctor",
       "Test the model, servers and storage, and say what to do",
       (args) =>
-        stateOption(args)
+        mcpOption(stateOption(args))
           .option("ask", {
             type: "boolean",
             describe: "Also ask the model something, which may cost a little",
@@ -217,6 +217,15 @@ function stateOption<T>(args: Argv<T>) {
   });
 }
 
+function mcpOption<T>(args: Argv<T>) {
+  return args.option("mcp-config", {
+    type: "string",
+    requiresArg: true,
+    coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
+    describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
+  });
+}
+
 function modelOptions<T>(args: Argv<T>) {
   return args
     .option("model", {
@@ -239,7 +248,7 @@ function modelOptions<T>(args: Argv<T>) {
 
 /** How the agent of a thread is built. */
 function agentOptions<T>(args: Argv<T>) {
-  return args
+  return mcpOption(args)
     .option("dir", {
       type: "string",
       requiresArg: true,
@@ -253,6 +262,11 @@ function agentOptions<T>(args: Argv<T>) {
     .option("network", {
       type: "boolean",
       describe: "Let commands reach the network, where they are isolated",
+    })
+    .option("web", {
+      type: "boolean",
+      describe:
+        "Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is",
     })
     .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
     .option("plan", {

@@ -3,6 +3,7 @@ import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { readPrices } from "../../runs/prices.ts";
+import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
@@ -39,16 +40,20 @@ export async function perform(options: PerformOptions): Promise<number> {
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
   const settings = settingsFor(model.name, options);
+  let note = (_text: string): void => {};
+  const servers = new RunServers({ env, onNote: (text) => note(text) });
+  const mcp = await servers.of(settings);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
+  note = (text) => events.emit({ type: "notice", text });
   interruption.signal.addEventListener("abort", () =>
     events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
   );
 
   try {
-    const agent = createRunAgent({ settings, model: model.model, checkpointer: saver });
+    const agent = createRunAgent({ settings, model: model.model, checkpointer: saver, mcp });
     const input = await options.input(agent, settings);
     const answer = await questioner({
       agent,
@@ -87,6 +92,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   } finally {
     interruption.dispose();
     output.close();
+    await servers.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await release().catch(() => {});
   }

@@ -27,6 +27,8 @@ export interface RunFlags extends OutputFlags {
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
   network?: boolean | undefined;
+  mcpConfig?: readonly string[] | undefined;
+  web?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
   state?: string | undefined;
@@ -101,11 +103,24 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  * are only ever added to, commands always among them: `--yes` alone takes them away.
  */
 export async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
+  {
+    model,
+    plan,
+    preset,
+    approve,
+    dir,
+    shell,
+    network,
+    mcpConfig,
+    web,
+    ask,
+    yes,
+    maxTurns,
+  }: Omit<RunFlags, "task">,
   { cwd }: Terminal,
   kept: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool));
+  const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool) && !tool.startsWith("mcp__"));
   if (unknown !== undefined) {
     fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
   }
@@ -121,6 +136,8 @@ export async function settingsFrom(
     ...(shell !== undefined && { shell }),
     ...(network !== undefined && { network }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
+    ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
+    ...(web !== undefined && { web }),
     ...(maxTurns !== undefined && { maxTurns }),
   };
   if (settings.shell && settings.dir === undefined) {

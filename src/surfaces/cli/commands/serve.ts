@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { readPrices } from "../../../runs/prices.ts";
+import { RunServers } from "../../../runs/servers.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -27,12 +28,17 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
   const defaults = await settingsFrom(flags, terminal, undefined);
+  const onNote = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
+  const servers = new RunServers({ env, onNote });
+  // What is wrong with their file is said now.
+  await servers.of(defaults);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
       cwd,
       defaults,
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      servers,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
@@ -54,6 +60,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       return EXIT.done;
     } finally {
       interruption.dispose();
+      await servers.close();
     }
   });
 }

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { HarnessError } from "../errors.ts";
+import { McpServers, readMcpConfig, type McpConfig } from "../mcp/index.ts";
+import type { Environment } from "../models/index.ts";
+import type { RunSettings } from "./settings.ts";
+
+/** The MCP servers of runs: those of the same files are shared, until they are closed together. */
+export class RunServers {
+  readonly #known = new Map<string, McpServers>();
+  readonly #env: Environment;
+  readonly #onNote: (note: string) => void;
+
+  constructor({ env, onNote }: { env: Environment; onNote: (note: string) => void }) {
+    this.#env = env;
+    this.#onNote = onNote;
+  }
+
+  /** The servers that settings name, not started yet. Throws `invalid-options` for a file that cannot be used. */
+  async of({
+    mcp: files,
+    dir,
+    trusted,
+  }: Pick<RunSettings, "mcp" | "dir" | "trusted">): Promise<McpServers | undefined> {
+    if (!files) return undefined;
+    const key = JSON.stringify([files, dir, trusted]);
+    const known = this.#known.get(key);
+    if (known) return known;
+    const configs = await Promise.all(files.map(readMcpFile));
+    const servers = new McpServers({
+      mcpServers: Object.assign(
+        {},
+        ...configs.map(({ mcpServers }) => mcpServers),
+      ) as McpConfig["mcpServers"],
+      ...(dir !== undefined && { dir }),
+      env: this.#env,
+      ask: trusted ? "none" : "writes",
+      onNote: this.#onNote,
+    });
+    this.#known.set(key, servers);
+    return servers;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#known.values()].map((servers) => servers.close()));
+  }
+}
+
+/** Reads a file with MCP servers. Throws `invalid-options`. */
+export async function readMcpFile(file: string): Promise<McpConfig> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(file, "utf8"));
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? `is no JSON (${cause.message})` : "cannot be read";
+    throw new HarnessError("invalid-options", `The MCP servers in ${file}: the file ${reason}.`, { cause });
+  }
+  return readMcpConfig(json, file);
+}
