@@ -133,3 +133,14 @@ describe("public servers", () => {
     expect(echo!.text).toContain("Echo: hi");
   });
 });
+
+it("servers that have no tools cost an agent nothing: no token, no graph step", async () => {
+  const request = async (mcp?: McpServers) => {
+    const model = new ScriptedModel([callTool("ls"), "done"]);
+    const checkpointer = new MemorySaver();
+    await createDeepAgent({ model, checkpointer, ...(mcp && { mcp }) }).invoke(go, config);
+    const steps = Object.keys(checkpointer.storage["t"]![""]!).length;
+    return { tools: model.requests[1]!.tools, system: model.requests[1]!.messages[0]!.text, steps };
+  };
+  expect(await request(new McpServers({ mcpServers: {} }))).toEqual(await request());
+});
