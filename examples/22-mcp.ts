@@ -9,7 +9,10 @@ import { callTool, ScriptedModel } from "holdfast/testing";
 
 const folder = await mkdtemp(join(tmpdir(), "holdfast-"));
 await writeFile(join(folder, "tides.md"), "High tide at noon.");
-const server = join(import.meta.dirname, "../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+const server = join(
+  import.meta.dirname,
+  "../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+);
 const mcp = {
   mcpServers: { files: { command: "node", args: [server, "${FOLDER}"] } },
   env: { FOLDER: folder },

@@ -35,7 +35,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #opening: Promise<Open> | undefined;
   #current: Open | undefined;
-  readonly #live = new Set<LiveCall>();
+  /** The calls that are under way, each with its thread. */
+  readonly #live = new Map<LiveCall, unknown>();
 
   constructor(options: ConnectionOptions) {
     this.name = options.name;
@@ -52,18 +53,18 @@ export class Connection {
     return open.tools;
   }
 
-  /** Begins a call. What it fails with is in words for a model. */
-  call(tool: string, args: Record<string, unknown>): LiveCall {
+  /** Begins a call of a thread. What it fails with is in words for a model. */
+  call(tool: string, args: Record<string, unknown>, thread: unknown): LiveCall {
     const { server, settings } = this.#options;
     const silence = server.timeout ?? settings.callTimeoutMs ?? CALL_MS;
     const live: LiveCall = new LiveCall(async ({ signal, onprogress }) => {
       try {
-        return await this.#request(tool, args, { signal, onprogress });
+        return await this.#request({ name: tool, arguments: args }, { signal, onprogress });
       } finally {
         this.#live.delete(live);
       }
     }, silence);
-    this.#live.add(live);
+    this.#live.set(live, thread);
     return live;
   }
 
@@ -75,7 +76,7 @@ export class Connection {
   async close(): Promise<void> {
     const opening = this.#opening;
     this.#opening = this.#current = undefined;
-    for (const live of this.#live) live.cancel(new Error("The server was closed."));
+    for (const live of this.#live.keys()) live.cancel(new Error("The server was closed."));
     const open = await opening?.catch(() => undefined);
     await open?.client.close().catch(() => {});
   }
@@ -85,24 +86,23 @@ export class Connection {
   }
 
   async #request(
-    tool: string,
-    args: Record<string, unknown>,
+    call: { name: string; arguments: Record<string, unknown> },
     options: { signal: AbortSignal; onprogress: () => void },
+    isRepeated = false,
   ): Promise<CallToolResult> {
-    const isNew = this.#opening === undefined;
     const open = await this.#open().catch((error: unknown) => {
       throw new Error(`The server ${this.name} is not there: ${messageOf(error)}`, { cause: error });
     });
     try {
       // The time limit is the call's own, as it stands still while a person is asked.
       const limits = { ...options, timeout: 2 ** 31 - 1, resetTimeoutOnProgress: true };
-      return await open.client.callTool({ name: tool, arguments: args }, limits);
+      return await open.client.callTool(call, limits);
     } catch (error) {
       if (options.signal.aborted) throw reasonOf(options.signal);
-      if (isSessionGone(error) && !isNew) {
+      if (isSessionGone(error) && !isRepeated) {
         // It has not begun the call: a new session can.
         await open.client.close().catch(() => {});
-        return this.#request(tool, args, options);
+        return this.#request(call, options, true);
       }
       const isGone = open.isClosed || GONE.includes((error as { code?: unknown }).code);
       const what = isGone
@@ -148,8 +148,10 @@ export class Connection {
     };
     if (asks) {
       client.setRequestHandler("elicitation/create", async ({ params }) => {
-        const [live] = this.#live;
-        return live ? live.ask(formQuestion(this.name, params)) : { action: "decline" };
+        const [live] = this.#live.keys();
+        // Which call a question belongs to is not said: nobody is asked for what may be another thread's.
+        const isClear = new Set(this.#live.values()).size === 1;
+        return live && isClear ? live.ask(formQuestion(this.name, params)) : { action: "decline" };
       });
     }
     client.setNotificationHandler("notifications/tools/list_changed", () => void (open.isStale = true));

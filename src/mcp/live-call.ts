@@ -27,14 +27,24 @@ export class LiveCall {
     this.#silenceMs = silenceMs;
     this.#lastMs = performance.now() + silenceMs * MOST_TIMES;
     this.#wind();
-    this.#result = make({ signal: this.#controller.signal, onprogress: () => this.#wind() })
-      .then((result) => ({ result }))
-      .finally(() => {
-        this.#isOver = true;
-        clearTimeout(this.#timer);
-      });
+    this.#result = this.#run(make);
     // It may fail while nobody waits for it.
     this.#result.catch(() => {});
+  }
+
+  async #run(make: MakeCall): Promise<NextOfCall> {
+    const { signal } = this.#controller;
+    // A server that is still being started does not hear that nobody waits.
+    const cancelled = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+    try {
+      const result = await Promise.race([make({ signal, onprogress: () => this.#wind() }), cancelled]);
+      return { result };
+    } finally {
+      this.#isOver = true;
+      clearTimeout(this.#timer);
+    }
   }
 
   /** The result, or the next open question. Throws what the call failed with. */

@@ -61,7 +61,7 @@ describe("a server that misbehaves", () => {
   });
 
   it("and tells of its progress has more time", async () => {
-    const [slow] = await results(servers({ callTimeoutMs: 500 }), "mcp__h__slow");
+    const [slow] = await results(servers({ callTimeoutMs: 2000 }), "mcp__h__slow");
     expect(slow!.text).toContain("at last");
   });
 
@@ -75,14 +75,13 @@ describe("a server that misbehaves", () => {
     const mcp = servers({
       mcpServers: {
         broken: hostile("broken"),
-        silent: hostile("silent"),
         absent: { command: "/no/such/program" },
         nobody: { url: "http://127.0.0.1:9/mcp" },
         lacking: { command: "x", env: { KEY: "${NO_SUCH_VARIABLE}" } },
         good: hostile(),
       },
-      startTimeoutMs: 1500,
     });
+    await servers({ mcpServers: { silent: hostile("silent") }, startTimeoutMs: 300 }).tools();
     const [counted] = await results(mcp, "mcp__good__count");
     expect(counted!.text).toContain("calls: 1,");
     expect(notes.toSorted()).toEqual([
@@ -90,7 +89,7 @@ describe("a server that misbehaves", () => {
       expect.stringMatching(/broken is not used: .*It said: a word on standard error/),
       "The MCP server lacking is not used: it needs NO_SUCH_VARIABLE, which is not set.",
       expect.stringMatching(/nobody is not used: /),
-      expect.stringMatching(/silent is not used: It did not start within 1.5 s. It said: a word/),
+      expect.stringMatching(/silent is not used: It did not start within 0.3 s\./),
     ]);
   });
 
@@ -209,4 +208,20 @@ describe("a server that asks a person", () => {
     const [declined] = await results(servers(), "mcp__h__ask");
     expect(declined!.text).toContain('{"action":"decline"}');
   });
+});
+
+it("a schema that a provider would refuse is shown without what it would refuse", async () => {
+  const mcp = servers({ mcpServers: { h: hostile("odd") } });
+  const model = new ScriptedModel([callTool("mcp__h__odd", { a: 1 }), "done"]);
+  const agent = createDeepAgent({ model, mcp, plan: false });
+  const { messages } = await agent.invoke({ messages: [new HumanMessage("go")] });
+  const shown = (model.requests[0]!.tools as { function: { name: string; parameters: unknown } }[]).filter(
+    ({ function: { name } }) => name.startsWith("mcp__h__odd"),
+  );
+  const properties = { a: { type: "number" } };
+  expect(shown.map((one) => one.function.parameters)).toEqual([
+    { type: "object", properties, required: ["a"] },
+    { type: "object", properties: {} },
+  ]);
+  expect(messages.at(-2)!.text).toContain('odd {"a":1}');
 });

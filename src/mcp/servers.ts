@@ -17,6 +17,8 @@ export class McpServers {
   readonly options: McpOptions;
   readonly #places: readonly ToolPlace[];
   readonly #notes: string[] = [];
+  /** The variables that servers lack, until somebody is told. */
+  #lacking: readonly [server: string, missing: readonly string[]][] = [];
   /** The tools of each server as it last listed them: a request must look like the one before it. */
   readonly #known = new Map<Connection, { listed: object; tools: readonly DynamicStructuredTool[] }>();
   #tools: readonly DynamicStructuredTool[] = [];
@@ -31,7 +33,7 @@ export class McpServers {
       if (given.disabled) return [];
       const filled = filledIn(given, options.env ?? process.env);
       if ("missing" in filled) {
-        this.#note(server, `it needs ${filled.missing.join(", ")}, which is not set.`);
+        this.#lacking = [...this.#lacking, [server, filled.missing]];
         return [];
       }
       const secrets = new Secrets(filled.server);
@@ -48,6 +50,10 @@ export class McpServers {
   /** The tools of all servers that can be used, the same list while they are the same. Starts them; does not throw. */
   async tools(): Promise<readonly DynamicStructuredTool[]> {
     this.#restOn();
+    for (const [server, missing] of this.#lacking) {
+      this.#note(server, `it needs ${missing.join(", ")}, which is not set.`);
+    }
+    this.#lacking = [];
     const all = await Promise.all(this.#places.map((place) => this.#toolsOf(place)));
     // A server may list a name twice.
     const tools = [...new Map(all.flat().map((tool) => [tool.name, tool])).values()];

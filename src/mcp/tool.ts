@@ -38,8 +38,10 @@ export function serverTool(tool: Tool, { connection, secrets, waiting }: ToolPla
     },
     async (args, runtime) => {
       const id = callId(runtime);
-      const key = JSON.stringify([runtime.configurable?.["thread_id"], id, name]);
-      const live = waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema));
+      const thread: unknown = runtime.configurable?.["thread_id"];
+      const key = JSON.stringify([thread, id, name]);
+      const live =
+        waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema), thread);
       return conducted(live, {
         runtime,
         keep: () => waiting.keep(key, live),
@@ -102,11 +104,17 @@ function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeo
   }
 }
 
-/** What says nothing to a model is left out. */
+/** What of a schema every provider takes. */
+const SCHEMA_KEYS = ["properties", "required", "additionalProperties", "$defs", "definitions"];
+const PROPERTY_NAME = /^[\w.-]{1,64}$/;
+
+/** A provider would refuse the whole request for one schema that it does not like; the server checks arguments anyway. */
 function shownSchema(schema: Record<string, unknown>): object {
-  const said = Object.entries(schema).filter(([key]) => !["$schema", "$id", "id", "title"].includes(key));
-  const text = defused(JSON.stringify(Object.fromEntries(said)));
-  return text.length > LONGEST_SCHEMA ? { type: "object" } : (JSON.parse(text) as object);
+  const plain = { type: "object", properties: {} };
+  const said = Object.entries(schema).filter(([key, value]) => SCHEMA_KEYS.includes(key) && value !== null);
+  const text = defused(JSON.stringify({ ...plain, ...Object.fromEntries(said) }));
+  const isTaken = Object.keys(schema["properties"] ?? {}).every((name) => PROPERTY_NAME.test(name));
+  return isTaken && text.length <= LONGEST_SCHEMA ? (JSON.parse(text) as object) : plain;
 }
 
 /** Models send null for what they leave out, where a schema does not know of null. */
