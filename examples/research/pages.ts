@@ -17,7 +17,7 @@ export async function servePages(): Promise<{ origin: string; close: () => void 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   server.unref();
   const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, close: () => void server.close().closeAllConnections() };
+  return { origin: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() };
 }
 
 function toPage(text: string): string {

@@ -46,14 +46,8 @@ export class Program implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args = [], env, cwd = this.#dir } = this.#server;
     warden.begins(this.#tag);
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...harmlessVariables(), ...env, [COMMAND_TAG]: this.#tag },
-      detached: true,
-      windowsHide: true,
-    });
+    const child = this.#spawn();
     this.#child = child;
     const { stdin, stdout, stderr, pid } = child;
     if (pid !== undefined) warden.isGroup(this.#tag, pid);
@@ -76,6 +70,20 @@ export class Program implements Transport {
     // What it wrote last may still be on its way.
     await Promise.race([closed(child), sleep(100)]);
     this.onclose?.();
+    // Whoever it has started is still there.
+    await this.close();
+  }
+
+  #spawn() {
+    const { command, args = [], env, cwd = this.#dir } = this.#server;
+    const variables = { ...harmlessVariables(), ...env, [COMMAND_TAG]: this.#tag };
+    try {
+      return spawn(command, args, { cwd, env: variables, detached: true, windowsHide: true });
+    } catch (error) {
+      // Such as for a NUL in a word.
+      warden.ended(this.#tag);
+      throw error;
+    }
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

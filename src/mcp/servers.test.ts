@@ -139,6 +139,13 @@ describe("processes of servers", () => {
     await mcp.close();
     expect(await running()).toHaveLength(0);
   });
+
+  it("leave nobody behind that they have started when they die", async () => {
+    const mcp = servers({ mcpServers: { s: hostile("stays") } });
+    await results(mcp, "mcp__s__die");
+    // The next model call has started it again, with another of its own.
+    await vi.waitFor(async () => expect(await running()).toHaveLength(2), { timeout: 20_000, interval: 50 });
+  });
 });
 
 /** The processes that have the server's key in their environment. */

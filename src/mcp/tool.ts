@@ -6,8 +6,7 @@ import { HarnessError } from "../errors.ts";
 import { callId, failure, looseTool, type ToolRuntime } from "../middleware/loose-tool.ts";
 import { defused } from "../middleware/outside.ts";
 import { askPerson } from "../middleware/review.ts";
-import type { Connection } from "./connection.ts";
-import { messageOf } from "./connection.ts";
+import { messageOf, type Connection } from "./connection.ts";
 import { readForm, toClarification, type FormQuestion } from "./form.ts";
 import type { LiveCall } from "./live-call.ts";
 import { resultMessage } from "./result.ts";
@@ -67,6 +66,7 @@ interface Conduct {
 async function conducted(live: LiveCall, { runtime, keep, answer, failed }: Conduct): Promise<ToolMessage> {
   const { signal } = runtime;
   const cancel = (): void => live.cancel(signal?.reason);
+  if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     // LangGraph gives the answers of a run that goes on from the first one again.
