@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 import { run } from "./run.ts";
@@ -121,6 +122,38 @@ describe("holdfast run --mcp-config", () => {
     await new Promise((resolve) => child.once("exit", resolve));
     await vi.waitFor(() => expect(running()).toEqual([]), { timeout: 20_000, interval: 50 });
   });
+});
+
+it("holdfast serve shares the servers between threads, takes their questions, and ends them", async () => {
+  config({ h: ["stays"] });
+  script = [() => calls("mcp__h__count"), () => says("one"), () => calls("mcp__h__ask"), () => says("two")];
+  const args = [MAIN, "serve", "--port", "0", "--yes", "--mcp-config", "mcp.json"];
+  const child = spawn(process.execPath, args, {
+    cwd: home,
+    env: environment(),
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const address = await new Promise<string>((resolve) => {
+    child.stdout.setEncoding("utf8").once("data", resolve);
+  });
+  const [, apiUrl = "", apiKey = ""] = /^(\S+)\/#token=(\S+)$/m.exec(address) ?? [];
+  const client = new Client({ apiUrl, apiKey, callerOptions: { maxRetries: 0 } });
+  const input = { messages: [{ type: "human", content: "go" }] };
+  const [first, second] = [await client.threads.create(), await client.threads.create()];
+  await client.runs.wait(first.thread_id, "holdfast", { input });
+  await client.runs.wait(second.thread_id, "holdfast", { input });
+  const { tasks } = await client.threads.getState(second.thread_id);
+  expect(JSON.stringify(tasks)).toContain("Which colour?");
+  await client.runs.wait(second.thread_id, "holdfast", { command: { resume: "blue" } });
+  const sent = model.requests.map(({ body }) => JSON.stringify(body["messages"]));
+  expect(sent[1]).toContain("calls: 1,");
+  // The second call of the one server, and made once.
+  expect(sent[3]).toContain("call 2: ");
+  expect(sent[3]).toContain("blue");
+  expect(running()).toHaveLength(2);
+  child.kill("SIGTERM");
+  await new Promise((resolve) => child.once("exit", resolve));
+  expect(running()).toEqual([]);
 });
 
 it("holdfast doctor starts the servers and counts their tools", async () => {
