@@ -4,7 +4,7 @@ import { loadSdk } from "./sdk.ts";
 import { McpServers } from "./servers.ts";
 
 /** Tools of MCP servers for any agent, and how to end the servers. */
-export interface McpTools extends AsyncDisposable {
+export interface McpTools {
   tools: DynamicStructuredTool[];
   /** Which servers cannot be used, and why. */
   notes: readonly string[];
@@ -20,8 +20,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   const servers = new McpServers(options);
   await loadSdk();
   const tools = [...(await servers.tools())];
-  const close = (): Promise<void> => servers.close();
-  return { tools, notes: servers.notes, close, [Symbol.asyncDispose]: close };
+  return { tools, notes: servers.notes, close: () => servers.close() };
 }
 
 export { readMcpConfig } from "./config.ts";
