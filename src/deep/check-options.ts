@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
@@ -9,6 +10,7 @@ import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
 import { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "../subagents/check-options.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
+import { WEB } from "../web/check-options.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 
 const isMiddleware = (value: unknown): boolean =>
@@ -73,6 +75,8 @@ const OPTIONS = z
     ...PARTS,
     ...KEEPING,
     ...FILES_OPTIONS.shape,
+    mcp: MCP,
+    web: WEB,
     instructions: z.union([z.string(), INSTRUCTION_LIST]),
     skills: SKILL_LIST,
     skillsFolder: z.string(),

@@ -2,6 +2,9 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
+import { FIND_TOOLS } from "../mcp/find-tools.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -27,6 +30,7 @@ import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import {
@@ -61,10 +65,11 @@ interface Place {
   isFork?: boolean;
 }
 
-function assemble(options: DeepAgentOptions, place: Place): object {
+function assemble(given: DeepAgentOptions, place: Place): object {
+  const options = withServers(given, "createDeepAgent");
   const { depth, budget, isFork = false } = place;
   const model = toModel(options.model);
-  const tools = options.tools ?? [];
+  const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
   const skills = libraryOf(options);
   const workspace = new Workspace(options, { skills, above: place.permissions });
   const plan = options.plan === false ? undefined : planParts(options.plan);
@@ -79,7 +84,12 @@ function assemble(options: DeepAgentOptions, place: Place): object {
         })
       : [];
   const delegating = options.background ? ["task", "background"] : ["task"];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), ...delegating]);
+  checkToolNames(tools, [
+    ...(plan?.setup.toolNames ?? []),
+    ...fileToolNames(workspace),
+    ...delegating,
+    ...(options.mcp ? [FIND_TOOLS] : []),
+  ]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const instructions = typeof options.instructions === "object" ? options.instructions : [];
@@ -89,6 +99,7 @@ function assemble(options: DeepAgentOptions, place: Place): object {
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
@@ -117,7 +128,7 @@ function assemble(options: DeepAgentOptions, place: Place): object {
   ];
   const agent = createAgent({
     model,
-    tools: [...tools],
+    tools,
     systemPrompt: [promptOf(options), DEEP_SYSTEM_PROMPT].filter(Boolean).join("\n\n"),
     middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
@@ -270,6 +281,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(typeof parent.instructions === "object" && { instructions: parent.instructions }),
     ...(tools && { tools }),
+    // Who names tools for a sub-agent gives it these alone.
+    ...(spec.tools ? {} : picked(parent, ["mcp", "web"])),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
 }

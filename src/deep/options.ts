@@ -3,6 +3,8 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
+import type { McpOptions } from "../mcp/options.ts";
+import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { Media } from "../middleware/files/media.ts";
@@ -15,6 +17,7 @@ import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
 import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
+import type { WebOptions } from "../web/options.ts";
 
 export type AnyTool = ClientTool | ServerTool;
 
@@ -23,7 +26,7 @@ export interface SubagentSpec extends SubagentTerms {
   /** Its instructions; `prompt` is the same. */
   systemPrompt?: string;
   prompt?: string;
-  /** Default: the parent's tools. */
+  /** Default: the parent's tools, with those of its `mcp` and `web`. */
   tools?: readonly AnyTool[];
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
@@ -49,6 +52,13 @@ export interface DeepAgentOptions {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   tools?: readonly AnyTool[];
+  /**
+   * MCP servers, as `.mcp.json` has them, and how they are used; see `mcpTools`. They are started with the first model
+   * call, shared by agents that get the same object, and end when they are not used, or with this process.
+   */
+  mcp?: McpOptions | McpServers;
+  /** `web_fetch`, and `web_search` where there is a key for it; see `webTools`. Default false. */
+  web?: boolean | WebOptions;
   /** What the agent is and how it works; a text in `instructions` is the same. */
   systemPrompt?: string;
   /**
@@ -130,6 +140,7 @@ export interface DeepAgentOptions {
 export const DEFAULT_MIDDLEWARE = [
   "SummarizationMiddleware",
   "toolErrorMiddleware",
+  "McpMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
   "InstructionsMiddleware",

@@ -5,6 +5,8 @@ import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
 import { withPermissions } from "../files/index.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
@@ -33,6 +35,7 @@ import { withSettings } from "../models/model-settings.ts";
 import { withThinking } from "../models/thinking.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
@@ -42,11 +45,9 @@ import { readRequest, type LeadRequest } from "./request.ts";
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
  * come from `config.configurable` or `config.context`. Nothing is shared between two agents but the options.
  */
-export function makeLeadAgent(
-  config: RunnableConfig & { context?: unknown } = {},
-  options: LeadOptions = {},
-) {
-  checkLeadOptions(options);
+export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {}, given: LeadOptions = {}) {
+  checkLeadOptions(given);
+  const options = withServers(given, "makeLeadAgent");
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
   const chosen = modelFor(request, options, warn);
@@ -61,7 +62,7 @@ export function makeLeadAgent(
   };
   const agent = createAgent({
     model,
-    tools: [...(options.tools ?? [])],
+    tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
     middleware: chain(request, options, { model, modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
@@ -125,6 +126,7 @@ function chain(
   };
   const all = [
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
     ...(skills ? [skillsMiddleware(skills)] : []),
@@ -164,7 +166,7 @@ function chain(
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
+  { subagents = [], tools = [], mcp, web, skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -192,6 +194,7 @@ function helpers(
       ...(stateSchema !== undefined && { stateSchema }),
       ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
+      ...(!spec.tools && { ...(mcp && { mcp }), ...(web !== undefined && { web }) }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.

@@ -21,6 +21,7 @@ import {
   shellBackend,
   withPermissions,
 } from "../files/index.ts";
+import { McpServers } from "../mcp/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET, type BudgetOptions } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
@@ -29,6 +30,7 @@ import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
 import type { Config, Project } from "../project/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
+import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
@@ -37,7 +39,7 @@ import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 const OWN_FOLDER = "/.holdfast";
 
 /** The tools of a run that consent can be asked for. */
-export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
+export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
 
 /** What of a project an agent is built with. */
 export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
@@ -81,10 +83,12 @@ export interface RunStreamOptions extends RunnableConfig {
 export function createRunAgent({
   settings,
   checkpointer,
-  model = new OfflineModel(),
+  model,
   project,
   tools = [],
   canAsk = true,
+  // To read a thread takes no servers, but what it keeps of their tools is part of it.
+  mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
   settings: RunSettings;
   /** What the user and the project in `dir` have to say to it. */
@@ -96,6 +100,8 @@ export function createRunAgent({
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
+  /** The servers that the settings name; see `RunServers`. */
+  mcp?: McpServers | undefined;
 }): RunAgent {
   const { plan, preset, approve } = settings;
   const mode = chosenMode(settings, project?.config);
@@ -103,10 +109,12 @@ export function createRunAgent({
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
   const { graph } = createDeepAgent({
-    model,
+    model: model ?? new OfflineModel(),
     checkpointer,
     plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
+    ...(mcp && { mcp }),
+    web: settings.web ?? false,
     budget: false,
     background: settings.background ?? false,
     stateSchema: new StateSchema({
@@ -117,6 +125,7 @@ export function createRunAgent({
       mode: mode ?? "edits",
       rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
       ...toolNames(tools, settings),
+      servers: mcp,
       dir: realFolder(settings.dir),
       canAsk: canAsk || mode === undefined,
     }),
@@ -152,13 +161,16 @@ function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunS
 }
 
 /** The tools of a run, and those among them that only read. */
-function toolNames(tools: readonly AnyTool[], { dir, shell }: RunSettings) {
-  const own = RUN_TOOLS.filter((name) => name !== "execute" || (shell && dir !== undefined));
+function toolNames(tools: readonly AnyTool[], { dir, shell, web }: RunSettings) {
+  const canExecute = shell && dir !== undefined;
+  const own = RUN_TOOLS.filter(
+    (name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)),
+  );
   const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
   const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
   return {
     tools: [...own, ...named.map(({ name }) => name)],
-    reading: ["ls", "read_file", "glob", "grep", ...hinted.map(({ name }) => name)],
+    reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS, ...hinted.map(({ name }) => name)],
   };
 }
 

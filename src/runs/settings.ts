@@ -26,6 +26,10 @@ export const RUN_SETTINGS = z.object({
   mode: z.enum(MODES).optional(),
   /** The same as mode `auto`, in threads from before there were modes. */
   trusted: z.boolean().optional(),
+  /** Files with MCP servers, absolute. */
+  mcp: z.array(z.string()).optional(),
+  /** Whether pages of the web are read, and searched where there is a key. */
+  web: z.boolean().optional(),
   /** Rules for what waits for consent in every mode. */
   ask: z.array(z.string()),
   /** `false`: the files are not read by which the project in `dir` tells agents how to work. */

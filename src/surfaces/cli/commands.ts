@@ -206,7 +206,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "doctor",
       "Test the model, servers and storage, and say what to do",
       (args) =>
-        stateOption(args)
+        mcpOption(stateOption(args))
           .option("ask", {
             type: "boolean",
             describe: "Also ask the model something, which may cost a little",
@@ -240,6 +240,15 @@ function stateOption<T>(args: Argv<T>) {
     type: "string",
     requiresArg: true,
     describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
+  });
+}
+
+function mcpOption<T>(args: Argv<T>) {
+  return args.option("mcp-config", {
+    type: "string",
+    requiresArg: true,
+    coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
+    describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
   });
 }
 
@@ -298,7 +307,7 @@ function sandboxOptions<T>(args: Argv<T>) {
 
 /** How the agent of a thread is built. */
 function agentOptions<T>(args: Argv<T>) {
-  return sandboxOptions(projectOptions(args))
+  return mcpOption(sandboxOptions(projectOptions(args)))
     .option("mode", {
       choices: MODES,
       describe:
@@ -317,6 +326,11 @@ function agentOptions<T>(args: Argv<T>) {
     .option("background", {
       type: "boolean",
       describe: "Let sub-agents work while the agent goes on",
+    })
+    .option("web", {
+      type: "boolean",
+      describe:
+        "Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is",
     })
     .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
     .option("plan", {

@@ -30,6 +30,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],
   "--state": () => [FILES],
+  "--mcp-config": () => [FILES],
   "--thread": threadIds,
   "--file": NOTHING,
   "--ask": NOTHING,

@@ -4,7 +4,8 @@ import { isUnfinished } from "../../runs/ending.ts";
 import { isolationNotice } from "../../runs/isolation.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { pricesOf } from "../../runs/prices.ts";
-import { projectTools, settledModel } from "../../runs/project.ts";
+import { settledModel } from "../../runs/project.ts";
+import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
@@ -50,10 +51,14 @@ export async function perform(options: PerformOptions): Promise<number> {
     model.isFallback ? asTyped(FALLBACK, env) : undefined,
     options.notice,
   ];
+  let note = (_text: string): void => {};
+  const servers = new RunServers({ env, onNote: (text) => note(text) });
+  const mcp = await servers.of(settings, project);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
+  note = (text) => events.emit({ type: "notice", text });
   interruption.signal.addEventListener("abort", () =>
     events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
   );
@@ -64,7 +69,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       model: model.model,
       checkpointer: saver,
       project,
-      tools: await projectTools(project),
+      mcp,
       canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
     });
     const input = await options.input(agent, settings);
@@ -106,6 +111,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   } finally {
     interruption.dispose();
     output.close();
+    await servers.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await release().catch(() => {});
     await traces?.close();

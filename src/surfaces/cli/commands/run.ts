@@ -35,6 +35,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   mode?: Mode | undefined;
   sandbox?: Isolation | undefined;
   network?: boolean | undefined;
+  mcpConfig?: readonly string[] | undefined;
+  web?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
   budget?: string | undefined;
@@ -117,7 +119,7 @@ export async function settingsFrom(
   { cwd, env }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const { model, plan, preset, approve, dir, shell, sandbox, network } = flags;
+  const { model, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
   const { ask, yes, mode, project, maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
@@ -137,6 +139,8 @@ export async function settingsFrom(
     ...(mode !== undefined && { mode }),
     ...(project !== undefined && { project }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
+    ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
+    ...(web !== undefined && { web }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(budget !== undefined && { budget: readBudget(budget, readPrices(env["HOLDFAST_PRICES"])) }),
     ...(background !== undefined && { background }),

@@ -5,6 +5,7 @@ import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
+import { RunServers } from "../../../runs/servers.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -40,12 +41,17 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const model = settings.model ?? settledModel(project, env);
   const defaults = { ...settings, ...(model !== undefined && { model }) };
   const isolation = isolationNotice(defaults, project.config);
+  const onNote = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
+  const servers = new RunServers({ env, onNote });
+  // What is wrong with their file is said now.
+  await servers.of(defaults, project);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
       cwd,
       defaults,
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      servers,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
@@ -70,6 +76,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       return EXIT.done;
     } finally {
       interruption.dispose();
+      await servers.close();
     }
   });
 }

@@ -6,6 +6,7 @@ export interface Finding {
     | "provider"
     | "project"
     | "storage"
+    | "mcp"
     | "sandbox"
     | "editor"
     | "terminal"
