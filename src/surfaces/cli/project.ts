@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { HarnessError } from "../../errors.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
@@ -28,6 +29,12 @@ export async function projectFor(
   output: OutputFlags,
 ): Promise<ProjectOfRun> {
   const { env } = terminal;
+  if (trustProject && dir === undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--trust-project is about a directory: add --dir, such as --dir .",
+    );
+  }
   const found = await openProject({ dir, env, use: trustProject ? "trust" : use });
   const isOpen = found.trust === "unknown" || found.trust === "changed";
   if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
