@@ -5,7 +5,7 @@ import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
 import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
 import { shortList } from "./threads.ts";
-import { asTyped } from "./wording.ts";
+import { asTyped, quoted } from "./wording.ts";
 
 export interface ProjectFlags {
   /** `--no-project` is false. */
@@ -39,7 +39,8 @@ export async function projectFor(
   const isOpen = found.trust === "unknown" || found.trust === "changed";
   if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
   const answer = await askTrust(found, terminal);
-  if (answer === undefined) return withNotice(found, terminal);
+  // Who does not want what has changed still trusts the rest, and is asked again.
+  if (answer === undefined || (!answer && found.trust === "changed")) return withNotice(found, terminal);
   await sayTrust(dir, answer, env);
   return withNotice(await openProject({ dir, env }), terminal);
 }
@@ -81,7 +82,9 @@ function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
   const lines = [
     ...(reason === undefined
       ? []
-      : [`Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${project.root ?? "."}`]),
+      : [
+          `Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${quoted(project.root ?? ".")}`,
+        ]),
     ...(odd > 0 ? [`Not everything in the project's files can be used: see holdfast doctor`] : []),
   ];
   return { project, ...(lines.length > 0 && { notice: asTyped(`${lines.join(". ")}.`, env) }) };
