@@ -20,6 +20,7 @@ import {
   shellBackend,
   withPermissions,
 } from "../files/index.ts";
+import { compileRules } from "../files/permissions.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
@@ -127,10 +128,15 @@ const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reje
 
 const WRITING_TOOLS = ["write_file", "edit_file", "delete_file"];
 
-/** What other programs run for the user is asked for even where writes are free. */
+const { check } = compileRules([FROZEN_FILES]);
+
+/** What other programs run for the user is asked for even where writes are free, unless it is refused anyway. */
 const STARTED_FILES: InterruptOnConfig = {
   ...CONSENT,
-  when: ({ toolCall }) => isRunForUser(String(toolCall.args["file_path"] ?? "")),
+  when: ({ toolCall }) => {
+    const path = String(toolCall.args["file_path"] ?? "");
+    return isRunForUser(path) && check("write", path).allowed;
+  },
 };
 
 /** What SQLite keeps of a file, beside it. */
