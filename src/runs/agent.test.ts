@@ -76,9 +76,13 @@ describe("an agent in a directory", () => {
     expect(readdirSync(dir)).toEqual(["src"]);
   });
 
-  it.each([true, false])(
-    "leaves alone what git and agents run for the user (commands: %s), consent or not",
-    async (shell) => {
+  it.each([
+    [true, true],
+    [false, true],
+    [false, false],
+  ])(
+    "leaves alone what git and agents run for the user (commands: %s, consent to all: %s), unasked",
+    async (shell, trusted) => {
       const places = [
         "/.git/hooks/pre-commit",
         "/.mcp.json",
@@ -86,7 +90,7 @@ describe("an agent in a directory", () => {
         "/.Agents/skills/x",
       ];
       const calls = places.map((file_path) => callTool("write_file", { file_path, content: "x" }));
-      const { replies } = await run([calls, "ok"], { dir, shell, trusted: true });
+      const { replies } = await run([calls, "ok"], { dir, shell, trusted });
       for (const [at, place] of places.entries()) {
         expect(replies[at]).toContain(`Writing "${place}" is not allowed`);
       }

@@ -1,6 +1,8 @@
 import { getCurrentTaskInput } from "@langchain/langgraph";
 import { pathFromHost } from "../files/disk/from-host.ts";
+import { FROZEN_FILES } from "../files/index.ts";
 import { parsePath } from "../files/paths.ts";
+import { compileRules } from "../files/permissions.ts";
 import type { McpServers } from "../mcp/index.ts";
 import { PREFIX } from "../mcp/tool-names.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
@@ -26,6 +28,7 @@ export interface ConsentRulesOptions {
   canAsk: boolean;
 }
 
+const FROZEN = compileRules([FROZEN_FILES]);
 const WRITING: readonly string[] = ["write_file", "edit_file", "delete_file"];
 
 type Verdict = "allow" | "ask" | { refused: string };
@@ -51,9 +54,12 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (mode === "plan" && !phase.isWorking(request) && !isRead && name !== "task") {
       return { refused: CONSENT_REASONS.planFirst };
     }
+    const isWrite = WRITING.includes(name);
+    // Who would be asked about what is refused anyway?
+    if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
+      return "allow";
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = allow.filter((rule) => rule.allows(call));
-    const isWrite = WRITING.includes(name);
     if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
       return allowing.some(({ isNarrow }) => isNarrow) ? "allow" : "ask";
     }
