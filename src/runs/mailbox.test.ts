@@ -209,3 +209,27 @@ it.each([true, false])(
     expect(mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });
   },
 );
+
+it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async () => {
+  let rounds = 0;
+  let looks = 0;
+  const { threadsWithMail, mailbox } = runner;
+  runner.threadsWithMail = () => {
+    rounds += 1;
+    return threadsWithMail.call(runner);
+  };
+  runner.mailbox = (thread) => {
+    looks += 1;
+    return mailbox.call(runner, thread);
+  };
+  const severalRounds: Step = async () => {
+    while (rounds < 3) await sleep(20);
+    return "Done.";
+  };
+  await run([severalRounds]);
+  expect(looks).toBe(3);
+  // Nobody is left to look for.
+  const before = rounds;
+  await sleep(500);
+  expect(rounds).toBe(before);
+});

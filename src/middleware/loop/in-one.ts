@@ -45,7 +45,8 @@ const ANSWER_WITH_COMMANDS = [
   "TitleMiddleware",
 ];
 
-function withoutWrapper({ wrapModelCall: _, ...rest }: AnyAgentMiddleware): AnyAgentMiddleware {
+function withoutWrapper(middleware: AnyAgentMiddleware): AnyAgentMiddleware {
+  const { wrapModelCall: _, ...rest } = middleware;
   return rest;
 }
 
