@@ -146,11 +146,11 @@ function isDue(
   { settled, startedIn }: BackgroundJob,
   { configurable, writer }: ToolRuntime,
   isAsking: boolean,
-) {
-  if (!settled || startedIn === writer) return false;
-  return (
-    "stopped" in settled || ("asks" in settled && isAsking && configurable?.["__pregel_resuming"] === true)
-  );
+): boolean {
+  if (!settled) return false;
+  if ("stopped" in settled) return true;
+  const isTakenUp = configurable?.["__pregel_resuming"] === true && startedIn !== writer;
+  return "asks" in settled && isAsking && isTakenUp;
 }
 
 /** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */
