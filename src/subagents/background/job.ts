@@ -90,7 +90,6 @@ export class BackgroundJob {
     const { configurable = {} } = runtime;
     const { signal } = this.#abort;
     if (signal.aborted) return { stopped: signal.reason };
-
     const own = {
       ...configurable,
       checkpoint_ns: ns,
