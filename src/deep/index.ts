@@ -8,7 +8,7 @@ import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
@@ -49,7 +49,7 @@ import type { CreateDeepAgent } from "./types.ts";
  */
 export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) => {
   checkDeepOptions(options);
-  return assemble(options, { depth: 0, budget: new Budget(options.budget ?? DEFAULT_BUDGET) });
+  return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
 
 const GENERAL_PURPOSE = "general-purpose";

@@ -10,7 +10,7 @@ import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
@@ -109,7 +109,7 @@ function chain(
   { model, modelOf, warn }: Models & { warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
-  const budget = new Budget(options.budget ?? DEFAULT_BUDGET);
+  const budget = new Budget(options.budget);
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;

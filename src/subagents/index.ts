@@ -31,7 +31,7 @@ export function subagentsMiddleware(options: SubagentsOptions) {
   if (!background) return createMiddleware({ name, tools: [taskTool(options, limit)] });
   const crew = new Crew(options, limit);
   const { tools, ...hooks } = backgroundHooks(crew);
-  return createMiddleware({ name, ...hooks, tools: [taskTool(options, limit, crew), ...tools] } as never);
+  return createMiddleware({ name, ...hooks, tools: [taskTool(options, limit, crew), ...tools] });
 }
 
 function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicStructuredTool {

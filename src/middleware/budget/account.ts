@@ -1,6 +1,6 @@
 import type { RunContext } from "../thread-data/thread-id.ts";
 import { BUDGET_WARNING } from "./budget.prompt.ts";
-import type { BudgetOptions, Limits } from "./options.ts";
+import { DEFAULT_BUDGET, type BudgetOptions, type Limits } from "./options.ts";
 import type { UsedTokens } from "./prices.ts";
 import { amountText, RESOURCES, Spending, type Amounts, type Resource } from "./spending.ts";
 
@@ -137,8 +137,8 @@ export class Budget {
   readonly #own = new WeakSet<Account>();
 
   /** `false`: spends only from whoever started the run. */
-  constructor(limits: BudgetOptions | false) {
-    this.#limits = limits;
+  constructor(limits: BudgetOptions | false = {}) {
+    this.#limits = limits && { ...DEFAULT_BUDGET, ...limits };
   }
 
   /** What a run spends from: the same for everything that works for it. */

@@ -1,5 +1,5 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -99,6 +99,29 @@ describe("a sub-agent in the background", () => {
     expect(files).toEqual({ "/a": "/a", "/b": "/b" });
     expect(todos.map(({ status }) => status)).toEqual(["completed", "completed"]);
   });
+});
+
+it("fields of the state that several have changed go through the reducer, one after the other", async () => {
+  const sources = new ReducedValue(z.array(z.string()).default([]), {
+    reducer: (list: string[], more: string[]) => [...list, ...more],
+  });
+  const stateSchema = new StateSchema({ sources });
+  const invoke = (name: string) => async (input: { sources: string[] }) => ({
+    sources: [...input.sources, name],
+    messages: [new AIMessage(`${name} has looked.`)],
+  });
+  const helper = (name: string) => ({
+    name,
+    description: "looks",
+    runnable: { invoke: invoke(name) },
+    stateFields: ["sources"],
+  });
+  const model = new ScriptedModel([[start("a"), start("b")], "Waiting.", "One is back.", "Both are."]);
+  const subagents = [helper("a"), helper("b")];
+  const agent = createDeepAgent({ model, background: true, plan: false, stateSchema, subagents });
+  const state = await agent.invoke({ ...go, sources: ["first"] } as never);
+  expect((state as unknown as { sources: string[] }).sources).toEqual(["first", "a", "b"]);
+  expect(model.requests).toHaveLength(4);
 });
 
 describe("the background tool", () => {

@@ -1,5 +1,4 @@
 import { GraphInterrupt } from "@langchain/langgraph";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { ToolRuntime } from "../../middleware/loose-tool.ts";
 import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
 import {
@@ -10,7 +9,7 @@ import {
   type Conclusion,
   type Outcome,
 } from "../assignment.ts";
-import { givenTo, type Given } from "../exchange.ts";
+import { broughtBack, givenTo } from "../exchange.ts";
 import type { SubagentsOptions } from "../options.ts";
 import { BACKGROUND_TEXTS } from "./background.prompt.ts";
 import { BackgroundJob, type Terms } from "./job.ts";
@@ -49,7 +48,7 @@ export class Crew {
    * The jobs that the thread knows of, by id. Those that an earlier invocation has left go on, where they are not at
    * work already. `isAsking`: questions of theirs are put here, so an answer may be for them.
    */
-  async muster(runtime: ToolRuntime, { isAsking = false } = {}): Promise<Map<string, BackgroundJob>> {
+  muster(runtime: ToolRuntime, { isAsking = false } = {}): Map<string, BackgroundJob> {
     const { jobs } = readBackground(runtime.state);
     if (Object.keys(jobs).length === 0) return new Map();
     const known = jobsOf(runtime);
@@ -62,7 +61,7 @@ export class Crew {
         continue;
       }
       const terms = { runtime, ns: entry.ns, isResumed: true, mayTakeAnswer: isAsking };
-      const assignment = await this.#assignment(entry, runtime);
+      const assignment = this.#assignment(entry, runtime);
       found.set(id, assignment ? this.begin(assignment, terms) : this.#missing(entry, terms));
     }
     return found;
@@ -90,6 +89,23 @@ export class Crew {
       conclusions.push(await this.#conclude(id, job.assignment, outcome, runtime, call));
     }
     return conclusions;
+  }
+
+  /**
+   * Of these jobs as many as can be handed on in one update: no two that change the same field of the caller's own
+   * state, which only the caller's reducer could put together.
+   */
+  together(jobs: Map<string, BackgroundJob>): Map<string, BackgroundJob> {
+    const changed = new Set<string>();
+    const apart = [...jobs].filter(([, { settled, assignment }]) => {
+      if (!settled || !("report" in settled)) return true;
+      const { files: _, ...own } = broughtBack(assignment.subagent, assignment.given, settled.report.after);
+      const fields = Object.keys(own);
+      if (fields.some((field) => changed.has(field))) return false;
+      for (const field of fields) changed.add(field);
+      return true;
+    });
+    return new Map(apart);
   }
 
   /** Stops a job for good: what it has found so far is its report. */
@@ -123,12 +139,12 @@ export class Crew {
     return { id, name: assignment.subagent.name, ...conclusion };
   }
 
-  async #assignment({ job, call, ns }: Entry, runtime: ToolRuntime): Promise<Assignment | undefined> {
+  #assignment({ job, call }: Entry, runtime: ToolRuntime): Assignment | undefined {
     const { subagents, plan } = this.#options;
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) return undefined;
     const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
-    const given = await startedWith(givenTo(subagent, job, { state: runtime.state, call }), runtime, ns);
+    const given = givenTo(subagent, job, { state: runtime.state, call });
     return { subagent, job, call, owner, given };
   }
 
@@ -146,24 +162,9 @@ function isDue(
   { settled, startedIn }: BackgroundJob,
   { configurable, writer }: ToolRuntime,
   isAsking: boolean,
-) {
-  if (!settled || startedIn === writer) return false;
-  return (
-    "stopped" in settled || ("asks" in settled && isAsking && configurable?.["__pregel_resuming"] === true)
-  );
-}
-
-/** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */
-async function startedWith(given: Given, { configurable = {} }: ToolRuntime, ns: string): Promise<Given> {
-  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
-  if (typeof saver !== "object") return given;
-  const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
-  let oldest: Partial<Given> = {};
-  for await (const { checkpoint } of saver.list(place)) {
-    if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values;
-  }
-  const fields = Object.keys(given).flatMap((field) =>
-    oldest[field] === undefined || field === "messages" ? [] : [[field, oldest[field]] as const],
-  );
-  return { ...given, ...Object.fromEntries(fields) };
+): boolean {
+  if (!settled) return false;
+  if ("stopped" in settled) return true;
+  const isTakenUp = configurable?.["__pregel_resuming"] === true && startedIn !== writer;
+  return "asks" in settled && isAsking && isTakenUp;
 }

@@ -33,7 +33,7 @@ export function backgroundHooks(crew: Crew) {
       handler: (request: Request) => Answer | Promise<Answer>,
     ): Promise<Answer> => {
       const runtime = hookRuntime();
-      const jobs = await crew.muster(runtime);
+      const jobs = crew.muster(runtime);
       // All that the thread does not know of any more have been handed on: no call is under way here.
       if (jobs.size === 0) forgetJobs(runtime);
       try {
@@ -59,16 +59,18 @@ export function backgroundHooks(crew: Crew) {
       const isTakenUp = runtime.configurable?.["__pregel_resuming"] === true;
       const isNone = Object.keys(readBackground(runtime.state).jobs).length === 0;
       if (name === BACKGROUND || isTakenUp || isNone) return result;
-      return withReports(result, await crew.collect(await crew.muster(runtime), runtime, id), id);
+      return withReports(result, await crew.collect(crew.muster(runtime), runtime, id), id);
     },
     afterAgent: {
       canJumpTo: ["model" as const],
       hook: async () => {
         const runtime = hookRuntime();
-        const jobs = await crew.muster(runtime, { isAsking: true });
+        const jobs = crew.muster(runtime, { isAsking: true });
         if (jobs.size === 0) return undefined;
         await crew.settle(jobs.values());
-        const ended = await crew.collect(jobs, runtime);
+        // Nobody else hands them on here; what is left comes when the model ends again.
+        for (const job of jobs.values()) job.claimedIn = undefined;
+        const ended = await crew.collect(crew.together(jobs), runtime);
         const message = toMessage({ name: "background_reports", text: ended.map(reportText).join("\n\n") });
         return { ...joined(ended, runtime.state), messages: [message], jumpTo: "model" as const };
       },

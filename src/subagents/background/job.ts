@@ -6,6 +6,7 @@ import { ASKED_IN_KEY } from "../../middleware/step-writes.ts";
 import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream, STREAM_KEY } from "../child-stream.ts";
 import { readReport, type Report } from "../report.ts";
+import { startedWith } from "./started-with.ts";
 
 /** What has become of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
 export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
@@ -29,7 +30,7 @@ export interface Terms {
 
 /** A sub-agent at work while its caller goes on. */
 export class BackgroundJob {
-  readonly assignment: Assignment;
+  assignment: Assignment;
   readonly startedAt = Date.now();
   settled: Settled | undefined;
   /** The invocation that it was started in, by its writer. */
@@ -104,6 +105,10 @@ export class BackgroundJob {
     const writer = (chunk: unknown): void => this.#writer?.(chunk);
     const config = { ...runtime.config, writer };
     try {
+      if (isResumed) {
+        const given = await startedWith(this.assignment.given, runtime, ns);
+        this.assignment = { ...this.assignment, given };
+      }
       const within = { ...runtime, configurable: own, writer, signal, config };
       return await carryOut(this.assignment, { runtime: within, budget: undefined });
     } catch (error) {

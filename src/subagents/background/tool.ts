@@ -16,7 +16,7 @@ export function backgroundTool(crew: Crew): DynamicStructuredTool {
   const text = { name: BACKGROUND, description: BACKGROUND_DESCRIPTION, schema };
   return checkedTool(text, async ({ action, id }, runtime) => {
     const call = callId(runtime);
-    const jobs = await crew.muster(runtime, { isAsking: action === "wait" });
+    const jobs = crew.muster(runtime, { isAsking: action === "wait" });
     if (jobs.size === 0) return answer(call, BACKGROUND_TEXTS.none);
     const chosen = new Map([...jobs].filter(([known]) => id === undefined || known === id));
     if (chosen.size === 0) {
