@@ -213,17 +213,20 @@ it.each([true, false])(
 it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async () => {
   let rounds = 0;
   let looks = 0;
-  const { threadsWithMail, mailbox } = runner;
+  const threadsWithMail = runner.threadsWithMail.bind(runner);
+  const mailbox = runner.mailbox.bind(runner);
   runner.threadsWithMail = () => {
     rounds += 1;
-    return threadsWithMail.call(runner);
+    return threadsWithMail();
   };
   runner.mailbox = (thread) => {
     looks += 1;
-    return mailbox.call(runner, thread);
+    return mailbox(thread);
   };
   const severalRounds: Step = async () => {
-    while (rounds < 3) await sleep(20);
+    const until = rounds + 3;
+    const isOver = (): boolean => rounds >= until;
+    while (!isOver()) await sleep(20);
     return "Done.";
   };
   await run([severalRounds]);
