@@ -27,7 +27,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
   const defaults = await settingsFrom(flags, terminal, undefined);
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
       cwd,
