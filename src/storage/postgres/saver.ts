@@ -28,6 +28,7 @@ import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
 import type { CheckpointRow, ThreadRow, WriteRow } from "./rows.ts";
 import { addWrites, again, append, touch, type Change } from "./statements.ts";
+import { isText, toText } from "./text.ts";
 import { Threads } from "./threads.ts";
 
 /**
@@ -269,12 +270,4 @@ function rowsOf(
     rows.set(idx, { ...place, idx, channel, value: encoder.encode(value) });
   }
   return [...rows.values()];
-}
-
-function isText(text: string): boolean {
-  return toText(text) === text;
-}
-
-function toText(text: string): string {
-  return Buffer.from(text.replaceAll("\0", "")).toString();
 }
