@@ -20,7 +20,6 @@ type ItemRow = { namespace: string; key: string; value: string; created: number;
 export const ITEMS = new SealedTable<ItemRow>("items", ["namespace", "key", "value", "created", "updated"]);
 
 const DEFAULT_LIMIT = 10;
-const DEFAULT_NAMESPACES = 100;
 /** Stands between the parts of a namespace in the table, and in none of them. */
 const BETWEEN = "\u001F";
 
@@ -99,7 +98,7 @@ export class PostgresStore extends BaseStore {
   }
 
   async #namespaces(operation: ListNamespacesOperation): Promise<string[][]> {
-    const { matchConditions = [], maxDepth, limit = DEFAULT_NAMESPACES, offset = 0 } = operation;
+    const { matchConditions = [], maxDepth, limit, offset } = operation;
     const rows = await this.#database.query(`SELECT DISTINCT namespace FROM ${this.#table}`);
     const found = rows
       .map((row) => (row["namespace"] as string).split(BETWEEN))
