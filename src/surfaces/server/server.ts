@@ -20,7 +20,7 @@ import { Streams } from "./streams.ts";
 export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
   graphs: Record<string, GraphSource>;
-  /** Where threads are kept. Best is `sqliteSaver(path)`: with it runs are finished that a killed server began. */
+  /** Where threads are kept. Best is `sqliteSaver(path)` or `postgresSaver(url)`: with it runs are finished that a killed server began. */
   checkpointer: BaseCheckpointSaver;
   /** LangGraph's store, for graphs that use one and for `/store`. Default: one in memory. */
   store?: BaseStore;
