@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { readPrices } from "../../../runs/prices.ts";
+import { postgresStore } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -27,9 +29,12 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
   const defaults = await settingsFrom(flags, terminal, undefined);
-  return withSaver(statePath(flags, terminal), async (saver) => {
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
+    const store = isDatabaseUrl(path) ? await postgresStore(path) : undefined;
     const server = await createThreadsServer({
       saver,
+      store,
       cwd,
       defaults,
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
@@ -53,6 +58,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await close();
       return EXIT.done;
     } finally {
+      await store?.close();
       interruption.dispose();
     }
   });
