@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { tool } from "langchain";
 import { z } from "zod";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
@@ -9,8 +9,9 @@ export const TURNS = [25, 100, 200, 400] as const;
 
 const ITEMS = 20;
 
-/** Real files: Postgres compresses what it stores, and text that repeats itself to next to nothing. */
-const BOOK = ["bench/RESULTS.md", "package-lock.json"].map((file) => readFileSync(file, "utf8")).join("\n");
+/** Real text: Postgres compresses what it stores, and text that repeats itself to next to nothing. */
+const DECISIONS = readdirSync("docs/decisions").map((file) => `docs/decisions/${file}`);
+const BOOK = ["README.md", "CHANGELOG.md", ...DECISIONS].map((file) => readFileSync(file, "utf8")).join("\n");
 
 function page(n: number): string {
   const start = (n * 1024) % (BOOK.length - 1024);
