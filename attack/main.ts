@@ -6,8 +6,9 @@ import { kills } from "./kills.ts";
 import { models } from "./models.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
+import { takeovers } from "./takeovers.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models];
+const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models, takeovers];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {

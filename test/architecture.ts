@@ -23,7 +23,7 @@ const LAYERS: Record<string, string[]> = {
     "p-limit",
     "re2js",
   ],
-  storage: [...engine, ...langchain, "libsql"],
+  storage: [...engine, ...langchain, "libsql", "pg"],
   models: ["errors", ...langchain],
   middleware: [...stores, "models", ...langchain, "yaml"],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],

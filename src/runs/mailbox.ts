@@ -3,14 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError, type HarnessErrorCode } from "../errors.ts";
 import type { Conflict, Todo } from "../plan/index.ts";
-import type { SqliteSaver } from "../storage/index.ts";
+import type { Letter, Mailbox, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { PlanConflict, type PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { hold, readPlan, writePlan } from "./thread.ts";
-
-type Mailbox = NonNullable<ReturnType<SqliteSaver["mailbox"]>>;
-type Letter = ReturnType<Mailbox["waiting"]>[number];
 
 type Outcome =
   | { todos: Todo[] }
@@ -27,6 +24,7 @@ export class MailboxService {
   readonly #taken = new Map<number, Promise<void>>();
   #round: MailRound | undefined;
   #found: Mailbox | undefined;
+  #isOver = false;
 
   constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
     this.#agent = agent;
@@ -39,15 +37,17 @@ export class MailboxService {
    * where the mailbox cannot be read.
    */
   async start(): Promise<void> {
-    for (const letter of this.#mailbox?.waiting() ?? []) await this.#finishBegun(letter);
-    this.#look();
+    for (const letter of await this.#waiting()) await this.#finishBegun(letter);
+    await this.#look();
     this.#round = MailRound.of(saverOf(this.#agent));
     this.#round?.add(this.#thread, this.#lookAgain);
   }
 
-  stop(): void {
+  /** Takes what has come by now, and nothing more. */
+  async stop(): Promise<void> {
     this.#round?.remove(this.#thread, this.#lookAgain);
-    this.#look();
+    await this.#look();
+    this.#isOver = true;
   }
 
   /** Resolves when everything that was taken is answered. */
@@ -56,20 +56,28 @@ export class MailboxService {
   }
 
   /** A new thread has none before its first step. */
-  get #mailbox(): Mailbox | undefined {
-    return (this.#found ??= mailboxOf(this.#agent, this.#thread));
+  async #mailbox(): Promise<Mailbox | undefined> {
+    return (this.#found ??= await mailboxOf(this.#agent, this.#thread));
+  }
+
+  async #waiting(): Promise<Letter[]> {
+    return (await (await this.#mailbox())?.waiting()) ?? [];
   }
 
   async #finishBegun({ id, begun }: Letter): Promise<void> {
     const todos = await readPlan(this.#agent, this.#thread);
-    if (begun !== undefined && isDeepStrictEqual(todos, begun)) this.#mailbox?.answer(id, { todos });
+    if (begun !== undefined && isDeepStrictEqual(todos, begun))
+      await (await this.#mailbox())?.answer(id, { todos });
   }
 
-  readonly #lookAgain = (): void => this.#look();
+  readonly #lookAgain = (): void => void this.#look();
 
-  #look(): void {
+  async #look(): Promise<void> {
     try {
-      for (const letter of this.#mailbox?.waiting() ?? []) {
+      const waiting = await this.#waiting();
+      // A look that took long must not take what is for the next holder.
+      if (this.#isOver) return;
+      for (const letter of waiting) {
         if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
       }
     } catch {
@@ -79,10 +87,10 @@ export class MailboxService {
 
   async #serve({ id, content }: Letter): Promise<void> {
     const outcome = await this.#edits
-      .submit(content as PlanEdit, (todos) => this.#mailbox?.begin(id, todos))
+      .submit(content as PlanEdit, async (todos) => (await this.#mailbox())?.begin(id, todos))
       .then((todos): Outcome => ({ todos }), toOutcome);
     try {
-      this.#mailbox?.answer(id, outcome);
+      await (await this.#mailbox())?.answer(id, outcome);
     } catch {
       // Whoever holds the thread next finds it begun, and answers.
     }
@@ -95,6 +103,8 @@ class MailRound {
   readonly #saver: MailSaver;
   readonly #looks = new Map<string, Set<() => void>>();
   #timer: NodeJS.Timeout | undefined;
+  /** A database may take longer than the time between two looks. */
+  #isLooking = false;
 
   private constructor(saver: MailSaver) {
     this.#saver = saver;
@@ -109,7 +119,7 @@ class MailRound {
 
   add(thread: string, look: () => void): void {
     this.#looks.set(thread, (this.#looks.get(thread) ?? new Set()).add(look));
-    this.#timer ??= setInterval(() => this.#go(), LOOK_MS).unref();
+    this.#timer ??= setInterval(() => void this.#go(), LOOK_MS).unref();
   }
 
   remove(thread: string, look: () => void): void {
@@ -121,13 +131,17 @@ class MailRound {
     this.#timer = undefined;
   }
 
-  #go(): void {
+  async #go(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
-      for (const thread of this.#saver.threadsWithMail()) {
+      for (const thread of await this.#saver.threadsWithMail()) {
         for (const look of this.#looks.get(thread) ?? []) look();
       }
     } catch {
       // As above: the next one makes up for it.
+    } finally {
+      this.#isLooking = false;
     }
   }
 }
@@ -149,9 +163,9 @@ export async function requestEdit(
   edit: PlanEdit,
   { signal, onWait }: RequestOptions,
 ): Promise<Todo[]> {
-  const mailbox = mailboxOf(agent, thread);
+  const mailbox = await mailboxOf(agent, thread);
   if (!mailbox) return writePlan(agent, thread, edit);
-  const id = mailbox.post(edit);
+  const id = await mailbox.post(edit);
   for (let isFirst = true; ; isFirst = false) {
     const release = await freed(agent, thread);
     try {
@@ -159,10 +173,10 @@ export async function requestEdit(
     } finally {
       await release?.();
     }
-    const outcome = mailbox.fetch(id) as Outcome | undefined;
+    const outcome = (await mailbox.fetch(id)) as Outcome | undefined;
     if (outcome) return fromOutcome(outcome);
     if (isFirst) onWait();
-    if (signal.aborted) mailbox.withdraw(id);
+    if (signal.aborted) await mailbox.withdraw(id);
     await sleep(LOOK_MS / 2);
   }
 }
@@ -173,7 +187,7 @@ async function makeAll(agent: RunAgent, thread: string): Promise<void> {
   edits.open((edit, begin) => writePlan(agent, thread, edit, begin));
   const service = new MailboxService(agent, thread, edits);
   await service.start();
-  service.stop();
+  await service.stop();
   await edits.close();
   await service.answered();
 }
@@ -188,7 +202,7 @@ async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<vo
   }
 }
 
-type MailSaver = Pick<SqliteSaver, "mailbox" | "threadsWithMail">;
+type MailSaver = Pick<ThreadStore, "mailbox" | "threadsWithMail">;
 
 /** The checkpointer, where it has mailboxes. */
 function saverOf({ graph }: RunAgent): MailSaver | undefined {
@@ -197,7 +211,7 @@ function saverOf({ graph }: RunAgent): MailSaver | undefined {
   return typeof saver === "object" && "mailbox" in saver ? saver : undefined;
 }
 
-function mailboxOf(agent: RunAgent, thread: string): Mailbox | undefined {
+async function mailboxOf(agent: RunAgent, thread: string): Promise<Mailbox | undefined> {
   return saverOf(agent)?.mailbox(thread);
 }
 

@@ -3,23 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { checkStore, repairStore, sqliteSaver, type SqliteSaver } from "./index.ts";
-import type { HostedThread, RunRecord } from "./ledger.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STORES, type StorePlace } from "../../test/stores.ts";
+import {
+  checkStore,
+  repairStore,
+  sqliteSaver,
+  type HostedThread,
+  type RunRecord,
+  type ThreadStore,
+} from "./index.ts";
 
-let folder: string;
-let file: string;
-let saver: SqliteSaver;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
-  file = join(folder, "threads.db");
-  saver = await sqliteSaver(file);
-});
-afterEach(() => {
-  saver.close();
-  rmSync(folder, { recursive: true });
-});
+let saver: ThreadStore;
+let place: StorePlace;
 
 const THREAD: HostedThread = {
   id: "kelp",
@@ -40,55 +36,71 @@ const run = (id: string, status: RunRecord["status"]): RunRecord => ({
   request: { graph: "agent", input: { messages: [{ content: "Grow" }] } },
 });
 
-function fill(): void {
-  saver.ledger.putThread(THREAD);
-  saver.ledger.putThread({ ...THREAD, id: "urchin" });
+async function fill(): Promise<void> {
+  await saver.ledger.changeThread("kelp", () => THREAD);
+  await saver.ledger.changeThread("urchin", () => ({ ...THREAD, id: "urchin" }));
   for (const [id, status] of [
     ["r1", "success"],
     ["r2", "running"],
     ["r3", "pending"],
   ] as const) {
-    saver.ledger.putRun(run(id, status));
+    await saver.ledger.putRun(run(id, status));
   }
 }
 
-it("threads and runs are there again when the file is opened again", async () => {
-  fill();
-  saver.close();
-  saver = await sqliteSaver(file);
-  const { ledger } = saver;
-  expect(ledger.thread("kelp")).toEqual(THREAD);
-  expect(ledger.runs("kelp").map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
-  expect(ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
-  ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
-  expect(ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
-  ledger.removeRun("r3");
-  expect(ledger.unfinished()).toEqual([]);
-});
+describe.each(STORES)("in $name,", ({ create }) => {
+  beforeEach(async () => {
+    place = await create();
+    saver = await place.open();
+  });
+  afterEach(async () => {
+    await saver.close();
+    place.remove();
+  });
 
-it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
-  fill();
-  const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
-  await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
-  for (const id of ["kelp", "urchin"]) {
-    await saver.deleteThread(id);
-    expect(saver.ledger.thread(id)).toBeUndefined();
-    expect(saver.ledger.runs(id)).toEqual([]);
-  }
+  it("threads and runs are there again when the file is opened again", async () => {
+    await fill();
+    await saver.close();
+    saver = await place.open();
+    const { ledger } = saver;
+    expect(await ledger.thread("kelp")).toEqual(THREAD);
+    expect((await ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
+    expect(await ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
+    await ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
+    expect(await ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
+    await ledger.removeRun("r3");
+    expect(await ledger.unfinished()).toEqual([]);
+  });
+
+  it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
+    await fill();
+    const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
+    await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
+    for (const id of ["kelp", "urchin"]) {
+      await saver.deleteThread(id);
+      expect(await saver.ledger.thread(id)).toBeUndefined();
+      expect(await saver.ledger.runs(id)).toEqual([]);
+    }
+  });
 });
 
 it("a damaged entry is never given out, is found by a check, and the others survive a repair", async () => {
-  fill();
-  saver.close();
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
+  const file = join(folder, "threads.db");
+  saver = await sqliteSaver(file);
+  await fill();
+  await saver.close();
   const database = new Database(file);
   database.prepare("UPDATE runs SET status = 'pending' WHERE id = 'r1'").run([]);
   database.close();
   saver = await sqliteSaver(file);
-  expect(() => saver.ledger.unfinished()).toThrow(/does not match its checksum/);
-  saver.close();
+  await expect(saver.ledger.unfinished()).rejects.toThrow(/does not match its checksum/);
+  await saver.close();
   expect(await checkStore(file)).toEqual([{ thread: "kelp", what: "an entry of its server is damaged" }]);
   await repairStore(file);
   saver = await sqliteSaver(file);
-  expect(saver.ledger.runs("kelp").map(({ id }) => id)).toEqual(["r3", "r2"]);
-  expect(saver.ledger.thread("kelp")).toEqual(THREAD);
+  expect((await saver.ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2"]);
+  expect(await saver.ledger.thread("kelp")).toEqual(THREAD);
+  await saver.close();
+  rmSync(folder, { recursive: true });
 });

@@ -6,7 +6,7 @@ import { conduct, RunEvents } from "../conduct.ts";
 import { ending } from "../ending.ts";
 import type { RunEvent } from "../events.ts";
 import { OUTCOME_CODES } from "../exit-codes.ts";
-import { hold } from "../thread.ts";
+import { hold, type Hold } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
@@ -31,7 +31,7 @@ export interface Execution {
   protocol: EventLog<ThreadEvent>;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
-  save: (change: Partial<RunRecord>) => void;
+  save: (change: Partial<RunRecord>) => Promise<void>;
   traces?: Traces | undefined;
 }
 
@@ -44,11 +44,11 @@ export async function execute(
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
   const config = { configurable: { thread_id: thread } };
-  let release = async (): Promise<void> => {};
+  let held: Hold | undefined;
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
   try {
-    save({ status: "running" });
+    await save({ status: "running" });
     chunks.push({
       event: "metadata",
       data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
@@ -56,15 +56,16 @@ export async function execute(
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
-    release = await hold(agent, thread, { wait: EDIT_MS });
+    held = await hold(agent, thread, { wait: EDIT_MS });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
-    if (run.record.base === undefined) save({ base: run.head ?? "" });
+    if (run.record.base === undefined) await save({ base: run.head ?? "" });
     const begun = await beginning(run.record, { graph, ready, state });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {
       agent,
       thread,
+      held,
       model: ready.model,
       events,
       signal,
@@ -121,7 +122,7 @@ export async function execute(
   protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
-  await release().catch(() => {});
+  await held?.().catch(() => {});
   return status;
 }
 

@@ -71,6 +71,7 @@ async function traced(steps: Step[], env: Record<string, string> = {}): Promise<
     signal: new AbortController().signal,
     answer: async () => undefined,
     resumed: false,
+    held: async () => {},
     task: "Go and look",
     prices: { input: 1, output: 1, cached: 1 },
     traces,

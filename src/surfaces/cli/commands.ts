@@ -236,11 +236,17 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
 }
 
 function stateOption<T>(args: Argv<T>) {
-  return args.option("state", {
-    type: "string",
-    requiresArg: true,
-    describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
-  });
+  return args
+    .option("state", {
+      type: "string",
+      requiresArg: true,
+      describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
+    })
+    .option("database", {
+      type: "string",
+      requiresArg: true,
+      describe: "A Postgres database instead, postgres://… ($HOLDFAST_DATABASE_URL)",
+    });
 }
 
 function mcpOption<T>(args: Argv<T>) {

@@ -9,7 +9,7 @@ import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
-import type { SqliteSaver } from "../../storage/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
@@ -21,7 +21,7 @@ import { asTyped, quoted } from "./wording.ts";
 
 export interface PerformOptions extends ProjectOfRun {
   terminal: Terminal;
-  saver: SqliteSaver;
+  saver: ThreadStore;
   thread: string;
   flags: OutputFlags;
   /** Without a model: whatever the environment says. */
@@ -54,7 +54,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   let note = (_text: string): void => {};
   const servers = new RunServers({ env, onNote: (text) => note(text) });
   const mcp = await servers.of(settings, project);
-  const release = await saver.acquireThread(thread);
+  const held = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
@@ -85,6 +85,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     const { outcome } = await conduct(input, {
       agent,
       thread,
+      held,
       model,
       events,
       signal: interruption.signal,
@@ -113,7 +114,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     output.close();
     await servers.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
-    await release().catch(() => {});
+    await held().catch(() => {});
     await traces?.close();
   }
 }

@@ -4,38 +4,77 @@ import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
+import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
+import { isDatabaseUrl } from "../../storage/store.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 
 /** More threads than anybody lists. */
 export const MANY = 10_000;
 
-/** The file that threads are kept in: `--state`, `HOLDFAST_STATE`, or the user's state directory. */
-export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
-  const path = given ?? env["HOLDFAST_STATE"];
+/** Where a command finds its threads. */
+export interface StateFlags {
+  state?: string | undefined;
+  database?: string | undefined;
+}
+
+/**
+ * Where threads are kept: the database of `--database`, the file of `--state`, what `HOLDFAST_DATABASE_URL` or
+ * `HOLDFAST_STATE` says, or a file in the user's state directory. Throws `invalid-options` for both flags at once.
+ */
+export function statePath(
+  { state, database }: StateFlags,
+  { env, cwd }: Pick<Terminal, "env" | "cwd">,
+): string {
+  if (state !== undefined && database !== undefined) {
+    throw new HarnessError("invalid-options", "--state and --database name two places: leave out one.");
+  }
+  const url = database ?? (state === undefined ? env["HOLDFAST_DATABASE_URL"] : undefined);
+  if (url) {
+    if (isDatabaseUrl(url)) return url;
+    const flag = database === undefined ? "HOLDFAST_DATABASE_URL" : "--database";
+    throw new HarnessError("invalid-options", `${flag}: use postgres://user:password@host:5432/database.`);
+  }
+  const path = state ?? env["HOLDFAST_STATE"];
   return path ? resolve(cwd, path) : defaultStatePath(env);
 }
 
 /** The same, where there must be one already. */
-export function existingState(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
-  const path = statePath(given, terminal);
-  if (existsSync(path)) return path;
+export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const path = statePath(flags, terminal);
+  if (isDatabaseUrl(path) || existsSync(path)) return path;
   throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
 }
 
+/** What to call a place where threads are kept: nothing of it is secret. */
+export function shownState(path: string): string {
+  return isDatabaseUrl(path) ? maskedUrl(path) : path;
+}
+
+/** The address of a database without its password. */
+export function maskedUrl(address: string): string {
+  try {
+    const url = new URL(address);
+    if (url.password) url.password = "***";
+    url.searchParams.delete("password");
+    return url.href;
+  } catch {
+    return "postgres://…";
+  }
+}
+
 /** Opens the thread store for as long as `use` takes. */
-export async function withSaver<T>(path: string, use: (saver: SqliteSaver) => Promise<T>): Promise<T> {
-  const saver = await sqliteSaver(path);
+export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Promise<T>): Promise<T> {
+  const saver = await openStore(path);
   try {
     return await use(saver);
   } finally {
-    saver.close();
+    await saver.close();
   }
 }
 
 /** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */
-export async function findThread(saver: SqliteSaver, given: string): Promise<ThreadSummary> {
+export async function findThread(saver: ThreadStore, given: string): Promise<ThreadSummary> {
   const exact = await saver.getThread(given);
   if (exact) return exact;
   const all = await saver.listThreads({ limit: MANY });

@@ -8,7 +8,7 @@ import type { HostedGraph } from "../../runs/host/graphs.ts";
 import { RunHost } from "../../runs/host/host.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
 import { version } from "../../runs/version.ts";
-import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
 import { failure } from "./answers.ts";
 import type { ServerEnv } from "./context.ts";
@@ -21,7 +21,7 @@ import { Streams } from "./streams.ts";
 export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
   graphs: Record<string, GraphSource>;
-  /** Where threads are kept. Best is `sqliteSaver(path)`: with it runs are finished that a killed server began. */
+  /** Where threads are kept. Best is `sqliteSaver(path)` or `postgresSaver(url)`: with it runs are finished that a killed server began. */
   checkpointer: BaseCheckpointSaver;
   /** LangGraph's store, for graphs that use one and for `/store`. Default: one in memory. */
   store?: BaseStore;
@@ -75,7 +75,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
   }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
-  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<SqliteSaver>;
+  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<ThreadStore>;
   const host = new RunHost({ graphs, checkpointer, ledger, traces: tracesFrom(process.env) });
   const streams = new Streams();
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };

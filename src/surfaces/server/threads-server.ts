@@ -1,4 +1,4 @@
-import { InMemoryStore } from "@langchain/langgraph";
+import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
 import type { Auth } from "./access.ts";
@@ -6,6 +6,8 @@ import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
 
 export interface ThreadsServerOptions extends ThreadsGraphOptions {
+  /** LangGraph's store, for `/store`. Default: one in memory. */
+  store?: BaseStore | undefined;
   token?: string | undefined;
   auth?: Auth | undefined;
   hosts?: readonly string[] | undefined;
@@ -32,7 +34,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
   const { server, parts } = await assemble({
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,
-    store: new InMemoryStore(),
+    store: options.store ?? new InMemoryStore(),
     isOpen,
     ...(token !== undefined && { token }),
     ...(auth && { auth }),

@@ -9,11 +9,10 @@ import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
-import { statePath } from "../threads.ts";
+import { statePath, type StateFlags } from "../threads.ts";
 import { asTyped } from "../wording.ts";
 
-export interface DoctorFlags {
-  state?: string | undefined;
+export interface DoctorFlags extends StateFlags {
   ask?: boolean | undefined;
   json?: boolean | undefined;
   mcpConfig?: readonly string[] | undefined;
@@ -22,16 +21,14 @@ export interface DoctorFlags {
 const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
 
 /** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
-export async function doctor(
-  { state, ask, json, mcpConfig }: DoctorFlags,
-  terminal: Terminal,
-): Promise<number> {
+export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
+  const { ask, json, mcpConfig } = flags;
   const { stdout, env } = terminal;
   const { findings: files, project } = await projectFindings(terminal);
   const [machine, models, storage, servers] = await Promise.all([
     machineFindings(terminal),
     modelFindings(env, { ask: ask === true, set: project?.config.model }),
-    storageFinding(statePath(state, terminal)),
+    storageFinding(statePath(flags, terminal)),
     serverFindings(mcpConfig, terminal),
   ]);
   const [versions, ...rest] = machine;

@@ -10,19 +10,18 @@ import { EXIT } from "../exit-codes.ts";
 import { exact, oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { agentOf } from "../thread-agent.ts";
-import { findThread, statePath, withSaver } from "../threads.ts";
+import { findThread, statePath, withSaver, type StateFlags } from "../threads.ts";
 
-export interface ExportFlags {
+export interface ExportFlags extends StateFlags {
   thread: string;
   file?: string | undefined;
   force?: boolean | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast export`: makes one file of a thread that opens in a browser and needs nothing else. */
 export async function exportThread(flags: ExportFlags, terminal: Terminal): Promise<number> {
   const { cwd, env, stdout } = terminal;
-  const { id, html } = await withSaver(statePath(flags.state, terminal), async (saver) => {
+  const { id, html } = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
     const agent = await agentOf(saver, summary.id);
     const state = await agent.graph.getState({ configurable: { thread_id: summary.id } });

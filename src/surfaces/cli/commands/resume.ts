@@ -8,18 +8,18 @@ import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
 import { readPrices } from "../../../runs/prices.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
-import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
 import { projectFor, type ProjectFlags } from "../project.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
+import { findThread, MANY, shortList, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 
-export interface ResumeFlags extends OutputFlags, ProjectFlags {
+export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
@@ -28,13 +28,12 @@ export interface ResumeFlags extends OutputFlags, ProjectFlags {
   network?: boolean | undefined;
   maxTurns?: number | undefined;
   budget?: string | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast resume`: goes on with a thread where it stopped. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
     const kept = await settingsOf(saver, id);
@@ -90,7 +89,7 @@ function finished(thread: string): HarnessError {
 }
 
 /** The thread used last that has something left, of those of this directory that `holdfast run` started. */
-async function latest(saver: SqliteSaver, terminal: Terminal): Promise<ThreadSummary> {
+async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSummary> {
   const elsewhere: string[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const { id, state, todos } = thread;

@@ -12,17 +12,17 @@ import { taskInput } from "../../../runs/drive.ts";
 import { readPrices } from "../../../runs/prices.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import { projectFor, type ProjectFlags } from "../project.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { checkThreadId, MANY, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
-export interface RunFlags extends OutputFlags, ProjectFlags {
+export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
   task?: string | undefined;
   model?: string | undefined;
   preset?: PresetName | undefined;
@@ -41,14 +41,13 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   maxTurns?: number | undefined;
   budget?: string | undefined;
   background?: boolean | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") fail("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (!known) checkThreadId(thread);
@@ -76,7 +75,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
 }
 
 /** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
-async function refuseBeginning(saver: SqliteSaver, thread: string): Promise<void> {
+async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void> {
   const other = (await saver.listThreads({ limit: MANY })).find(({ id }) => id.startsWith(thread));
   if (!other) return;
   fail(
@@ -85,8 +84,9 @@ async function refuseBeginning(saver: SqliteSaver, thread: string): Promise<void
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */
-export function resumeCommand({ state }: { state?: string | undefined }, { env }: Terminal): string {
+export function resumeCommand({ state, database }: StateFlags, { env }: Terminal): string {
   const command = `${commandName(env)} resume`;
+  if (database !== undefined) return `${command} --database ${quoted(maskedUrl(database))}`;
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 

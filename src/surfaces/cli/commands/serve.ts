@@ -6,6 +6,8 @@ import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
 import { RunServers } from "../../../runs/servers.ts";
+import { postgresStore } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -45,9 +47,12 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const servers = new RunServers({ env, onNote });
   // What is wrong with their file is said now.
   await servers.of(defaults, project);
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
+    const store = isDatabaseUrl(path) ? await postgresStore(path) : undefined;
     const server = await createThreadsServer({
       saver,
+      store,
       cwd,
       defaults,
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
@@ -75,6 +80,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await close();
       return EXIT.done;
     } finally {
+      await store?.close();
       interruption.dispose();
       await servers.close();
     }

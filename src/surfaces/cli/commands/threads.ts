@@ -2,17 +2,16 @@ import stringWidth from "string-width";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
-import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
 import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { isLive, paintOf, type Terminal } from "../terminal.ts";
-import { MANY, statePath, withSaver } from "../threads.ts";
+import { MANY, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { asTyped } from "../wording.ts";
 
-export interface ThreadsFlags {
-  state?: string | undefined;
+export interface ThreadsFlags extends StateFlags {
   limit: number;
   all?: boolean | undefined;
   here?: boolean | undefined;
@@ -25,7 +24,7 @@ type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
 /** `holdfast threads`: lists threads, the last used first. */
 export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const { list, found } = await withSaver(statePath(flags.state, terminal), (saver) =>
+  const { list, found } = await withSaver(statePath(flags, terminal), (saver) =>
     listed(saver, flags, terminal),
   );
   if (flags.json) {
@@ -52,7 +51,7 @@ export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<
 
 /** The threads to show, and how many there are. */
 async function listed(
-  saver: SqliteSaver,
+  saver: ThreadStore,
   { limit, all, here }: ThreadsFlags,
   terminal: Terminal,
 ): Promise<{ list: Listed[]; found: number }> {
@@ -73,7 +72,7 @@ async function listed(
 }
 
 /** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
-async function withoutTurnLimit(saver: SqliteSaver, thread: Listed): Promise<Listed> {
+async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Listed> {
   const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
   return isStopped ? { ...thread, state: "idle" } : thread;
 }

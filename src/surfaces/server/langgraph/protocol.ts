@@ -63,8 +63,8 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const run = await startRun(parts, c, { request, thread: id, isCreated: true });
       return { run_id: run.id };
     };
-    const common = (more: Params): RunRequest => {
-      const { assistant_id = host.graphOf(id), config, metadata } = params;
+    const common = async (more: Params): Promise<RunRequest> => {
+      const { assistant_id = await host.graphOf(id), config, metadata } = params;
       const { configurable } = (config ?? {}) as { configurable?: Params };
       const given = readRunBody({
         assistant_id,
@@ -81,7 +81,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
         const { input } = params;
         const isMessage = typeof input === "object" && input !== null && "messages" in input;
         const asks = isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
-        return begin(common(asks ? { command: { resume: input } } : { input }));
+        return begin(await common(asks ? { command: { resume: input } } : { input }));
       }
       case "input.respond": {
         const { responses, interrupt_id: one, response, update, goto } = params;
@@ -90,7 +90,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
           response: unknown;
         }[];
         const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
-        return begin(common({ command: { resume, update, goto } }));
+        return begin(await common({ command: { resume, update, goto } }));
       }
       case "state.get":
         return { values: isKnown ? (await stateOf(host, id)).values : {} };
@@ -108,7 +108,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
 async function claim({ host, access }: ServerParts, c: ServerContext, id: string): Promise<void> {
   if (await access.find(c, id)) return;
   const owner = c.get("user");
-  host.noteThread(id, owner === undefined ? {} : { owner });
+  await host.noteThread(id, owner === undefined ? {} : { owner });
 }
 
 /** A run behind the one at work, where nothing is said: a page sends what was typed, and does not lose it. */

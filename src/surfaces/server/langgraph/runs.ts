@@ -32,7 +32,8 @@ export class RunRoutes {
       .get("/", async (c) => {
         const { id } = await this.#parts.access.thread(c);
         const { limit = "10", offset = "0", status } = c.req.query();
-        const runs = host.ledger.runs(id).filter((run) => status === undefined || run.status === status);
+        const all = await host.ledger.runs(id);
+        const runs = all.filter((run) => status === undefined || run.status === status);
         return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
       })
       .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
@@ -41,7 +42,7 @@ export class RunRoutes {
       .delete("/:run", async (c) => {
         const { id } = await this.#record(c);
         await host.cancel(id);
-        host.removeRun(id);
+        await host.removeRun(id);
         return c.body(null, 204);
       })
       .get("/:run/join", async (c) => {
@@ -84,9 +85,10 @@ export class RunRoutes {
           (typeof thread !== "string" || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";
-        for (const run of host.ledger.unfinished().filter(isWanted).toReversed()) {
-          const owner = host.ledger.thread(run.thread)?.owner;
-          if (access.mayUse(c.get("user"), { id: run.thread, owner }))
+        const unfinished = await host.ledger.unfinished();
+        for (const run of unfinished.filter(isWanted).toReversed()) {
+          const owner = (await host.ledger.thread(run.thread))?.owner;
+          if (await access.mayUse(c.get("user"), { id: run.thread, owner }))
             await host.cancel(run.id, { isRolledBack });
         }
         return c.body(null, 204);
@@ -173,11 +175,11 @@ export class RunRoutes {
     const id = c.req.param("run") ?? "";
     const thread = c.req.param("thread");
     const run = host.run(id);
-    const record = run?.record ?? host.ledger.run(id);
-    const owner = run ? run.owner : record && host.ledger.thread(record.thread)?.owner;
+    const record = run?.record ?? (await host.ledger.run(id));
+    const owner = run ? run.owner : record && (await host.ledger.thread(record.thread))?.owner;
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
     // Its thread may be gone, where it was for this run alone.
-    if (!isNamed || !access.mayUse(c.get("user"), { id: record.thread, owner })) {
+    if (!isNamed || !(await access.mayUse(c.get("user"), { id: record.thread, owner }))) {
       throw new HTTPException(404, { message: `Run ${id} not found` });
     }
     return record;
@@ -197,7 +199,7 @@ export async function startRun(
       throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
     }
     const owner = c.get("user");
-    host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
+    await host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
   }
   const resume = request.command?.resume;
   // Before anything is begun: what cannot be read would stay in the thread.

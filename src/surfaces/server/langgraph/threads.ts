@@ -21,7 +21,7 @@ export async function stateOf(
   thread: string,
   { place = {}, subgraphs = false }: { place?: object; subgraphs?: boolean } = {},
 ): Promise<StateSnapshot> {
-  const { graph } = await host.graph(host.graphOf(thread)).reader(thread);
+  const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   return graph.getState({ configurable: { ...place, thread_id: thread } }, { subgraphs });
 }
 
@@ -29,7 +29,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
   /** A thread as LangGraph's server answers it; its values are read when they are wanted. */
   async function threadOut(known: KnownThread, { hasValues = true } = {}): Promise<Record<string, unknown>> {
     const { id, hosted, summary } = known;
-    const graph = host.graphOf(id);
+    const graph = host.graphName(hosted);
     const mayWait = summary === undefined || summary.state === "interrupted";
     const state = hasValues || mayWait ? await stateOf(host, id) : undefined;
     const asking = (state?.tasks ?? []).filter(({ interrupts }) => interrupts.length > 0);
@@ -64,7 +64,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const all = await access.threads(c.get("user"));
     const found = all.filter((known) => {
       if (Array.isArray(ids) && !ids.includes(known.id)) return false;
-      const graph = host.graphOf(known.id);
+      const graph = host.graphName(known.hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
       const isMatch = wanted.every(
         ([key, value]) => own[key] === value || assistants.isSame(own[key], value),
@@ -84,8 +84,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const to = uuid();
     await copyThread(host.checkpointer, { from: id, to });
     const owner = c.get("user");
-    host.noteThread(to, {
-      graph: host.graphOf(id),
+    await host.noteThread(to, {
+      graph: host.graphName(hosted),
       metadata: { ...hosted?.metadata, copied_from: id },
       ...(owner !== undefined && { owner }),
     });
@@ -105,7 +105,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       const { graph_id: graph } = (metadata ?? {}) as Body;
       const owner = c.get("user");
       if (!known) {
-        host.noteThread(id, {
+        await host.noteThread(id, {
           metadata: (metadata ?? {}) as Body,
           ...(graph !== undefined && { graph: assistants.graph(graph) }),
           ...(owner !== undefined && { owner }),
@@ -149,7 +149,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .patch("/:thread", async (c) => {
       const { id } = await access.thread(c);
       const { metadata } = await body(c);
-      host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      await host.noteThread(id, { metadata: (metadata ?? {}) as Body });
       return json(c, await threadOut(await access.thread(c)));
     })
     .delete("/:thread", async (c) => {
@@ -183,7 +183,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
       const { metadata } = await body(c);
-      host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      await host.noteThread(id, { metadata: (metadata ?? {}) as Body });
       return c.body(null, 204);
     })
     .on(["GET", "POST"], "/:thread/history", async (c) => {
@@ -203,7 +203,7 @@ async function updateState(
   signal: AbortSignal,
 ): Promise<object | null> {
   const { values, as_node: node, checkpoint, checkpoint_id: checkpointId } = given;
-  const graph = host.graph(host.graphOf(thread));
+  const graph = host.graph(await host.graphOf(thread));
   const allowed = values === null || values === undefined ? null : writable(values as Body, graph);
   const place = {
     ...placeOf(checkpoint),
@@ -220,13 +220,13 @@ async function updateState(
   if (host.isBusy(thread)) throw new HTTPException(409, { message: "The thread is at work: stop it first." });
   const config = { configurable: { ...place, thread_id: thread } };
   const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
-  host.noteThread(thread, {});
+  await host.noteThread(thread, {});
   return checkpointOf(written);
 }
 
 async function historyOf(host: RunHost, thread: string, given: Body): Promise<object[]> {
   const { limit = 10, before, metadata, checkpoint } = given;
-  const { graph } = await host.graph(host.graphOf(thread)).reader(thread);
+  const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
   const found: object[] = [];
   const options = {

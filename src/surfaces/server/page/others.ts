@@ -1,5 +1,5 @@
 import type { RunHost } from "../../../runs/host/host.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 
 const LOOK_MS = 1000;
 
@@ -9,13 +9,13 @@ const LOOK_MS = 1000;
  */
 export class Others {
   readonly #host: RunHost;
-  readonly #saver: SqliteSaver;
+  readonly #saver: ThreadStore;
   /** The threads at work elsewhere, with how far they were when they were last looked at. */
   #known = new Map<string, string>();
   #readers = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(host: RunHost, saver: SqliteSaver) {
+  constructor(host: RunHost, saver: ThreadStore) {
     this.#host = host;
     this.#saver = saver;
   }
@@ -23,7 +23,7 @@ export class Others {
   /** Follows them for as long as `work` takes. */
   async during(work: () => Promise<void>): Promise<void> {
     this.#readers += 1;
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS);
     try {
       await work();
     } finally {
@@ -35,22 +35,22 @@ export class Others {
     }
   }
 
-  #look(): void {
-    const now = this.#atWork();
-    if (!now) return;
+  /** Does not throw where the store cannot be read just now: whoever asks for a thread is told why. */
+  async #look(): Promise<void> {
+    try {
+      await this.#tellMoves();
+    } catch {
+      // The next look finds it.
+    }
+  }
+
+  async #tellMoves(): Promise<void> {
+    const atWork = [...(await this.#saver.threadsAtWork())];
+    const now = new Map(atWork.filter(([thread]) => !this.#host.isBusy(thread)));
     const threads = new Set([...this.#known.keys(), ...now.keys()]);
     const moved = [...threads].filter((thread) => this.#known.get(thread) !== now.get(thread));
     this.#known = now;
     // One that the host has taken up tells of itself.
-    for (const thread of moved) if (!this.#host.isBusy(thread)) this.#host.noteMove(thread);
-  }
-
-  /** Undefined where the store cannot be read just now: whoever asks for a thread is told why. */
-  #atWork(): Map<string, string> | undefined {
-    try {
-      return new Map([...this.#saver.threadsAtWork()].filter(([thread]) => !this.#host.isBusy(thread)));
-    } catch {
-      return undefined;
-    }
+    for (const thread of moved) if (!this.#host.isBusy(thread)) await this.#host.noteMove(thread);
   }
 }

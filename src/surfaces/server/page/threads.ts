@@ -58,7 +58,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const id = await newThreadId(saver, words);
       const owner = c.get("user");
       const allowed = allowedSettings(settings, parts.defaults);
-      host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
+      await host.noteThread(id, { graph, ...(owner !== undefined && { owner }) });
       const run = await start(id, {
         input: { messages: words },
         settings: allowed,
@@ -127,7 +127,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
       await copyThread(saver, { from: id, to, checkpoint });
       const owner = c.get("user");
-      host.noteThread(to, {
+      await host.noteThread(to, {
         graph,
         metadata: { ...hosted?.metadata, copied_from: id },
         ...(owner !== undefined && { owner }),
