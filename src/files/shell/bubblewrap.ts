@@ -9,6 +9,8 @@ let works: boolean | undefined;
 export function bubblewrapWorks(): boolean {
   const flags = [
     "--unshare-all",
+    "--cap-drop",
+    "ALL",
     "--die-with-parent",
     "--ro-bind",
     "/",
@@ -81,6 +83,12 @@ export function inNamespaces(command: string, root: string, { network }: { netwo
     ["--bind", root, root],
     ...frozen.map((path) => ["--ro-bind", path, path]),
   ];
-  const spaces = ["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent"];
+  const spaces = [
+    "--unshare-all",
+    "--cap-drop",
+    "ALL",
+    ...(network ? ["--share-net"] : []),
+    "--die-with-parent",
+  ];
   return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, "/bin/sh", "-c", command];
 }

@@ -119,6 +119,8 @@ function inSandbox(command: string, root: string): string {
   );
   const flags = [
     "--unshare-all",
+    "--cap-drop",
+    "ALL",
     "--die-with-parent",
     "--proc /proc",
     "--dev /dev",
