@@ -118,6 +118,8 @@ describe("an agent with the light loop does what LangChain's does:", () => {
 
   it("what callbacks hear of a run and of an edit", async () => {
     const check = async (turns: ScriptedCall[][]): Promise<void> => {
+      // A restart may come before or after the end of a call beside it.
+      fc.pre(!turns.some((calls) => calls.length > 1 && calls.some(({ name }) => name === "restart")));
       expect(await heard(turns, true)).toEqual(await heard(turns, false));
     };
     await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });

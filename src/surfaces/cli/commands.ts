@@ -124,12 +124,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "show <thread>",
       "Print the plan of a thread, its answer or its files",
       (args) =>
-        stateOption(args)
-          .positional("thread", {
-            type: "string",
-            demandOption: true,
-            describe: "Its id or the beginning of it",
-          })
+        threadArgument(stateOption(args))
           .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
           .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
           .option("files", { type: "boolean", describe: "The files that live in the thread instead" })
@@ -141,12 +136,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         .command(
           "edit <thread>",
           "Open the plan in $EDITOR, check it and apply it",
-          (args) =>
-            stateOption(args).positional("thread", {
-              type: "string",
-              demandOption: true,
-              describe: "Its id or the beginning of it",
-            }),
+          (args) => threadArgument(stateOption(args)),
           on(async () => (await import("./commands/plan-edit.ts")).planEdit),
         )
         .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
@@ -155,12 +145,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "export <thread> [file]",
       "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost",
       (args) =>
-        stateOption(args)
-          .positional("thread", {
-            type: "string",
-            demandOption: true,
-            describe: "Its id or the beginning of it",
-          })
+        threadArgument(stateOption(args))
           .positional("file", {
             type: "string",
             describe: "The new file; <thread>.html in this directory, - for standard output",
@@ -255,6 +240,14 @@ function mcpOption<T>(args: Argv<T>) {
     requiresArg: true,
     coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
     describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
+  });
+}
+
+function threadArgument<T>(args: Argv<T>) {
+  return args.positional("thread", {
+    type: "string",
+    demandOption: true,
+    describe: "Its id or the beginning of it",
   });
 }
 
