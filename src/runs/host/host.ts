@@ -191,7 +191,12 @@ export class RunHost {
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
   async cancel(id: string, { isRolledBack = false }: { isRolledBack?: boolean } = {}): Promise<boolean> {
     const run = this.#runs.get(id);
-    if (!run || run.isOver) return false;
+    if (!run) return false;
+    if (run.isOver) {
+      // Its thread is free when its end is written down.
+      await run.done;
+      return false;
+    }
     const desk = this.#desk(run.thread);
     run.isRolledBack = isRolledBack;
     if (desk.active === run) {
@@ -199,7 +204,8 @@ export class RunHost {
       await run.done;
     } else {
       desk.queue = desk.queue.filter((other) => other !== run);
-      this.#close(run, await this.#note(run, "interrupted"));
+      run.settle("interrupted");
+      this.#close(run, await this.#note(run));
     }
     if (isRolledBack) await this.removeRun(id);
     return true;
@@ -349,7 +355,7 @@ export class RunHost {
       // Where it cannot be read, the run itself will say so.
       const known = await this.ledger.thread(thread).catch(() => undefined);
       if (known) this.#tellThread(known);
-      const status = await execute(run, {
+      await execute(run, {
         graph: this.graph(run.request.graph),
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
@@ -359,7 +365,7 @@ export class RunHost {
           return this.ledger.putRun(run.record);
         },
       });
-      const ended = await this.#note(run, status, known);
+      const ended = await this.#note(run, known);
       desk.active = undefined;
       this.#close(run, ended);
       if (run.request.isTemporary) await this.#discard(thread);
@@ -379,17 +385,14 @@ export class RunHost {
 
   /** Writes down how a run ended, and returns its thread, if that is still there. */
   async #note(
-    run: HostedRun,
-    status: RunRecord["status"],
+    { thread: id, record, isRolledBack }: HostedRun,
     known?: HostedThread,
   ): Promise<HostedThread | undefined> {
-    run.settle(status);
-    const { record, isRolledBack } = run;
     try {
-      const thread = await this.ledger.changeThread(run.thread, (found) => {
+      const thread = await this.ledger.changeThread(id, (found) => {
         // A thread that was rolled back to nothing is still there to be run.
         const before = found ?? (isRolledBack ? known : undefined);
-        return before && { ...before, updatedAt: Date.now(), hasFailed: status === "error" };
+        return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
       });
       if (thread) await this.ledger.putRun(record);
       return thread;
