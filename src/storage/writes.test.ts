@@ -31,7 +31,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       ["task", "answer", "first"],
       ["task", "more", "same"],
     ]);
-    await Promise.all(savers.map((saver) => saver.close()));
+    await Promise.all([ours.close(), theirs.close()]);
     place.remove();
   });
 });
