@@ -124,7 +124,7 @@ export function addWrites(
     rows.map(({ value }) => value),
     "text[]",
   )}, ${params.add(
-    rows.map((row) => WRITES.seal(row).toString("hex")),
+    rows.map((row) => WRITES.hexSeal(row)),
     "text[]",
   )}) AS u (idx, channel, value, seal)),
   r AS (UPDATE ${schema}.writes w SET channel = u.channel, value = u.value, seal = u.seal FROM u
@@ -190,9 +190,7 @@ function opening(
       fresh.map(({ body }) => (typeof body === "string" ? body : Buffer.from(body).toString("base64"))),
       "text[]",
     )}, ${params.add(
-      fresh.map(({ id, name }) =>
-        BLOBS.seal({ thread: row.key, id, hash: Buffer.from(name, "latin1") }).toString("hex"),
-      ),
+      fresh.map(({ id, name }) => BLOBS.hexSeal({ thread: row.key, id, hash: Buffer.from(name, "latin1") })),
       "text[]",
     )}) AS u (id, kind, body, seal))`;
   return `${lease}, ${thread}, ${blobs}`;
