@@ -462,7 +462,7 @@ it("a thread in a directory shows what it changed there, and nothing else of the
 });
 
 it("a task may be stricter than the server, never laxer", async () => {
-  await start(["Hello."], { ask: ["write_file"] });
+  await start(["Hello."], { ask: ["write_file"], approve: "first" });
   expect(await send("POST", "/threads", { task: "x", settings: { shell: true } })).toMatchObject({
     status: 422,
     body: { message: expect.stringContaining("--shell") as string },
@@ -471,8 +471,9 @@ it("a task may be stricter than the server, never laxer", async () => {
     expect(await send("POST", "/threads", { task: "x", settings })).toMatchObject({ status: 422 });
   }
   expect(await send("POST", "/threads", { task: " " })).toMatchObject({ status: 422 });
-  const thread = await begin("Say hello", { ask: ["edit_file"], plan: false });
+  const thread = await begin("Say hello", { ask: ["edit_file"], plan: false, approve: "never" });
   expect((await settled(thread)).settings).toMatchObject({
+    approve: "first",
     ask: ["write_file", "edit_file"],
     plan: false,
     shell: false,

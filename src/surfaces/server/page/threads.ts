@@ -145,9 +145,11 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
+const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
+
 /** Settings of one thread: stricter than the server was started with, never laxer. */
 function allowedSettings(
-  { shell, ask, ...rest }: z.output<typeof SETTINGS>,
+  { shell, ask, approve, ...rest }: z.output<typeof SETTINGS>,
   defaults: Omit<RunSettings, "model">,
 ): Record<string, unknown> {
   if (shell && !defaults.shell) {
@@ -157,6 +159,7 @@ function allowedSettings(
   }
   return {
     ...defined(rest),
+    ...(approve && { approve: STRICTEST_FIRST.find((one) => one === approve || one === defaults.approve) }),
     ...(shell === false && { shell }),
     ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
     // Who wants to be asked is asked about commands, too.
