@@ -218,6 +218,13 @@ it("a question is answered, and an answer to one that is gone is a conflict", as
   const answer = (value: unknown) =>
     send("POST", `/threads/${thread}/answers`, { answers: { [questions[0]!.id]: value } });
   expect(await answer("sure")).toMatchObject({ status: 422 });
+  // As a terminal does that waits for the same answer.
+  const release = await saver.acquireThread(thread);
+  expect(await answer({ type: "approve" })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("answer it there") as string },
+  });
+  await release();
   const edited = {
     type: "edit",
     editedAction: { name: "write_file", args: { file_path: "/b.md", content: "b" } },

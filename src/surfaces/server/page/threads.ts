@@ -93,7 +93,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, { stopped: await host.cancelAll(id) });
     })
     .post("/:thread/answers", async (c) => {
-      const { id } = await access.thread(c);
+      const { id, summary } = await access.thread(c);
+      if (summary?.state === "running" && !host.isBusy(id)) {
+        throw conflict("Another process works on this thread, such as a terminal: answer it there.");
+      }
       const { answers } = read(ANSWERS, await body(c));
       const agent = await host.graph(graph).reader(id);
       const active = host.active(id);
