@@ -63,7 +63,7 @@ export class SealedTable<R extends Row> {
 
   isWhole(row: Row): boolean {
     const { seal } = row;
-    return seal instanceof Uint8Array && sealOf(this.name, this.columns, row as R).equals(seal);
+    return seal instanceof Uint8Array && sealOf(this.name, this.columns, row).equals(seal);
   }
 
   /** A row that was read. Throws `storage-corrupt` when it is not as it was written. */
