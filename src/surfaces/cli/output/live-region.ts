@@ -1,5 +1,5 @@
 import stringWidth from "string-width";
-import { joined, shown, type Harmless } from "./harmless.ts";
+import { joined, part, shown, unchangedFront, type Harmless } from "./harmless.ts";
 import type { Screen } from "./output.ts";
 
 const ESC = shown`\u001B[`;
@@ -10,23 +10,103 @@ const [BEGIN, END] = [shown`${ESC}?2026h`, shown`${ESC}?2026l`];
 /** Between these a line that is too long is cut and not broken. */
 const [NO_WRAP, WRAP] = [shown`${ESC}?7l`, shown`${ESC}?7h`];
 
-/** Lines at the bottom of a terminal that are drawn again and again, below text that scrolls. */
+/** A place in the region. */
+export interface Place {
+  row: number;
+  column: number;
+}
+
+/**
+ * Lines at the bottom of a terminal that are drawn again and again, below text that scrolls. Only what has changed is
+ * written: text is pushed in above the region, and of the region the lines that are different from their change on.
+ */
 export class LiveRegion {
   readonly #screen: Screen;
-  #lines: readonly Harmless[] = [];
+  /** What is drawn; the last line is where the cursor rests when it has no place in the region. */
+  #lines: readonly Harmless[] = [shown``];
+  #cursor: Place = { row: 0, column: 0 };
+  #isShown = true;
+  /** The width that it was drawn for. */
+  #columns = 0;
 
   constructor(screen: Screen) {
     this.#screen = screen;
   }
 
-  /** Writes text for good, in whole lines, and draws the region below it. */
-  draw(scrolled: readonly Harmless[], lines: readonly Harmless[]): void {
-    const text = ended(scrolled);
+  /** Writes text for good, in whole lines, and draws the region below it, with the cursor where it is wanted. */
+  draw(scrolled: readonly Harmless[], lines: readonly Harmless[], cursor?: Place): void {
     // The cursor rests on a line of its own: some terminals break the line that it is on, others do not.
-    const region = ended(lines);
-    const cursor = lines.length > 0 ? HIDE_CURSOR : SHOW_CURSOR;
-    this.#screen.write(shown`${BEGIN}${this.#erasing()}${text}${NO_WRAP}${region}${WRAP}${cursor}${END}`);
-    this.#lines = lines;
+    const next = cursor ? lines : [...lines, shown``];
+    const place = cursor ?? { row: lines.length, column: 0 };
+    const isShown = cursor !== undefined || lines.length === 0;
+    const body = this.#canPush(scrolled, next) ? this.#pushed(scrolled, next) : this.#anew(scrolled, next);
+    const seen = isShown === this.#isShown ? shown`` : isShown ? SHOW_CURSOR : HIDE_CURSOR;
+    // Where nobody types into the region, a terminal may have shown what was typed all the same: `^C`.
+    const at = cursor ? this.#moved(place) : shown`${this.#moved(place)}${body ? shown`${ESC}J` : shown``}`;
+    if (body || seen || at) this.#screen.write(shown`${BEGIN}${body}${at}${seen}${END}`);
+    this.#isShown = isShown;
+    this.#lines = next;
+    this.#columns = this.#width;
+  }
+
+  get #width(): number {
+    return this.#screen.columns || 80;
+  }
+
+  /** Whether the terminal is as it was, and all of what is new has room on it. */
+  #canPush(scrolled: readonly Harmless[], next: readonly Harmless[]): boolean {
+    const height = this.#screen.rows || 24;
+    return (
+      this.#columns === this.#width &&
+      Math.max(this.#lines.length, next.length) + scrolled.length < height &&
+      scrolled.every((line) => stringWidth(line) < this.#columns)
+    );
+  }
+
+  #pushed(scrolled: readonly Harmless[], next: readonly Harmless[]): Harmless {
+    const parts: Harmless[] = [];
+    if (scrolled.length > 0) {
+      const count = scrolled.length;
+      const bottom = this.#lines.length - 1;
+      // The screen scrolls by so many rows; as many are made free above the region, which so stays where it is.
+      parts.push(
+        this.#moved({ row: bottom, column: 0 }),
+        shown`${joined(
+          Array.from({ length: count }, () => shown`\n`),
+          "",
+        )}`,
+      );
+      parts.push(shown`\r${ESC}${bottom + count}A${ESC}${count}L${joined(scrolled, "\n")}\n`);
+      this.#cursor = { row: 0, column: 0 };
+    }
+    const old = this.#lines;
+    const both = Math.min(old.length, next.length);
+    for (let row = 0; row < both; row++) {
+      const [was, line] = [old[row]!, next[row]!];
+      if (was === line) continue;
+      const { length, column } = unchangedFront(was, line);
+      const rest = part(line, length);
+      // What only became longer has nothing behind it to take away.
+      const clear = length === was.length ? shown`` : shown`${ESC}K`;
+      parts.push(this.#moved({ row, column }), NO_WRAP, rest, clear, WRAP);
+      this.#cursor = { row, column: stringWidth(line) };
+    }
+    if (next.length > old.length) {
+      const more = joined(next.slice(old.length), "\n");
+      parts.push(this.#moved({ row: old.length - 1, column: 0 }), shown`\n${NO_WRAP}${more}${WRAP}`);
+      this.#cursor = { row: next.length - 1, column: stringWidth(next.at(-1)!) };
+    } else if (next.length < old.length) {
+      parts.push(this.#moved({ row: next.length, column: 0 }), shown`${ESC}J`);
+    }
+    return joined(parts, "");
+  }
+
+  /** Takes the region away and writes everything. */
+  #anew(scrolled: readonly Harmless[], next: readonly Harmless[]): Harmless {
+    const text = scrolled.length === 0 ? shown`` : shown`${joined(scrolled, "\n")}\n`;
+    const erasing = this.#erasing();
+    this.#cursor = { row: next.length - 1, column: stringWidth(next.at(-1)!) };
+    return shown`${erasing}${text}${NO_WRAP}${joined(next, "\n")}${WRAP}`;
   }
 
   /**
@@ -35,17 +115,22 @@ export class LiveRegion {
    * broken, they make up for it.
    */
   #erasing(): Harmless {
-    if (this.#lines.length === 0) return shown``;
-    const columns = this.#screen.columns || 80;
-    const height = this.#lines.reduce(
-      (rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / columns)),
-      0,
+    const { row, column } = this.#cursor;
+    const above = this.#lines.slice(0, row);
+    const height = above.reduce(
+      (rows, line) => rows + Math.max(1, Math.ceil(stringWidth(line) / this.#width)),
+      Math.floor(column / this.#width),
     );
-    return shown`\r${ESC}${height}A${ESC}J`;
+    return height > 0 ? shown`\r${ESC}${height}A${ESC}J` : shown`\r${ESC}J`;
   }
-}
 
-/** Whole lines, the last one too. */
-function ended(lines: readonly Harmless[]): Harmless {
-  return lines.length === 0 ? shown`` : shown`${joined(lines, "\n")}\n`;
+  /** Moves the cursor to a place of the region. */
+  #moved({ row, column }: Place): Harmless {
+    const from = this.#cursor;
+    this.#cursor = { row, column };
+    const by = row - from.row;
+    const vertical = by === 0 ? shown`` : by < 0 ? shown`${ESC}${-by}A` : shown`${ESC}${by}B`;
+    if (column === 0) return shown`${vertical}\r`;
+    return column === from.column ? vertical : shown`${vertical}${ESC}${column + 1}G`;
+  }
 }
