@@ -13,6 +13,7 @@ import { MailboxService } from "./mailbox.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
+import { steer } from "./steering.ts";
 import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
@@ -74,7 +75,10 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
   const news = new EditNews(options);
-  edits.open((edit, begin) => news.write(edit, begin));
+  edits.open({
+    write: (edit, begin) => news.write(edit, begin),
+    say: (words) => steer(agent, options.thread, words),
+  });
   const mailbox = new MailboxService(agent, options.thread, edits);
   try {
     await mailbox.start();

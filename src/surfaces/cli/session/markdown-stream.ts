@@ -23,32 +23,32 @@ export class MarkdownStream {
   /** Takes in a piece of text and gives back the rows that are final. */
   write(text: string, options: MarkdownOptions): Harmless[] {
     this.#source += text.replaceAll("\r\n", "\n");
-    const blocks = this.#blocks();
+    const whole = this.#whole;
+    const blocks = blocksOf(whole);
     const at = blocks.findLastIndex(({ type }) => type !== "space");
     if (at < 0) return [];
-    const open = blocks.slice(at);
     const rows = this.#take(blocks.slice(0, at), options);
-    if (at > 0) this.#source = open.map(({ raw }) => raw).join("");
-    return [...rows, ...this.#early(open[0]!, options)];
+    if (at > 0) this.#source = whole.slice(placeOf(blocks, at, whole));
+    return [...rows, ...this.#early(blocks[at]!, options)];
   }
 
   /** The rows that may still change. */
   tail(options: MarkdownOptions): Harmless[] {
-    const block = this.#blocks().find(({ type }) => type !== "space");
+    const block = blocksOf(this.#whole).find(({ type }) => type !== "space");
     return this.#spaced(block ? this.#rest(block, options) : []);
   }
 
   /** Whatever is left, as nothing more will come. */
   end(options: MarkdownOptions): Harmless[] {
-    const rows = this.#take(this.#blocks(), options);
+    const rows = this.#take(blocksOf(this.#whole), options);
     this.#source = "";
     this.#fence = undefined;
     this.#isAny = false;
     return rows;
   }
 
-  #blocks(): Token[] {
-    return blocksOf(this.#fence === undefined ? this.#source : `${this.#fence}\n${this.#source}`);
+  get #whole(): string {
+    return this.#fence === undefined ? this.#source : `${this.#fence}\n${this.#source}`;
   }
 
   #take(blocks: readonly Token[], options: MarkdownOptions): Harmless[] {
@@ -81,7 +81,7 @@ export class MarkdownStream {
       block.type === "code"
         ? this.#wholeLines()
         : block.type === "list"
-          ? wholeItems(block as Tokens.List)
+          ? wholeItems(block as Tokens.List, this.#source)
           : block.type === "paragraph"
             ? this.#wholeRows(block.raw, options)
             : undefined;
@@ -130,10 +130,16 @@ interface Cut {
   length: number;
 }
 
-function wholeItems(list: Tokens.List): Cut | undefined {
-  const items = list.items.slice(0, -1);
-  const length = items.reduce((sum, { raw }) => sum + raw.length, 0);
-  return items.length > 0 ? { block: { ...list, items }, length } : undefined;
+function wholeItems(list: Tokens.List, source: string): Cut | undefined {
+  const last = list.items.length - 1;
+  if (last < 1) return undefined;
+  return { block: { ...list, items: list.items.slice(0, last) }, length: placeOf(list.items, last, source) };
+}
+
+/** Where one of several parts begins. The parser leaves out spaces at the end of some, and adds one to a box. */
+function placeOf(parts: readonly { raw: string }[], at: number, source: string): number {
+  const before = parts.slice(0, at).reduce((sum, { raw }) => sum + raw.length, 0);
+  return Math.max(before, source.indexOf(parts[at]!.raw.trimEnd(), before));
 }
 
 /** Where the first mark stands that has no end yet: what is before it will not look different. */
