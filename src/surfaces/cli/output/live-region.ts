@@ -49,6 +49,11 @@ export class LiveRegion {
     this.#columns = this.#width;
   }
 
+  /** The next frame is drawn as a whole: something else may have written there. */
+  forget(): void {
+    this.#columns = 0;
+  }
+
   get #width(): number {
     return this.#screen.columns || 80;
   }
