@@ -18,7 +18,15 @@ const { CI: _, NO_COLOR: __, ...inherited } = process.env;
 const env = { ...inherited, TERM: "xterm-256color", HOLDFAST_STATE: state, HOLDFAST_PACE: "2" };
 
 const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-const command = ["dist/surfaces/cli/main.js", "run", "--dir", "examples", "--model", "offline"];
+const command = [
+  "dist/surfaces/cli/main.js",
+  "run",
+  "--no-project",
+  "--dir",
+  "examples",
+  "--model",
+  "offline",
+];
 const run = spawn(process.execPath, [...command, "Survey this directory"], {
   cols: columns,
   rows,

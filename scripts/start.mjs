@@ -13,7 +13,7 @@ if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("packa
   execSync("npm run --silent build", { stdio: ["ignore", 2, 2] });
 }
 const args = process.argv.slice(2);
-const survey = ["--model", "offline", "Survey this directory"];
+const survey = ["--no-project", "--model", "offline", "Survey this directory"];
 // A single word is a command: a typo must not become a task that costs money. A task has several.
 const isCommand = /^(?:[a-z]+|--help|-h|--version|-v)$/.test(args[0] ?? "");
 const command = isCommand ? args : ["run", "--dir", ".", ...(args.length > 0 ? args : survey)];

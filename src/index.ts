@@ -17,11 +17,13 @@ export {
   type ConsentDecision,
   type ConsentOptions,
   type ConsentRequest,
+  type ConsentRule,
 } from "./middleware/consent/index.ts";
 export { danglingCallsMiddleware } from "./middleware/dangling-calls/index.ts";
 export { filesMiddleware } from "./middleware/files/index.ts";
 export type { BackendContext, BackendOption, FilesOptions } from "./middleware/files/options.ts";
 export { stateBackend } from "./middleware/files/workspace.ts";
+export type { InstructionSource } from "./middleware/instructions/options.ts";
 export { lightLoop } from "./middleware/loop/index.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
@@ -44,6 +46,8 @@ export {
   type SandboxOptions,
   type SandboxProvider,
 } from "./middleware/sandbox/index.ts";
+export { readSkills, type SkillsRead } from "./middleware/skills/read-skills.ts";
+export type { Skill, SkillSource } from "./middleware/skills/skill.ts";
 export { summarizationMiddleware, type SummarizationOptions } from "./middleware/summarization/index.ts";
 export {
   threadDataMiddleware,

@@ -6,7 +6,7 @@ const stores = [...engine, "files", "storage"];
 const agents = [...stores, "middleware", "subagents", "models"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
-const surface = [...harnesses, "runs", "node:*"];
+const surface = [...harnesses, "project", "runs", "node:*"];
 const terminal = ["yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
 
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
@@ -16,11 +16,12 @@ const LAYERS: Record<string, string[]> = {
   files: [...engine, ...langchain, "diff", "ignore", "minimatch", "p-limit", "re2js"],
   storage: [...engine, ...langchain, "libsql"],
   models: ["errors", ...langchain],
-  middleware: [...stores, "models", ...langchain],
+  middleware: [...stores, "models", ...langchain, "yaml"],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  runs: [...harnesses, ...langchain, "diff"],
+  project: [...stores, "middleware", "zod", "node:*"],
+  runs: [...harnesses, "project", ...langchain, "diff"],
   // The command line starts the others.
   "surfaces/cli": [...surface, ...terminal, "surfaces/server"],
   "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server"],

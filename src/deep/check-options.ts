@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
-import { FILES_OPTIONS } from "../middleware/files/check-options.ts";
+import { FILES_METHODS, FILES_OPTIONS } from "../middleware/files/check-options.ts";
 import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
@@ -47,12 +47,35 @@ export const SUMMARIZATION = z
   })
   .partial();
 
+const INSTRUCTION_LIST = z.array(
+  z.custom<unknown>(
+    (value) =>
+      typeof value === "string" ||
+      typeof value === "function" ||
+      (isObject(value) && typeof (value as { file?: unknown }).file === "string"),
+    'must be a text, { file: "AGENTS.md" } or a function',
+  ),
+);
+
+export const SKILL_LIST = z.array(
+  z.custom<unknown>(
+    (value) =>
+      typeof value === "string" ||
+      typeof value === "function" ||
+      hasMethods(value, FILES_METHODS) ||
+      (isObject(value) && hasMethods((value as { files?: unknown }).files, FILES_METHODS)),
+    "must be a folder of skills on disk, a file backend, or a skill that was read",
+  ),
+);
+
 const OPTIONS = z
   .strictObject({
     ...PARTS,
     ...KEEPING,
     ...FILES_OPTIONS.shape,
-    instructions: z.string(),
+    instructions: z.union([z.string(), INSTRUCTION_LIST]),
+    skills: SKILL_LIST,
+    skillsFolder: z.string(),
     subagents: SUBAGENT_LIST,
     maxConcurrency: CONCURRENCY,
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),

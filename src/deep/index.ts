@@ -9,7 +9,8 @@ import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/inde
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
-import { stateBackend, Workspace } from "../middleware/files/workspace.ts";
+import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
+import { instructionsMiddleware } from "../middleware/instructions/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { inParts } from "../middleware/loop/in-parts.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
@@ -18,6 +19,7 @@ import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import { FILES_IN_THREAD } from "../middleware/repeats/policy.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
+import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
@@ -56,13 +58,21 @@ interface Place {
 function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   const model = toModel(options.model);
   const tools = options.tools ?? [];
-  const workspace = new Workspace(options);
+  const skills = libraryOf(options);
+  const workspace = new Workspace(options, skills);
   const plan = options.plan === false ? undefined : planParts(options.plan);
   const subagents =
-    depth < (options.maxDepth ?? 1) ? compile(options, model, { depth: depth + 1, budget }) : [];
+    depth < (options.maxDepth ?? 1)
+      ? // They have the skills that were read here.
+        compile({ ...options, ...(skills && { skills: [skills.placed] }) }, model, {
+          depth: depth + 1,
+          budget,
+        })
+      : [];
   checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
+  const instructions = typeof options.instructions === "object" ? options.instructions : [];
   const isReplaced = isGiven("PlanMiddleware", options);
   const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut("PlanMiddleware", options);
   const repeats = repeatsOf(options);
@@ -71,6 +81,8 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
     toolErrors(),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
+    ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
+    ...(skills ? [skillsMiddleware(skills)] : []),
     ...(subagents.length > 0
       ? [
           subagentsMiddleware({
@@ -94,13 +106,23 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   const agent = createAgent({
     model,
     tools: [...tools],
-    systemPrompt: [options.systemPrompt ?? options.instructions, DEEP_SYSTEM_PROMPT]
-      .filter(Boolean)
-      .join("\n\n"),
+    systemPrompt: [promptOf(options), DEEP_SYSTEM_PROMPT].filter(Boolean).join("\n\n"),
     middleware: arranged(defaults, options).flatMap((one) => (defaults.includes(one) ? inParts(one) : one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
+}
+
+/** The application's own words. */
+function promptOf({ systemPrompt, instructions }: DeepAgentOptions): string | undefined {
+  return systemPrompt ?? (typeof instructions === "string" ? instructions : undefined);
+}
+
+function libraryOf(options: DeepAgentOptions): SkillLibrary | undefined {
+  const { skills = [], skillsFolder: folder } = options;
+  if (skills.length === 0) return undefined;
+  const onNote = (note: string): void => process.emitWarning(`createDeepAgent: ${note}`);
+  return new SkillLibrary(skills, { folder, onHost: runsCommands(options), onNote });
 }
 
 /** What becomes of calls that were under way when a run was stopped. */
@@ -190,6 +212,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "without",
     "canExecute",
     "backend",
+    "skills",
+    "skillsFolder",
     "permissions",
     "resultLimit",
     "resultFolder",
@@ -201,7 +225,7 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "maxConcurrency",
     "maxDepth",
   ]);
-  const instructions = spec.systemPrompt ?? spec.prompt ?? parent.systemPrompt ?? parent.instructions;
+  const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
   const tools = spec.tools ?? parent.tools;
   return {
     ...inherited,
@@ -210,7 +234,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     // A person who approves the main plan is not asked about the plan of every helper.
     plan: spec.plan ?? (parent.plan === false ? false : { ...parent.plan, approval: "never" }),
     middleware: [...replaced, ...(spec.middleware ?? [])],
-    ...(instructions !== undefined && { systemPrompt: instructions }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(typeof parent.instructions === "object" && { instructions: parent.instructions }),
     ...(tools && { tools }),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };

@@ -1,13 +1,16 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
-import type { AnyAgentMiddleware, InterruptOnConfig, ResponseFormat } from "langchain";
+import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
+import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
+import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
+import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -38,9 +41,24 @@ export interface DeepAgentOptions {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   tools?: readonly AnyTool[];
-  /** What the agent is and how it works; `instructions` is the same. */
+  /** What the agent is and how it works; a text in `instructions` is the same. */
   systemPrompt?: string;
-  instructions?: string;
+  /**
+   * A list adds to the system prompt, also of sub-agents: texts, and files such as `{ file: "AGENTS.md" }`, which are read
+   * again when they change. At most 32 KiB together; what cannot be read is left out.
+   */
+  instructions?: string | readonly InstructionSource[];
+  /**
+   * Skills, also for sub-agents: folders that hold one folder with a `SKILL.md` for each, on disk or in a backend; of two
+   * with one name the later one counts. Names and descriptions are in the prompt, the rest is read when it is needed, and
+   * `/name` in a message calls one. One that cannot be used is a process warning.
+   */
+  skills?: readonly SkillSource[];
+  /**
+   * The folder that the file tools find skills in. Default: `/.skills`, or where commands are run the skill's own folder
+   * on this machine. Commands of a sandbox get copies: name a folder that they can write to.
+   */
+  skillsFolder?: string;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
@@ -73,7 +91,7 @@ export interface DeepAgentOptions {
   /** Names of default middleware to leave out. */
   without?: readonly DefaultMiddlewareName[];
   /** Tools that wait for a person's consent, as in LangChain's `humanInTheLoopMiddleware`; see `consentMiddleware`. */
-  interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  interruptOn?: Record<string, boolean | ConsentRule>;
   /**
    * What becomes of calls that were under way when a run was stopped, by tool, also in sub-agents. Default: a call that
    * waits for consent is asked about again, the outcome of another is unknown; see `RepeatOptions`. `false`: all are run
@@ -94,6 +112,8 @@ export const DEFAULT_MIDDLEWARE = [
   "toolErrorMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
+  "InstructionsMiddleware",
+  "SkillsMiddleware",
   "SubagentsMiddleware",
   "HumanInTheLoopMiddleware",
   "RepeatsMiddleware",

@@ -7,9 +7,12 @@ export function nearPaths(path: string, known: Iterable<string>): string[] {
   return nearest(known, (candidate) => distance(path, candidate));
 }
 
-/** The words that somebody who typed `word` may have meant, best first. */
+/** The words that somebody who typed `word` may have meant, best first: letters are mixed up sooner than left out. */
 export function nearWords(word: string, known: Iterable<string>): string[] {
-  return nearest(known, (candidate) => slips(word.toLowerCase(), candidate.toLowerCase()));
+  return nearest(known, (candidate) => {
+    const made = slips(word.toLowerCase(), candidate.toLowerCase());
+    return made === undefined ? undefined : made + Math.abs(word.length - candidate.length) / 10;
+  });
 }
 
 function nearest(known: Iterable<string>, rankOf: (candidate: string) => number | undefined): string[] {

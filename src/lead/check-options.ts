@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkSpecs, KEEPING, PARTS, SUMMARIZATION } from "../deep/check-options.ts";
+import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/check-options.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
@@ -22,6 +22,7 @@ const OPTIONS = z
     unknownModel: z.enum(["refuse", "default"]),
     tools,
     systemPrompt,
+    skills: SKILL_LIST,
     baseDir: z.string(),
     sandbox: z
       .strictObject({

@@ -21,6 +21,7 @@ import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
 import { sandboxPrompt } from "../middleware/sandbox/sandbox.prompt.ts";
 import { secretsMiddleware } from "../middleware/secrets/index.ts";
+import { SkillLibrary, skillsMiddleware } from "../middleware/skills/index.ts";
 import { summarizationMiddleware } from "../middleware/summarization/index.ts";
 import { threadDataMiddleware } from "../middleware/thread-data/index.ts";
 import { inThread, type RunContext } from "../middleware/thread-data/thread-id.ts";
@@ -61,7 +62,7 @@ export function makeLeadAgent(
     model,
     tools: [...(options.tools ?? [])],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
-    middleware: chain(request, options, { model, modelOf }) as [
+    middleware: chain(request, options, { model, modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
     ],
@@ -96,14 +97,26 @@ interface Models {
   modelOf: (spec: SubagentSpec) => BaseChatModel;
 }
 
+/** Where commands of a sandbox find skills. */
+const SKILLS_FOLDER = `${MOUNT}/skills`;
+
 /** The middleware of a request, in their order. */
-function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: Models): AnyAgentMiddleware[] {
+function chain(
+  request: LeadRequest,
+  options: LeadOptions,
+  { model, modelOf, warn }: Models & { warn: (message: string) => void },
+): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget ?? DEFAULT_BUDGET);
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;
   const sandboxes = new Sandboxes({ ...options.sandbox, ...folder });
+  const { skills: sources = [] } = options;
+  const skills =
+    sources.length > 0
+      ? new SkillLibrary(sources, { folder: SKILLS_FOLDER, onHost: false, onNote: warn })
+      : undefined;
   const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
   const history = {
     workspace: new Workspace({ backend: sandboxes.backend }),
@@ -112,7 +125,8 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
   return [
     toolErrors(),
     threadDataMiddleware(folder),
-    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}),
+    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
+    ...(skills ? [skillsMiddleware(skills)] : []),
     ...(summarization
       ? [summarizationMiddleware({ model, ...history, ...(summarization === true ? {} : summarization) })]
       : []),
@@ -120,7 +134,11 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
     ...(request.subagentEnabled
       ? [
           subagentsMiddleware({
-            subagents: helpers(options, modelOf, sandboxes),
+            subagents: helpers(
+              { ...options, ...(skills && { skills: [skills.placed] }) },
+              modelOf,
+              sandboxes,
+            ),
             plan,
             budget,
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
@@ -145,7 +163,7 @@ function chain(request: LeadRequest, options: LeadOptions, { model, modelOf }: M
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
+  { subagents = [], tools = [], skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -165,6 +183,7 @@ function helpers(
       model: modelOf(spec),
       backend: sandboxes.backend,
       canExecute: true,
+      ...(skills && { skills, skillsFolder: SKILLS_FOLDER }),
       ...(sandbox?.permissions && { permissions: sandbox.permissions }),
       ...(interruptOn && { interruptOn }),
       ...(repeats !== undefined && { repeats }),

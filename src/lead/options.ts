@@ -1,13 +1,15 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
-import type { AnyAgentMiddleware, InterruptOnConfig } from "langchain";
+import type { AnyAgentMiddleware } from "langchain";
 import type { SubagentSpec } from "../deep/options.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
+import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
 import type { PlanOptions } from "../middleware/plan/options.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SandboxOptions } from "../middleware/sandbox/index.ts";
+import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
@@ -23,6 +25,8 @@ export interface LeadOptions {
   tools?: readonly (ClientTool | ServerTool)[];
   /** Comes after the lead agent's own instructions. */
   systemPrompt?: string;
+  /** Skills, as in `createDeepAgent`; they are in `/mnt/user-data/skills`. One that cannot be used is told to `onWarning`. */
+  skills?: readonly SkillSource[];
   /** Where the threads' folders are. Default `.holdfast/threads`. */
   baseDir?: string;
   sandbox?: Omit<SandboxOptions, "baseDir">;
@@ -39,7 +43,7 @@ export interface LeadOptions {
   /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
   middleware?: readonly AnyAgentMiddleware[];
   /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */
-  interruptOn?: Record<string, boolean | InterruptOnConfig>;
+  interruptOn?: Record<string, boolean | ConsentRule>;
   /** What becomes of calls that were under way when a run was stopped, as in `createDeepAgent`. */
   repeats?: false | RepeatOptions;
   checkpointer?: BaseCheckpointSaver | boolean;

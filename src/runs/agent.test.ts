@@ -33,6 +33,7 @@ describe("an agent in a directory", () => {
     const { system, replies } = await run([callTool("execute", { command: "pwd" }), "ok"], {
       dir,
       shell: true,
+      mode: "auto",
     });
     expect(replies[0]).toContain(dir);
     const free = { isolated: false, network: false };
@@ -67,7 +68,7 @@ describe("an agent in a directory", () => {
         callTool("read_file", { file_path: "/src/a.ts" }),
         "ok",
       ],
-      { dir, shell: true },
+      { dir, shell: true, mode: "auto" },
     );
     expect(replies[0]).toBe("Created /src/a.ts.");
     for (const reply of replies.slice(1)) expect(reply).toContain("let a;");

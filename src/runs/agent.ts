@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -8,10 +9,10 @@ import {
   type StreamMode,
 } from "@langchain/langgraph";
 import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
-import type { InterruptOnConfig } from "langchain";
 import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
-import type { DeepAgentOptions } from "../deep/options.ts";
+import type { AnyTool, DeepAgentOptions } from "../deep/options.ts";
+import { HarnessError } from "../errors.ts";
 import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
 import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
@@ -19,15 +20,19 @@ import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clari
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
+import type { Config, Project } from "../project/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
-import { isRunForUser } from "./run-for-user.ts";
-import { RUN_SETTINGS, type RunSettings } from "./settings.ts";
+import { consentRules } from "./consent-rules.ts";
+import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
 const OWN_FOLDER = "/.holdfast";
 
 /** The tools of a run that consent can be asked for. */
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
+
+/** What of a project an agent is built with. */
+export type RunProject = Pick<Project, "config" | "instructions" | "skills">;
 
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
@@ -69,31 +74,47 @@ export function createRunAgent({
   settings,
   checkpointer,
   model = new OfflineModel(),
+  project,
+  tools = [],
+  canAsk = true,
 }: {
   settings: RunSettings;
+  /** What the user and the project in `dir` have to say to it. */
+  project?: RunProject | undefined;
+  /** Its tools beside those for files, plan and sub-agents. */
+  tools?: readonly AnyTool[];
+  /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
+  canAsk?: boolean;
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
 }): RunAgent {
   const { plan, preset, approve, maxTurns } = settings;
-  const asked = toolsToAskFor(settings);
+  const mode = chosenMode(settings, project?.config);
+  if (mode === "plan" && !plan) {
+    throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
+  }
   const { graph } = createDeepAgent({
     model,
     checkpointer,
-    plan: plan ? { preset, approval: approve, askTools: [CLARIFICATION_TOOL] } : false,
+    plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
     budget: false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
     }),
-    interruptOn: {
-      ...(settings.trusted || settings.dir === undefined
-        ? {}
-        : Object.fromEntries(WRITING_TOOLS.map((tool) => [tool, STARTED_FILES]))),
-      ...Object.fromEntries(asked.map((tool) => [tool, CONSENT])),
-    },
-    ...directory(settings),
+    interruptOn: consentRules({
+      mode: mode ?? "edits",
+      rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
+      ...toolNames(tools, settings),
+      dir: realFolder(settings.dir),
+      canAsk: canAsk || mode === undefined,
+    }),
+    tools,
+    ...(project?.instructions && { instructions: [project.instructions] }),
+    skills: project?.skills ?? [],
+    ...directory(settings, project?.config),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
@@ -110,29 +131,41 @@ function accountOf(maxTurns: number | undefined): Account {
   return new Account({ limits: { modelCalls: maxTurns }, isResumable: true, text });
 }
 
-/** Where anything is asked for, commands are, whatever the settings were put together from. */
-function toolsToAskFor({ ask, shell }: RunSettings): readonly string[] {
-  return shell && ask.length > 0 ? [...new Set(["execute", ...ask])] : ask;
+/** In plan mode a person approves a plan before it is begun. */
+function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunSettings["approve"] {
+  return mode === "plan" && approve === "never" ? "first" : approve;
 }
 
-const CONSENT: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
+/** The tools of a run, and those among them that only read. */
+function toolNames(tools: readonly AnyTool[], { dir, shell }: RunSettings) {
+  const own = RUN_TOOLS.filter((name) => name !== "execute" || (shell && dir !== undefined));
+  const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
+  const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
+  return {
+    tools: [...own, ...named.map(({ name }) => name)],
+    reading: ["ls", "read_file", "glob", "grep", ...hinted.map(({ name }) => name)],
+  };
+}
 
-const WRITING_TOOLS = ["write_file", "edit_file", "delete_file"];
-
-/** What other programs run for the user is asked for even where writes are free. */
-const STARTED_FILES: InterruptOnConfig = {
-  ...CONSENT,
-  when: ({ toolCall }) => isRunForUser(String(toolCall.args["file_path"] ?? "")),
-};
+function realFolder(dir: string | undefined): string | undefined {
+  try {
+    return dir === undefined ? undefined : realpathSync(dir);
+  } catch {
+    // It is made when it is first used.
+    return dir;
+  }
+}
 
 type Directory = Pick<
   DeepAgentOptions,
   "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
-function directory({ dir, shell, network }: RunSettings): Directory {
+function directory({ dir, shell, ...settings }: RunSettings, config: Config = {}): Directory {
   if (dir === undefined) return {};
-  const disk = shell ? shellBackend(dir, { network: network ?? false }) : diskBackend(dir);
+  const network = settings.network ?? config.network ?? false;
+  const isolation = config.sandbox ?? "auto";
+  const disk = shell ? shellBackend(dir, { network, isolation }) : diskBackend(dir);
   return {
     backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
@@ -142,7 +175,7 @@ function directory({ dir, shell, network }: RunSettings): Directory {
       ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
     ],
     ...(shell && {
-      systemPrompt: commandsPrompt(dir, { isolated: isIsolated(), network: network ?? false }),
+      systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),
     resultFolder: `${OWN_FOLDER}/results`,
     summarization: { folder: `${OWN_FOLDER}/history` },

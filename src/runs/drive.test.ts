@@ -124,7 +124,7 @@ describe("the events of a run", () => {
 });
 
 describe("a call that failed is shown as such:", () => {
-  const shell = { settings: { dir: tmpdir(), shell: true } };
+  const shell = { settings: { dir: tmpdir(), shell: true, mode: "auto" as const } };
 
   it.each([
     [

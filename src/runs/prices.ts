@@ -23,6 +23,20 @@ export function readPrices(text: string | undefined): Prices | undefined {
   return { input, output, cached };
 }
 
+/** The prices of a model: what the environment says of the one in use, else what settings files say of it. */
+export function pricesOf(
+  model: string,
+  env: Readonly<Record<string, string | undefined>>,
+  config: {
+    prices?:
+      | Readonly<Record<string, { input: number; output: number; cached?: number | undefined }>>
+      | undefined;
+  },
+): Prices | undefined {
+  const known = Object.hasOwn(config.prices ?? {}, model) ? config.prices?.[model] : undefined;
+  return readPrices(env["HOLDFAST_PRICES"]) ?? (known && { ...known, cached: known.cached ?? known.input });
+}
+
 export function costOf({ inputTokens, outputTokens, cachedTokens }: Usage, prices: Prices): number {
   const fresh = Math.max(0, inputTokens - cachedTokens);
   return (fresh * prices.input + cachedTokens * prices.cached + outputTokens * prices.output) / MILLION;

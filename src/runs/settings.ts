@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PRESET_NAMES } from "../plan/index.ts";
+import { MODES, type Mode } from "../project/index.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 
@@ -17,12 +18,24 @@ export const RUN_SETTINGS = z.object({
   shell: z.boolean(),
   /** Whether isolated commands reach the network. */
   network: z.boolean().optional(),
-  /** Consent was given to everything (`--yes`). */
+  /** How much is asked for, where the user has said it for this thread; else settings files do. */
+  mode: z.enum(MODES).optional(),
+  /** The same as mode `auto`, in threads from before there were modes. */
   trusted: z.boolean().optional(),
-  /** Tools that wait for consent. */
+  /** Rules for what waits for consent in every mode. */
   ask: z.array(z.string()),
+  /** `false`: the files are not read by which the project in `dir` tells agents how to work. */
+  project: z.boolean().optional(),
   maxTurns: z.number().optional(),
 });
+
+/** The mode that somebody has chosen, if somebody has. */
+export function chosenMode(
+  { mode, trusted }: Pick<RunSettings, "mode" | "trusted">,
+  config: { mode?: Mode | undefined } = {},
+): Mode | undefined {
+  return mode ?? (trusted ? "auto" : config.mode);
+}
 
 export type RunSettings = z.output<typeof RUN_SETTINGS>;
 

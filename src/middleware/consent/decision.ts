@@ -1,8 +1,8 @@
 import type { ToolCall } from "@langchain/core/messages";
-import type { InterruptOnConfig } from "langchain";
 import { show } from "../../plan/reading.ts";
 import { argumentsProblem } from "../loose-tool.ts";
 import { decisionList, decisionType, editedCall, reasonOf } from "../review.ts";
+import type { ConsentRule } from "./options.ts";
 
 /** What a person decides about a call. `edit` brings the arguments that it is made with. */
 export type ConsentDecision =
@@ -18,7 +18,7 @@ export type Reading = { decision: ReadDecision } | { error: string; isMiscounted
 export interface Reviewed {
   call: ToolCall;
   tool: unknown;
-  rule: InterruptOnConfig;
+  rule: ConsentRule;
   /** The calls of the turn that ask, and the place of this one among them. */
   asking: readonly ToolCall[];
   at: number;

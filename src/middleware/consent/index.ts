@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
-import { createMiddleware, type InterruptOnConfig } from "langchain";
+import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { Unended } from "../repeats/journal.ts";
@@ -15,7 +15,7 @@ import { CONSENT_TEXTS } from "./consent.prompt.ts";
 import { miscounted, readDecision, type ReadDecision, type Reading, type Reviewed } from "./decision.ts";
 import { withEditNote } from "./edited-result.ts";
 import { openCalls } from "./open-calls.ts";
-import type { ConsentOptions } from "./options.ts";
+import type { ConsentOptions, ConsentRule } from "./options.ts";
 import { RecordedCall } from "./recorded-call.ts";
 import { earlierAnswer, sharedAnswer } from "./shared-answer.ts";
 import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
@@ -69,12 +69,15 @@ function gate(name: string, options: ConsentOptions) {
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool, state, runtime } = request;
       const context = { state, runtime };
+      const reason = await rules.get(toolCall.name)?.refuse?.({ toolCall, ...context });
+      if (reason !== undefined) return notMade(toolCall, reason);
       const recorded = await RecordedCall.find(request, { rules, repeats: options.repeats });
       if (recorded.policy === "unknown") return unknownOutcome(toolCall);
       const ruleOf: RuleOf = (call) =>
         recorded.mustAsk(call) ? always(rules.get(call.name)) : rules.get(call.name);
       const turn = await askingTurn(toolCall, ruleOf, context);
-      if (turn.message && turn.asking.length > 0) withholdCalls(turn.message, turn.asking);
+      const open = [...turn.asking, ...turn.refused];
+      if (turn.message && open.length > 0) withholdCalls(turn.message, open);
       const answer = recorded.repeated ? answered : answeredOnce;
       const run = (made: typeof request) =>
         recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
@@ -91,16 +94,16 @@ function gate(name: string, options: ConsentOptions) {
   });
 }
 
-const ALL: InterruptOnConfig = { allowedDecisions: ["approve", "edit", "reject"] };
+const ALL: ConsentRule = { allowedDecisions: ["approve", "edit", "reject"] };
 
 /** A rule that holds for a call whatever it is about. */
-function always(rule: InterruptOnConfig = ALL): InterruptOnConfig {
+function always(rule: ConsentRule = ALL): ConsentRule {
   const { when: _, ...others } = rule;
   return others;
 }
 
-function rulesOf({ interruptOn }: ConsentOptions): ReadonlyMap<string, InterruptOnConfig> {
-  const entries = Object.entries(interruptOn).flatMap(([name, rule]): [string, InterruptOnConfig][] =>
+function rulesOf({ interruptOn }: ConsentOptions): ReadonlyMap<string, ConsentRule> {
+  const entries = Object.entries(interruptOn).flatMap(([name, rule]): [string, ConsentRule][] =>
     rule === false ? [] : [[name, rule === true ? ALL : rule]],
   );
   return new Map(entries);
@@ -180,7 +183,7 @@ async function requestFor(
 
 async function describe(
   call: ToolCall,
-  { description }: InterruptOnConfig,
+  { description }: ConsentRule,
   { state, runtime }: CallContext,
 ): Promise<string> {
   if (description === undefined) return `The agent asks for permission to call ${call.name}.`;
@@ -197,5 +200,11 @@ function refused(
   return new ToolMessage({ content, status: "error", name, tool_call_id: id });
 }
 
+/** The answer to a call that a rule refuses. */
+function notMade({ name, id = "" }: ToolCall, reason: string): ToolMessage {
+  const content = CONSENT_TEXTS.refused.replace("{name}", () => name).replace("{reason}", () => reason);
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+}
+
 export { type ConsentDecision } from "./decision.ts";
-export { type ConsentOptions } from "./options.ts";
+export { type ConsentOptions, type ConsentRule } from "./options.ts";

@@ -1,10 +1,18 @@
-import type { InterruptOnConfig } from "langchain";
+import type { InterruptOnConfig, ToolCallRequest } from "langchain";
 import type { RepeatOptions } from "../repeats/options.ts";
+
+/** When a tool waits for consent: LangChain's rule, and beside it what is refused without asking anybody. */
+export interface ConsentRule extends InterruptOnConfig {
+  /** Why a call is not made, for the model to read; nothing for one that may be asked about or made. */
+  refuse?: (
+    request: Pick<ToolCallRequest, "toolCall" | "state" | "runtime">,
+  ) => string | undefined | Promise<string | undefined>;
+}
 
 /** Options of `consentMiddleware`. */
 export interface ConsentOptions {
   /** The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. */
-  interruptOn: Record<string, boolean | InterruptOnConfig>;
+  interruptOn: Record<string, boolean | ConsentRule>;
   /**
    * What becomes of calls that were under way when a run was stopped, of all tools. Default: those that wait for
    * consent are asked about again, others are simply run; `false`: consent is asked for as if nothing had happened.

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
-import type { InterruptOnConfig, Runtime, ToolCallRequest } from "langchain";
+import type { Runtime, ToolCallRequest } from "langchain";
+import type { ConsentRule } from "./options.ts";
 
 /** The rule by which a call waits for consent; undefined when it does not. */
-export type RuleOf = (call: ToolCall) => InterruptOnConfig | undefined;
+export type RuleOf = (call: ToolCall) => ConsentRule | undefined;
 
 /** What a rule's functions are given. */
 export interface CallContext {
@@ -16,6 +17,8 @@ export interface AskingTurn {
   /** Absent for a call that is in no message. */
   message: AIMessage | undefined;
   asking: readonly ToolCall[];
+  /** Those that are not made, whatever anybody says. */
+  refused: readonly ToolCall[];
   /** The place of the call at hand among them; -1 when it may simply run. */
   at: number;
 }
@@ -30,15 +33,20 @@ export async function askingTurn(call: ToolCall, ruleOf: RuleOf, context: CallCo
   const calls = message ? openCalls(message, messages) : [];
   const own = placeOf(call, calls);
   const asking: ToolCall[] = [];
+  const refused: ToolCall[] = [];
   let at = -1;
   for (const [index, other] of (own < 0 ? [call] : calls).entries()) {
     const isOwn = index === Math.max(own, 0);
+    if (!isOwn && (await isRefused(other, ruleOf, context))) {
+      refused.push(other);
+      continue;
+    }
     // Another middleware may have changed the arguments on their way here: what arrives is what would run.
     if (!(await mustAsk(isOwn ? call : other, ruleOf, { ...context, isOwn }))) continue;
     if (isOwn) at = asking.length;
     asking.push(isOwn ? call : other);
   }
-  return { message, asking, at };
+  return { message, asking, refused, at };
 }
 
 /** The calls of a message that nobody has answered before tools ran. */
@@ -56,6 +64,15 @@ function placeOf(call: ToolCall, calls: readonly ToolCall[]): number {
     ({ id, name, args }) => id === call.id && name === call.name && isDeepStrictEqual(args, call.args),
   );
   return exact >= 0 ? exact : calls.findIndex(({ id }) => id === call.id);
+}
+
+async function isRefused(toolCall: ToolCall, ruleOf: RuleOf, context: CallContext): Promise<boolean> {
+  try {
+    return (await ruleOf(toolCall)?.refuse?.({ toolCall, ...context })) !== undefined;
+  } catch {
+    // It is not made, and says so itself.
+    return true;
+  }
 }
 
 async function mustAsk(

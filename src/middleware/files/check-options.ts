@@ -3,7 +3,8 @@ import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
 import { hasMethods } from "../check-options.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 
-const METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
+/** The methods of every file backend. */
+export const FILES_METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
 const isGlob = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 const rule = z.strictObject({
@@ -19,7 +20,7 @@ const rule = z.strictObject({
 export const WORKSPACE_OPTIONS = z
   .strictObject({
     backend: z.custom<unknown>(
-      (value) => typeof value === "function" || hasMethods(value, METHODS),
+      (value) => typeof value === "function" || hasMethods(value, FILES_METHODS),
       'must be a file backend, such as diskBackend("."), or a function that makes one',
     ),
     permissions: z.array(rule),

@@ -10,6 +10,8 @@ import {
 import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import type { SkillLibrary } from "../skills/library.ts";
+import { withSkills } from "../skills/mount.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { isWithheld } from "../withheld-calls.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
@@ -36,16 +38,21 @@ type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
   readonly #permissions: readonly PermissionRule[];
+  readonly #skills: SkillLibrary | undefined;
   /** Whether commands can be run. */
   readonly canExecute: boolean;
 
   /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
-  constructor({ backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions) {
+  constructor(
+    { backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions,
+    skills?: SkillLibrary,
+  ) {
     checkOptions({ backend, permissions, canExecute }, { name: "Files", schema: WORKSPACE_OPTIONS });
     compileRules(permissions);
     this.#make = typeof backend === "function" ? backend : () => backend;
     this.#permissions = permissions;
-    this.canExecute = typeof backend === "function" ? canExecute : backend.execute !== undefined;
+    this.#skills = skills;
+    this.canExecute = runsCommands({ backend, canExecute });
   }
 
   /** Opens the workspace on a state, as a hook sees it. */
@@ -78,8 +85,14 @@ export class Workspace {
   }
 
   #guarded(backend: FileBackend): FileBackend {
-    return this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+    const held = this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+    return this.#skills ? withSkills(held, this.#skills) : held;
   }
+}
+
+/** Whether a workspace of these options has commands. */
+export function runsCommands({ backend, canExecute = false }: WorkspaceOptions): boolean {
+  return typeof backend === "object" ? backend.execute !== undefined : canExecute;
 }
 
 function contextOf(state: StateBackend, runtime: CallContext): BackendContext {

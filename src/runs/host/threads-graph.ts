@@ -1,6 +1,6 @@
 import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
-import { createRunAgent, type RunAgent } from "../agent.ts";
+import { createRunAgent, type RunAgent, type RunProject } from "../agent.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
@@ -14,13 +14,15 @@ export interface ThreadsGraphOptions {
   cwd: string;
   /** Finds the model by the name in a thread's settings. */
   modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
+  /** What the user and the project that a thread works on have to say. Default: nothing. */
+  projectOf?: (settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
-export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOptions): HostedGraph {
+export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: ThreadsGraphOptions): HostedGraph {
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -32,7 +34,12 @@ export function threadsGraph({ saver, defaults, cwd, modelOf }: ThreadsGraphOpti
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
       return {
-        agent: createRunAgent({ settings, model: model.model, checkpointer: saver }),
+        agent: createRunAgent({
+          settings,
+          model: model.model,
+          checkpointer: saver,
+          project: await projectOf?.(settings),
+        }),
         model,
         settings,
         ...(dir !== undefined && { dir }),

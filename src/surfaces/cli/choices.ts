@@ -1,5 +1,6 @@
 // Written out, so that help and completion need not wait for what they are the choices of.
 export const PRESETS = ["lean", "classic", "deerflow", "checklist"] as const;
 export const APPROVALS = ["first", "always", "never"] as const;
+export const MODES = ["plan", "ask", "edits", "auto"] as const;
 export const FORMATS = ["checklist", "markdown", "mermaid", "json"] as const;
 export const SHELLS = ["bash", "zsh"] as const;

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { APPROVALS, FORMATS, PRESETS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CommandContext {
@@ -42,7 +42,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "resume [thread]",
       "Go on with a thread where it stopped",
       (args) =>
-        outputOptions(modelOptions(stateOption(args)))
+        outputOptions(projectOptions(modelOptions(stateOption(args))))
           .positional("thread", {
             type: "string",
             describe: "Its id or the beginning of it; else the latest unfinished of this directory",
@@ -198,6 +198,15 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       on(async () => (await import("./commands/doctor.ts")).doctor),
     )
     .command(
+      "trust [folder]",
+      "Say yes to the files by which a project tells agents how to work; without a folder, list those trusted",
+      (args) =>
+        args
+          .positional("folder", { type: "string", describe: "A folder of the project, such as ." })
+          .option("revoke", { type: "boolean", describe: "Take it back" }),
+      on(async () => (await import("./commands/trust.ts")).trust),
+    )
+    .command(
       "completion [shell]",
       "Print a script that completes commands, flags and threads",
       (args) =>
@@ -237,9 +246,28 @@ function modelOptions<T>(args: Argv<T>) {
     });
 }
 
+/** What a project in the directory may say. */
+function projectOptions<T>(args: Argv<T>) {
+  return args
+    .option("project", {
+      type: "boolean",
+      describe:
+        "Read AGENTS.md, skills and settings of a trusted project, the default; --no-project does not",
+    })
+    .option("trust-project", {
+      type: "boolean",
+      describe: "Say that the project in the directory is trusted, as holdfast trust does",
+    });
+}
+
 /** How the agent of a thread is built. */
 function agentOptions<T>(args: Argv<T>) {
-  return args
+  return projectOptions(args)
+    .option("mode", {
+      choices: MODES,
+      describe:
+        "How much to ask: before a plan is begun, writes and commands, commands, nothing (default edits)",
+    })
     .option("dir", {
       type: "string",
       requiresArg: true,
@@ -266,20 +294,20 @@ function agentOptions<T>(args: Argv<T>) {
     .option("ask", {
       type: "string",
       requiresArg: true,
-      describe: "Tools that need your consent, separated by commas (with --shell also: execute)",
+      describe: "What needs your consent in every mode: tools or execute(git push*), separated by commas",
       coerce: (names: string | string[] | undefined) =>
         names === undefined
           ? undefined
           : [names]
               .flat()
-              .flatMap((list) => list.split(","))
+              .flatMap((list) => list.split(/,(?![^(]*\))/))
               .map((name) => name.trim())
               .filter(Boolean),
     })
     .option("yes", {
       type: "boolean",
       alias: "y",
-      describe: "Give consent to every tool",
+      describe: "Give consent to everything: --mode auto, and no rule asks",
     });
 }
 

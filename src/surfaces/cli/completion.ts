@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, FORMATS, PRESETS, SHELLS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { commandPath } from "./unknown-words.ts";
@@ -24,6 +24,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "-m": models,
   "--preset": () => PRESETS,
   "--approve": () => APPROVALS,
+  "--mode": () => MODES,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],
@@ -45,6 +46,7 @@ const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> 
   "plan edit": { offer: threadIds },
   rm: { offer: threadIds, isList: true },
   backup: { offer: () => [FILES] },
+  trust: { offer: () => [FOLDERS] },
   completion: { offer: () => SHELLS },
 };
 
@@ -73,7 +75,7 @@ function wordsFor(current: string): Offer {
       const flags = (await offers(path, "-")).filter((one) => one.startsWith("--"));
       return flags
         .filter((one) => !before.includes(one))
-        .map((one) => (one === "--plan" ? "--no-plan" : one));
+        .map((one) => (one === "--plan" || one === "--project" ? `--no-${one.slice(2)}` : one));
     }
     const taken = WORDS[path.join(" ")];
     if (!taken) return offers(path, "");

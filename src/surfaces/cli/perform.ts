@@ -2,7 +2,8 @@ import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
-import { readPrices } from "../../runs/prices.ts";
+import { pricesOf } from "../../runs/prices.ts";
+import { projectTools, settledModel } from "../../runs/project.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
@@ -10,11 +11,12 @@ import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
 import { harmless, shown } from "./output/harmless.ts";
+import type { ProjectOfRun } from "./project.ts";
 import { questioner } from "./questioner.ts";
 import { canAsk, isLive, outputFor, type OutputFlags, type Terminal } from "./terminal.ts";
 import { asTyped, quoted } from "./wording.ts";
 
-export interface PerformOptions {
+export interface PerformOptions extends ProjectOfRun {
   terminal: Terminal;
   saver: SqliteSaver;
   thread: string;
@@ -33,11 +35,12 @@ export interface PerformOptions {
 
 /** Runs a thread on a terminal, from its first event to its last. Returns the exit code. */
 export async function perform(options: PerformOptions): Promise<number> {
-  const { terminal, saver, thread, flags, resumed, task } = options;
+  const { terminal, saver, thread, flags, resumed, task, project } = options;
   const { env } = terminal;
-  const prices = readPrices(env["HOLDFAST_PRICES"]);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
-  const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
+  const wanted = options.settings.model ?? settledModel(project, env);
+  const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
+  const prices = pricesOf(model.name, env, project.config);
   const settings = settingsFor(model.name, options);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
@@ -48,7 +51,14 @@ export async function perform(options: PerformOptions): Promise<number> {
   );
 
   try {
-    const agent = createRunAgent({ settings, model: model.model, checkpointer: saver });
+    const agent = createRunAgent({
+      settings,
+      model: model.model,
+      checkpointer: saver,
+      project,
+      tools: await projectTools(project),
+      canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
+    });
     const input = await options.input(agent, settings);
     const answer = await questioner({
       agent,
@@ -69,7 +79,8 @@ export async function perform(options: PerformOptions): Promise<number> {
       task,
       resumed,
       dir: settings.dir,
-      notice: model.isFallback ? asTyped(FALLBACK, env) : undefined,
+      notice:
+        [model.isFallback && asTyped(FALLBACK, env), options.notice].filter(Boolean).join(" ") || undefined,
       prices,
       onEnd: async (end) => {
         const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];

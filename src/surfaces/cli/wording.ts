@@ -7,7 +7,7 @@ export function commandName(env: Environment): string {
 }
 
 const COMMAND =
-  /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|backup|check|repair|--help)/g;
+  /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|backup|check|repair|trust|--help)/g;
 
 /** A text in which every command can be typed as it stands. */
 export function asTyped(text: string, env: Environment): string {

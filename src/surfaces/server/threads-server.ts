@@ -12,7 +12,8 @@ export interface ThreadsServerOptions extends ThreadsGraphOptions {
   origins?: readonly string[] | undefined;
   /** Whether it is reached from other machines. */
   isOpen: boolean;
-  prices?: Prices | undefined;
+  /** What a model costs, where that is known. */
+  pricesOf?: (model: string) => Prices | undefined;
 }
 
 export interface ThreadsServer extends Server {
@@ -25,7 +26,7 @@ export const GRAPH = "holdfast";
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
-  const { saver, defaults, modelOf, token, auth, hosts, origins, isOpen, prices } = options;
+  const { saver, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
   const { server, parts } = await assemble({
@@ -37,7 +38,8 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     ...(auth && { auth }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
-    more: (given) => pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices }),
+    more: (given) =>
+      pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices: pricesOf?.(model) }),
   });
   return { ...server, recover: () => parts.host.recover() };
 }

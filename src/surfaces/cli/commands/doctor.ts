@@ -2,6 +2,7 @@ import { redact } from "../../../models/redact.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
+import { projectFindings } from "../doctor/project.ts";
 import { storageFinding } from "../doctor/storage.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
@@ -20,14 +21,15 @@ const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a 
 /** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
 export async function doctor({ state, ask, json }: DoctorFlags, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
+  const { findings: files, project } = await projectFindings(terminal);
   const [machine, models, storage] = await Promise.all([
     machineFindings(terminal),
-    modelFindings(env, { ask: ask === true }),
+    modelFindings(env, { ask: ask === true, set: project?.config.model }),
     storageFinding(statePath(state, terminal)),
   ]);
   const [versions, ...rest] = machine;
   // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
-  const findings = [versions!, ...models, storage, ...rest].map((finding) => ({
+  const findings = [versions!, ...models, ...files, storage, ...rest].map((finding) => ({
     ...finding,
     text: redact(finding.text, env),
     ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),

@@ -8,6 +8,7 @@ import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
+import { projectFor, type ProjectFlags } from "../project.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
@@ -15,7 +16,7 @@ import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 
-export interface ResumeFlags extends OutputFlags {
+export interface ResumeFlags extends OutputFlags, ProjectFlags {
   thread?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
@@ -37,6 +38,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       ...(dir !== undefined && { dir: await existingFolder(dir, terminal.cwd) }),
       ...(flags.model !== undefined && { model: flags.model }),
       ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
+      ...(flags.project !== undefined && { project: flags.project }),
     };
     return perform({
       terminal,
@@ -44,6 +46,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       thread: id,
       flags,
       settings,
+      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
       resumed: true,
       answers,
       resumeCommand: resumeCommand(flags, terminal),

@@ -3,12 +3,15 @@ import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
+import type { Mode } from "../../../project/index.ts";
+import { compileRule, RULE } from "../../../project/rules.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
-import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
+import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
+import { projectFor, type ProjectFlags } from "../project.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
@@ -16,7 +19,7 @@ import { settingsOf } from "../thread-agent.ts";
 import { checkThreadId, MANY, statePath, withSaver } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
-export interface RunFlags extends OutputFlags {
+export interface RunFlags extends OutputFlags, ProjectFlags {
   task?: string | undefined;
   model?: string | undefined;
   preset?: PresetName | undefined;
@@ -26,6 +29,7 @@ export interface RunFlags extends OutputFlags {
   shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
+  mode?: Mode | undefined;
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
@@ -46,12 +50,14 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const kept = known && (await settingsOf(saver, thread));
+    const settings = await settingsFrom(flags, terminal, kept);
     return perform({
       terminal,
       saver,
       thread,
       flags,
-      settings: await settingsFrom(flags, terminal, kept),
+      settings,
+      ...(await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, flags)),
       task,
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
@@ -97,20 +103,20 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
 }
 
 /**
- * What the flags say; for the rest what the thread was run with before, or the defaults. Tools that wait for consent
- * are only ever added to, commands always among them: `--yes` alone takes them away.
+ * What the flags say; for the rest what the thread was run with before, or the defaults. What waits for consent is
+ * only ever added to: `--yes` alone takes it away, and who asks for more is asked about commands again.
  */
 export async function settingsFrom(
-  { model, plan, preset, approve, dir, shell, network, ask, yes, maxTurns }: Omit<RunFlags, "task">,
+  flags: Omit<RunFlags, "task">,
   { cwd }: Terminal,
-  kept: RunSettings | undefined,
+  known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const unknown = ask?.find((tool) => !RUN_TOOLS.includes(tool));
-  if (unknown !== undefined) {
-    fail(`--ask: there is no tool ${JSON.stringify(unknown)}; use ${RUN_TOOLS.join(", ")}.`);
-  }
+  const { model, plan, preset, approve, dir, shell, network, ask, yes, mode, project, maxTurns } = flags;
+  for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
-  const { maxTurns: _, ...before } = kept ?? DEFAULT_SETTINGS;
+  if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
+  if (mode === "plan" && plan === false) fail("--mode plan needs a plan: leave out --no-plan.");
+  const { maxTurns: _, ...before } = known ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
@@ -120,18 +126,30 @@ export async function settingsFrom(
     ...(approve !== undefined && { approve }),
     ...(shell !== undefined && { shell }),
     ...(network !== undefined && { network }),
+    ...(mode !== undefined && { mode }),
+    ...(project !== undefined && { project }),
     ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
   };
   if (settings.shell && settings.dir === undefined) {
     fail("--shell runs commands in a directory: add --dir, such as --dir .");
   }
-  if (yes) return { ...settings, ask: [], trusted: true };
-  if (ask || shell) {
-    settings.trusted = false;
-    settings.ask = [...new Set([...before.ask, ...(settings.shell ? ["execute"] : []), ...(ask ?? [])])];
-  }
-  return settings;
+  if (yes) return { ...settings, ask: [], mode: "auto" };
+  if (!ask && !shell) return settings;
+  const { mode: kept, trusted: _trusted, ...rest } = settings;
+  const isKept = mode !== undefined || (kept !== undefined && chosenMode(before) !== "auto");
+  return {
+    ...rest,
+    ask: [...new Set([...before.ask, ...(ask ?? [])])],
+    ...(isKept && kept !== undefined && { mode: kept }),
+  };
+}
+
+/** Throws `invalid-options` for a rule that would never be asked. Tools of servers have a mark in their names. */
+function checkRule(text: string): void {
+  const rule = RULE.test(text) ? compileRule(text) : fail(`--ask: ${JSON.stringify(text)} is no rule.`);
+  if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;
+  fail(`--ask: there is no tool ${JSON.stringify(text)}; use ${RUN_TOOLS.join(", ")}.`);
 }
 
 /** The directory to work in. Throws `invalid-options` when it is not there. */

@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
+import { openProject } from "../../../project/index.ts";
 import { modelFor } from "../../../runs/model.ts";
-import { readPrices } from "../../../runs/prices.ts";
+import { pricesOf } from "../../../runs/prices.ts";
+import { settledModel } from "../../../runs/project.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
+import { projectFor } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { statePath, withSaver } from "../threads.ts";
 import { settingsFrom, type RunFlags } from "./run.ts";
@@ -26,7 +29,15 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   const token = flags.token ?? (env["HOLDFAST_TOKEN"] || undefined);
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
-  const defaults = await settingsFrom(flags, terminal, undefined);
+  const settings = await settingsFrom(flags, terminal, undefined);
+  const { project, notice } = await projectFor(
+    { ...settings, trustProject: flags.trustProject },
+    terminal,
+    {},
+  );
+  if (notice !== undefined) stderr.write(shown`holdfast: ${harmless(notice)}\n`);
+  const model = settings.model ?? settledModel(project, env);
+  const defaults = { ...settings, ...(model !== undefined && { model }) };
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
@@ -37,7 +48,9 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
       origins: flags.allowOrigin,
-      prices: readPrices(env["HOLDFAST_PRICES"]),
+      // Read for each run: what has changed since is heard, and what is no longer trusted is not.
+      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+      pricesOf: (name) => pricesOf(name, env, project.config),
     });
     const interruption = new Interruption(stdout, () => {});
     try {

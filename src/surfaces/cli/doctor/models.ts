@@ -17,8 +17,11 @@ import type { Finding } from "./finding.ts";
 const PATIENCE_MS = { near: 1500, far: 10_000, answer: 60_000 };
 
 /** What is known of the model that a run would use, and of all others that something is set for. */
-export async function modelFindings(env: Environment, { ask }: { ask: boolean }): Promise<Finding[]> {
-  const chosen = await chosenModel(env);
+export async function modelFindings(
+  env: Environment,
+  { ask, set }: { ask: boolean; /** The model that settings files name. */ set?: string | undefined },
+): Promise<Finding[]> {
+  const chosen = await chosenModel(env, set);
   const id = "name" in chosen ? chosen.name.split(":")[0] : undefined;
   const reports = describeModels(env);
   const used = reports.find(({ provider }) => provider === id);
@@ -41,12 +44,20 @@ function eachVariableOnce(reports: readonly ModelReport[]): ModelReport[] {
 }
 
 /** The model that a run would use, or why there is none. */
-async function chosenModel(env: Environment): Promise<ChosenModel | Finding> {
-  if (env["HOLDFAST_MODEL"]?.trim() === OFFLINE) {
-    return { area: "model", level: "ok", tested: false, text: "model: offline (HOLDFAST_MODEL)" };
+async function chosenModel(env: Environment, set: string | undefined): Promise<ChosenModel | Finding> {
+  const given = env["HOLDFAST_MODEL"]?.trim();
+  const source = given ? "HOLDFAST_MODEL" : "settings";
+  if ((given || set) === OFFLINE) {
+    return { area: "model", level: "ok", tested: false, text: `model: offline (${source})` };
   }
   try {
-    return await chooseModel({ env, settings: { maxRetries: 0, timeout: PATIENCE_MS.answer } });
+    const model = given ? undefined : set;
+    const chosen = await chooseModel({
+      env,
+      settings: { maxRetries: 0, timeout: PATIENCE_MS.answer },
+      ...(model !== undefined && { model }),
+    });
+    return model === undefined ? chosen : { ...chosen, source };
   } catch (error) {
     const known = HarnessError.from(error);
     if (known?.code !== "no-model") {

@@ -8,7 +8,7 @@ import { goOnInput } from "../../../runs/go-on.ts";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import type { RunRequest } from "../../../runs/host/request.ts";
 import { PlanConflict } from "../../../runs/merged-plan.ts";
-import { APPROVALS, type RunSettings } from "../../../runs/settings.ts";
+import { APPROVALS, chosenMode, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { openQuestions } from "../../../runs/thread.ts";
 import { body, json } from "../answers.ts";
@@ -158,7 +158,9 @@ function allowedSettings(
   return {
     ...defined(rest),
     ...(shell === false && { shell }),
-    ...(ask && { ask: [...new Set([...defaults.ask, ...ask])], trusted: false }),
+    ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
+    // Who wants to be asked is asked about commands, too.
+    ...(ask && chosenMode(defaults) === "auto" && { mode: "edits" }),
   };
 }
 

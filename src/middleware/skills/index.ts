@@ -1,0 +1,56 @@
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { createMiddleware } from "langchain";
+import { isFromUser } from "../from-user.ts";
+import { quotedText } from "../quoted-text.ts";
+import { withSection } from "../system-prompt.ts";
+import type { SkillLibrary } from "./library.ts";
+import type { PlacedSkill } from "./skill.ts";
+import { skillsPrompt } from "./skills.prompt.ts";
+
+/**
+ * Shows a model what skills there are, and what one says that the user calls by `/name`. Files are found by whoever
+ * has the same library. No tool, no graph step, nothing in the thread.
+ */
+export function skillsMiddleware(library: SkillLibrary) {
+  return createMiddleware({
+    name: "SkillsMiddleware",
+    wrapModelCall: async (request, handler) => {
+      const skills = await library.placed();
+      if (skills.length === 0) return handler(request);
+      return handler({
+        ...request,
+        systemMessage: withSection(request.systemMessage, skillsPrompt(skills)),
+        messages: request.messages.map((message) => withCalled(message, skills)),
+      });
+    },
+  });
+}
+
+/**
+ * A message of the user that calls a skill, with the skill below it. In the request alone: it comes out the same each
+ * time, so the provider's cache holds.
+ */
+function withCalled(message: BaseMessage, skills: readonly PlacedSkill[]): BaseMessage {
+  if (!isFromUser(message)) return message;
+  const [, name, given = ""] = /^\s*\/([a-z0-9-]{1,64})(?:\s+(.*))?$/s.exec(message.text) ?? [];
+  const skill = name === undefined ? undefined : skills.find((one) => one.name === name);
+  if (!skill) return message;
+  const text = quotedText(
+    "skill",
+    `${skill.at}/SKILL.md`,
+    skill.body.replaceAll("$ARGUMENTS", () => given.trim()),
+  );
+  const { content, id, name: author, additional_kwargs, response_metadata } = message;
+  return new HumanMessage({
+    content:
+      typeof content === "string"
+        ? `${content}\n\n${text}`
+        : ([...content, { type: "text", text }] as HumanMessage["content"]),
+    additional_kwargs,
+    response_metadata,
+    ...(id !== undefined && { id }),
+    ...(author !== undefined && { name: author }),
+  });
+}
+
+export { SkillLibrary } from "./library.ts";

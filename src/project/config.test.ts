@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { MODES } from "../surfaces/cli/choices.ts";
+import { CONFIG, MODES as KNOWN } from "./config.ts";
+
+// Run with -u to publish a change.
+it("the published schema is the one that settings files are held to", async () => {
+  const schema = {
+    $id: "config.v1.json",
+    title: "Holdfast settings",
+    description: "`.holdfast/config.json` of a project, and `config.json` of a user.",
+    ...z.toJSONSchema(CONFIG, { io: "input" }),
+  };
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot("../../schemas/config.v1.json");
+});
+
+it("the command line offers the modes that there are", () => {
+  expect(MODES).toEqual(KNOWN);
+});

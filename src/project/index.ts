@@ -1,0 +1,254 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { HarnessError } from "../errors.ts";
+import { isInside } from "../files/inside.ts";
+import { readSkills } from "../middleware/skills/read-skills.ts";
+import type { Skill } from "../middleware/skills/skill.ts";
+import { parseConfig, parseJson, readSettings, type Config } from "./config.ts";
+import { readInstructions, type InstructionFolder } from "./instructions.ts";
+import { isThere, projectPlaces, userPlaces, type Environment, type UserPlaces } from "./places.ts";
+import { fingerprintOf, Trust } from "./trust.ts";
+
+/** A file or folder that was found, and what became of it. */
+export interface ProjectFile {
+  path: string;
+  kind: "config" | "instructions" | "skills" | "mcp";
+  isUsed: boolean;
+  /** Left out because nobody has said yes to it. */
+  isUntrusted?: boolean;
+  /** What it set, or why it was left out. */
+  says: string;
+}
+
+/**
+ * What the user has said of the folder: nothing yet, no, yes, or yes before its settings or servers were changed. `none`
+ * where there is no folder, or nothing in it that matters.
+ */
+export type TrustState = "none" | "unknown" | "refused" | "trusted" | "changed";
+
+/** What the user and the project they work on have to say to an agent. */
+export interface Project {
+  /** The real path of the repository. */
+  root?: string;
+  trust: TrustState;
+  files: ProjectFile[];
+  /** The user's settings, and on top those of the project where it is trusted. */
+  config: Config;
+  /** Reads all instructions as they are now. Absent where there are none to look for. */
+  instructions?: () => Promise<string>;
+  skills: Skill[];
+  /** The servers to start, as in `.mcp.json`; not checked yet. */
+  mcp: { mcpServers: Record<string, unknown> };
+}
+
+export interface ProjectOptions {
+  /** The folder to work in; without one there is only what is the user's own. */
+  dir?: string | undefined;
+  env: Environment;
+  /** `false`: nothing of the project. `trust`: the user says yes to it, now. Default: what they have said. */
+  use?: boolean | "trust";
+}
+
+/**
+ * Finds the files by which a project and its user tell agents how to work. What comes from a repository is used where
+ * the user has said yes to it; its settings and servers, where they are still the same. Throws `invalid-options` for
+ * settings that cannot be used; whatever else is odd is said in `files`.
+ */
+export async function openProject({ dir, env, use = true }: ProjectOptions): Promise<Project> {
+  const user = userPlaces(env);
+  const files: ProjectFile[] = [];
+  const ownPath = join(user.config, "config.json");
+  const own = (await isThere(ownPath)) ? configOf(await settingsAt(ownPath), files) : {};
+  const ownInstructions: InstructionFolder = {
+    path: user.config,
+    shownFrom: user.home,
+    ...(isInside(user.config, user.home) && { shownAs: "~" }),
+  };
+  const repository = dir === undefined || use === false ? undefined : await repositoryOf(dir, user);
+  let state = repository?.state ?? "none";
+  if (use === "trust" && repository && state !== "none") {
+    await repository.accept();
+    state = "trusted";
+  }
+  const isTrusted = state === "trusted" || state === "changed";
+
+  const untrusted = (path: string, kind: ProjectFile["kind"]): ProjectFile => ({
+    path,
+    kind,
+    isUsed: false,
+    isUntrusted: true,
+    says: WHY[state],
+  });
+
+  const folders = [ownInstructions, ...(isTrusted ? repository!.instructions : [])];
+  const { files: found } = await readInstructions([ownInstructions, ...(repository?.instructions ?? [])]);
+  for (const { path, folder, note, isUsed } of found) {
+    const isLeftOut = !isTrusted && folder !== ownInstructions;
+    const says = note ?? "in the prompt";
+    files.push(isLeftOut ? untrusted(path, "instructions") : { path, kind: "instructions", isUsed, says });
+  }
+
+  const ownSkills = [".claude/skills", ".agents/skills"].map((path) => join(user.home, path));
+  const skills = await skillsOf(ownSkills, { within: "/", files });
+  for (const path of repository?.skills ?? []) {
+    if (isTrusted) skills.push(...(await skillsOf([path], { within: repository!.root, files })));
+    else files.push(untrusted(path, "skills"));
+  }
+
+  let config = own;
+  const servers: Record<string, unknown> = { ...own.mcp };
+  if (repository?.config !== undefined) {
+    const theirs = state === "trusted" ? configOf(repository.config, files) : undefined;
+    if (theirs) config = merged(own, theirs);
+    else files.push(untrusted(repository.config.path, "config"));
+    Object.assign(servers, theirs?.mcp);
+  }
+  if (repository?.mcp !== undefined) {
+    if (state === "trusted") Object.assign(servers, serversOf(repository.mcp, files));
+    else files.push(untrusted(repository.mcp.path, "mcp"));
+  }
+
+  return {
+    ...(repository && { root: repository.root }),
+    trust: state,
+    files,
+    config,
+    instructions: async () => (await readInstructions(folders)).text,
+    skills,
+    mcp: { mcpServers: servers },
+  };
+}
+
+/** Keeps what the user says about a folder's project. */
+export async function sayTrust(dir: string, trusted: boolean, env: Environment): Promise<string> {
+  const repository = await repositoryOf(dir, userPlaces(env));
+  if (trusted) await repository.accept();
+  else await new Trust(userPlaces(env).trust).say(repository.root, false);
+  return repository.root;
+}
+
+/** Forgets what was said about a folder, which may be gone. Undefined when nothing was. */
+export async function forgetTrust(dir: string, env: Environment): Promise<string | undefined> {
+  const user = userPlaces(env);
+  const trust = new Trust(user.trust);
+  const { root } = await projectPlaces(dir, user).catch(() => ({ root: dir }));
+  return (await trust.forget(root)) ? root : undefined;
+}
+
+/** The folders that the user has said yes to. */
+export function trustedFolders(env: Environment): Promise<string[]> {
+  return new Trust(userPlaces(env).trust).trusted();
+}
+
+const UNTRUSTED = "left out: the folder is not trusted (holdfast trust)";
+const WHY: Record<TrustState, string> = {
+  none: "left out",
+  unknown: UNTRUSTED,
+  refused: UNTRUSTED,
+  changed: "left out: changed since the folder was trusted (look at it, then holdfast trust)",
+  trusted: "used",
+};
+
+/** What there is of a project in a repository, not read yet, and what the user has said of it. */
+async function repositoryOf(dir: string, user: UserPlaces) {
+  const { root, folders } = await projectPlaces(dir, user);
+  const within = async (path: string): Promise<SettingsFile | undefined> => {
+    const real = await realpath(path).catch(() => undefined);
+    return real !== undefined && isInside(real, root) ? settingsAt(path) : undefined;
+  };
+  const config = await within(join(root, ".holdfast", "config.json"));
+  const mcp = await within(join(root, ".mcp.json"));
+  const instructions = folders.map((path): InstructionFolder => ({ path, within: root, shownFrom: root }));
+  const candidates = folders.flatMap((path) => [join(path, ".claude/skills"), join(path, ".agents/skills")]);
+  const skills = (
+    await Promise.all(candidates.map(async (path) => ((await isThere(path)) ? [path] : [])))
+  ).flat();
+  const fingerprint = fingerprintOf([config, mcp]);
+  const { files } = await readInstructions(instructions);
+  const hasAny = [config, mcp, ...skills, ...files].some((one) => one !== undefined);
+  const trust = new Trust(user.trust);
+  const said = hasAny ? await trust.of(root) : undefined;
+  const state: TrustState = !hasAny
+    ? "none"
+    : said === undefined
+      ? "unknown"
+      : !said.trusted
+        ? "refused"
+        : said.fingerprint === fingerprint
+          ? "trusted"
+          : "changed";
+  return { root, config, mcp, instructions, skills, state, accept: () => trust.say(root, true, fingerprint) };
+}
+
+/** A file of settings as it was read, once: what is used is what the user said yes to. */
+interface SettingsFile {
+  path: string;
+  read: Awaited<ReturnType<typeof readSettings>>;
+}
+
+async function settingsAt(path: string): Promise<SettingsFile> {
+  return { path, read: await readSettings(path) };
+}
+
+function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
+  if ("note" in read) {
+    files.push({ path, kind: "config", isUsed: false, says: `left out: ${read.note}` });
+    return {};
+  }
+  const config = parseConfig(read.text, path);
+  const set = Object.keys(config).filter((key) => key !== "$schema");
+  files.push({ path, kind: "config", isUsed: true, says: `sets ${set.join(", ") || "nothing"}` });
+  return config;
+}
+
+/** The project's settings over the user's; rules and what has names are put together. */
+function merged(own: Config, theirs: Config): Config {
+  const both = (key: "allow" | "ask" | "deny") => [...(own[key] ?? []), ...(theirs[key] ?? [])];
+  return {
+    ...own,
+    ...theirs,
+    allow: both("allow"),
+    ask: both("ask"),
+    deny: both("deny"),
+    prices: { ...own.prices, ...theirs.prices },
+    mcp: { ...own.mcp, ...theirs.mcp },
+  };
+}
+
+function serversOf({ path, read }: SettingsFile, files: ProjectFile[]): Record<string, unknown> {
+  const said = (says: string, isUsed: boolean): void => void files.push({ path, kind: "mcp", isUsed, says });
+  if ("note" in read) {
+    said(`left out: ${read.note}`, false);
+    return {};
+  }
+  try {
+    const { mcpServers: servers } = (parseJson(read.text, path) ?? {}) as { mcpServers?: unknown };
+    if (typeof servers !== "object" || servers === null || Array.isArray(servers)) {
+      said("left out: it has no mcpServers", false);
+      return {};
+    }
+    said(`servers: ${Object.keys(servers).join(", ") || "none"}`, true);
+    return { ...servers };
+  } catch (error) {
+    said(`left out: ${HarnessError.from(error)?.message ?? String(error)}`, false);
+    return {};
+  }
+}
+
+async function skillsOf(
+  roots: readonly string[],
+  { within, files }: { within: string; files: ProjectFile[] },
+): Promise<Skill[]> {
+  const all: Skill[] = [];
+  for (const root of roots) {
+    if (!(await isThere(root))) continue;
+    const { skills, notes } = await readSkills([root], { within });
+    all.push(...skills);
+    const names = skills.map(({ name }) => name).join(", ") || "none that can be used";
+    files.push({ path: root, kind: "skills", isUsed: skills.length > 0, says: names });
+    for (const note of notes) files.push({ path: root, kind: "skills", isUsed: false, says: note });
+  }
+  return all;
+}
+
+export { MODES, type Config, type Mode } from "./config.ts";

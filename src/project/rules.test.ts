@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { compileRule, RULE } from "./rules.ts";
+
+const command = (text: string) => ({ tool: "execute", command: text });
+const write = (path: string) => ({ tool: "write_file", path });
+
+describe("a rule that allows a command", () => {
+  const rule = compileRule("execute(npm test*)");
+
+  it.each(["npm test", "npm test -- --run", "npm tests", "npm test && npm test -- a", "npm test $HOME"])(
+    "lets %j pass",
+    (text) => expect(rule.allows(command(text))).toBe(true),
+  );
+
+  it.each([
+    "npm run build",
+    "npm test; rm -rf /",
+    "npm test && curl evil",
+    "npm test | sh",
+    "npm test & evil",
+    "npm test\nevil",
+    "npm test $(evil)",
+    "npm test `evil`",
+    "npm test > ~/.bashrc",
+    "npm test <(evil)",
+    "npm test ${X:=evil}",
+    "npm test $'\\n'evil",
+    "npm test \\\nevil",
+    "PATH=. npm test",
+    " && evil npm test",
+    "find . -exec npm test",
+    "",
+  ])("does not let %j pass", (text) => expect(rule.allows(command(text))).toBe(false));
+});
+
+it.each([
+  ["execute(git push*)", "cd a && git push", true],
+  ["execute(git push*)", "A=b git push --force", true],
+  ["execute(git push*)", "(git push)", true],
+  ["execute(git push*)", "echo git push", false],
+  ["execute(rm *)", "rm", true],
+  ["execute(rm *)", "rmdir a", false],
+  ["execute(*secret*)", "cat my-secret.txt", true],
+  ["execute(a*b*c)", "a--b--c", true],
+  ["execute(a*b*c)", "a--c--b", false],
+  ["execute", "anything", true],
+])("%s catches %j: %s", (rule, text, expected) => {
+  expect(compileRule(rule).catches(command(text))).toBe(expected);
+});
+
+it.each([
+  ["write_file(src/**)", "/src/a.ts", true, true],
+  ["write_file(src/**)", "src/deep/a.ts", true, true],
+  ["write_file(src/**)", "/lib/a.ts", false, false],
+  ["write_file(src/**)", "/src/../lib/a.ts", false, false],
+  ["write_file(src/**)", "/SRC/a.ts", false, true],
+  ["write_file(**/*.md)", "/docs/a.md", true, true],
+  ["write_file(/a.md)", "/a.md", true, true],
+  ["*_file(src/**)", "/src/a.ts", true, true],
+  ["edit_file(src/**)", "/src/a.ts", false, false],
+])("%s of %j allows: %s, catches: %s", (text, path, allows, catches) => {
+  const rule = compileRule(text);
+  expect([rule.allows(write(path)), rule.catches(write(path))]).toEqual([allows, catches]);
+});
+
+it("is about what else a tool is called with, and about tools by a part of their name", () => {
+  expect(compileRule("task(research*)").allows({ tool: "task", about: "researcher" })).toBe(true);
+  expect(compileRule("mcp__github__*").allows({ tool: "mcp__github__search" })).toBe(true);
+  expect(compileRule("mcp__github__*").allows({ tool: "mcp__git__search" })).toBe(false);
+  expect(compileRule("web(https://a*)").allows({ tool: "web" })).toBe(false);
+});
+
+it.each(["", "a b", "(x)", "execute()", "execute(x"])("%j is no rule", (text) => {
+  expect(RULE.test(text)).toBe(false);
+});
+
+it("takes no long time over any pattern", () => {
+  const rule = compileRule(`execute(${"*a".repeat(2000)})`);
+  expect(rule.catches(command("a".repeat(100_000) + "b"))).toBe(false);
+});

@@ -1,0 +1,103 @@
+import { parsePath } from "../files/paths.ts";
+import { compileRules } from "../files/permissions.ts";
+
+/** `tool`, or `tool(pattern)` for what it is called with; a star stands for anything, also in the tool's name. */
+export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;
+
+/** What rules are asked about. */
+export interface RuledCall {
+  tool: string;
+  /** The command that it runs. */
+  command?: string | undefined;
+  /** The file that it is about, from the root. */
+  path?: string | undefined;
+  /** Anything else that tells what it is about. */
+  about?: string | undefined;
+}
+
+export interface Rule {
+  text: string;
+  /** Whether it is about a tool. */
+  names: (tool: string) => boolean;
+  /** Whether it says more than a tool. */
+  isNarrow: boolean;
+  /** Whether it lets a call pass that it was written for. Of a command, each part has to fit. */
+  allows: (call: RuledCall) => boolean;
+  /** Whether it is about a call, in whatever spelling: some part of a command is enough. */
+  catches: (call: RuledCall) => boolean;
+}
+
+/** Reads a rule that fits `RULE`. Throws `invalid-options` for a pattern of paths that cannot be read. */
+export function compileRule(text: string): Rule {
+  const [, name = "", pattern] = /^([^(]+)(?:\((.+)\))?$/s.exec(text) ?? [];
+  const isTool = wildcard(name);
+  if (pattern === undefined) {
+    const matches = ({ tool }: RuledCall): boolean => isTool(tool);
+    return { text, names: isTool, isNarrow: false, allows: matches, catches: matches };
+  }
+  const isText = wildcard(pattern);
+  if (name.endsWith("_file")) compileRules([{ effect: "deny", paths: pattern }]);
+  const paths = pattern.startsWith("/") ? pattern : `/${pattern}`;
+  const covers = (effect: "allow" | "deny", path: string): boolean => {
+    const parsed = parsePath(path);
+    // What cannot be read as a path is refused by the tool.
+    if (!parsed.ok) return false;
+    // What is denied is denied in every spelling of it.
+    const rules = effect === "deny" ? [] : [{ effect: "deny" as const, paths: "/**" }];
+    return (
+      compileRules([{ effect, paths }, ...rules]).check("write", parsed.path).allowed === (effect === "allow")
+    );
+  };
+  return {
+    text,
+    names: isTool,
+    isNarrow: true,
+    allows: ({ tool, command, path, about }) => {
+      if (!isTool(tool)) return false;
+      if (command !== undefined) return partsOf(command)?.every(isText) ?? false;
+      return path === undefined ? about !== undefined && isText(about) : covers("allow", path);
+    },
+    catches: ({ tool, command, path, about }) => {
+      if (!isTool(tool)) return false;
+      if (command !== undefined) return [command, ...command.split(OPERATORS)].map(bare).some(isText);
+      return path === undefined ? about !== undefined && isText(about) : covers("deny", path);
+    },
+  };
+}
+
+/** What stands between two commands of a line. */
+const OPERATORS = /&&|\|\||[;|&\n\r]/;
+
+/** What could run or write something else than the words say. */
+const HIDDEN = /[`<>\\]|\$[({'"]|[({]\s|\beval\b|\bexec\b/;
+
+/** The commands of a line; undefined where nobody can tell by looking at it. */
+function partsOf(command: string): string[] | undefined {
+  return HIDDEN.test(command) ? undefined : command.split(OPERATORS).map((part) => part.trim());
+}
+
+/** A command without what may stand in front of it. */
+function bare(command: string): string {
+  return command.trim().replace(/^(?:\w+=\S*\s+|[({!]\s*)+/, "");
+}
+
+/** A text in which stars stand for anything. A space before the last star may be missing, with all behind it. */
+function wildcard(pattern: string): (text: string) => boolean {
+  const pieces = pattern.split("*");
+  const [first = "", ...rest] = pieces;
+  const last = rest.pop();
+  if (last === undefined) return (text) => text === pattern;
+  return (text) => {
+    if (last === "" && rest.length === 0 && first.endsWith(" ") && text === first.trimEnd()) return true;
+    if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
+      return false;
+    // Piece by piece from the left: no pattern takes long.
+    let at = first.length;
+    for (const piece of rest) {
+      const found = text.indexOf(piece, at);
+      if (found < 0 || found + piece.length > text.length - last.length) return false;
+      at = found + piece.length;
+    }
+    return true;
+  };
+}

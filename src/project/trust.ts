@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+
+const ENTRY = z.object({
+  trusted: z.boolean(),
+  /** When it was said. */
+  at: z.string(),
+  /** Of what the folder had set and started then. */
+  fingerprint: z.string().optional(),
+});
+const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), ENTRY) });
+type Entries = Map<string, z.output<typeof ENTRY>>;
+
+/** What the user has said about folders, kept outside of them. By real path. */
+export class Trust {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** What was said about a folder; undefined when it never was. */
+  async of(folder: string): Promise<z.output<typeof ENTRY> | undefined> {
+    return (await this.#read()).get(folder);
+  }
+
+  async trusted(): Promise<string[]> {
+    return [...(await this.#read())].flatMap(([folder, { trusted }]) => (trusted ? [folder] : [])).toSorted();
+  }
+
+  async say(folder: string, trusted: boolean, fingerprint?: string): Promise<void> {
+    const at = new Date().toISOString();
+    await this.#change((entries) =>
+      entries.set(folder, { trusted, at, ...(fingerprint !== undefined && { fingerprint }) }),
+    );
+  }
+
+  /** Forgets what was said. False when nothing was. */
+  async forget(folder: string): Promise<boolean> {
+    let isKnown = false;
+    await this.#change((entries) => (isKnown = entries.delete(folder)));
+    return isKnown;
+  }
+
+  /** A file that cannot be read trusts nobody. */
+  async #read(): Promise<Entries> {
+    try {
+      const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));
+      return new Map(Object.entries(folders));
+    } catch {
+      return new Map();
+    }
+  }
+
+  async #change(make: (entries: Entries) => void): Promise<void> {
+    const entries = await this.#read();
+    make(entries);
+    const text = JSON.stringify({ version: 1, folders: Object.fromEntries(entries) }, undefined, 2);
+    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    const draft = `${this.#file}.${process.pid}.${crypto.randomUUID().slice(0, 8)}`;
+    try {
+      await writeFile(draft, `${text}\n`, { mode: 0o600 });
+      await rename(draft, this.#file);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+}
+
+/** Tells whether something is what it was. */
+export function fingerprintOf(what: unknown): string {
+  return createHash("sha256").update(JSON.stringify(what)).digest("hex");
+}

@@ -1,0 +1,106 @@
+import { getCurrentTaskInput } from "@langchain/langgraph";
+import { pathFromHost } from "../files/disk/from-host.ts";
+import { parsePath } from "../files/paths.ts";
+import type { ConsentRule } from "../middleware/consent/options.ts";
+import { ownerOf } from "../middleware/plan/events.ts";
+import { isOpen, type Todo } from "../plan/index.ts";
+import type { Config, Mode } from "../project/index.ts";
+import { compileRule, type Rule, type RuledCall } from "../project/rules.ts";
+import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
+import { isRunForUser } from "./run-for-user.ts";
+
+export interface ConsentRulesOptions {
+  mode: Mode;
+  rules: Pick<Config, "allow" | "ask" | "deny">;
+  /** All tools but the plan's. */
+  tools: readonly string[];
+  /** Those among them that change nothing. */
+  reading: readonly string[];
+  /** The directory of the file tools, where they have one. Real path. */
+  dir?: string | undefined;
+  /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
+  canAsk: boolean;
+}
+
+const WRITING: readonly string[] = ["write_file", "edit_file", "delete_file"];
+
+type Verdict = "allow" | "ask" | { refused: string };
+type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
+
+/**
+ * What is asked for and what is refused, tool by tool, as a mode and rules say it: deny wins over ask, ask over allow,
+ * and where no rule is about a call the mode decides.
+ */
+export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
+  const { mode, canAsk, tools, reading } = options;
+  const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
+    (list ?? []).map(compileRule),
+  ) as [Rule[], Rule[], Rule[]];
+  const phase = new PlanPhase();
+
+  const verdict = async (request: Call): Promise<Verdict> => {
+    const { name } = request.toolCall;
+    const call = await ruledCall(request.toolCall, options.dir);
+    const denied = deny.find((rule) => rule.catches(call));
+    if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
+    const isRead = reading.includes(name);
+    if (mode === "plan" && !phase.isWorking(request) && !isRead && name !== "task") {
+      return { refused: CONSENT_REASONS.planFirst };
+    }
+    if (ask.some((rule) => rule.catches(call))) return "ask";
+    const allowing = allow.filter((rule) => rule.allows(call));
+    const isWrite = WRITING.includes(name);
+    if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
+      return allowing.some(({ isNarrow }) => isNarrow) ? "allow" : "ask";
+    }
+    if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
+    return isWrite && mode !== "ask" ? "allow" : "ask";
+  };
+
+  const rule: ConsentRule = {
+    allowedDecisions: ["approve", "edit", "reject"],
+    when: async (request) => canAsk && (await verdict(request)) === "ask",
+    refuse: async (request) => {
+      const found = await verdict(request);
+      if (typeof found === "object") return found.refused;
+      return found === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
+    },
+  };
+  const isConcerned = (tool: string): boolean =>
+    (!reading.includes(tool) && tool !== "task") ||
+    (mode === "plan" && tool === "task") ||
+    [...ask, ...deny].some(({ names }) => names(tool));
+  return Object.fromEntries(tools.filter(isConcerned).map((tool) => [tool, rule]));
+}
+
+/** Whether work has begun in plan mode: it has while a plan is open, which a person has approved. */
+class PlanPhase {
+  /** What is so for the main agent is so for its helpers, whose plans are their own. */
+  #isWorking = false;
+
+  isWorking({ runtime }: Call): boolean {
+    if (ownerOf(runtime, "main") === "main") {
+      // A middleware is shown its own fields alone.
+      const { todos = [] } = getCurrentTaskInput<{ todos?: readonly Todo[] }>();
+      this.#isWorking = todos.some(isOpen);
+    }
+    return this.#isWorking;
+  }
+}
+
+/** A call in the words that rules are written in. */
+async function ruledCall(
+  { name, args }: { name: string; args: Record<string, unknown> },
+  dir: string | undefined,
+): Promise<RuledCall> {
+  const text = (key: string): string | undefined => (typeof args[key] === "string" ? args[key] : undefined);
+  const path = text("file_path") ?? text("path");
+  const parsed = path === undefined ? undefined : parsePath(path);
+  return {
+    tool: name,
+    command: name === "execute" ? (text("command") ?? "") : undefined,
+    // A file may be named by its address on the host.
+    path: parsed?.ok && dir !== undefined ? await pathFromHost(parsed.path, dir) : path,
+    about: text("subagent_type") ?? text("pattern") ?? text("url"),
+  };
+}

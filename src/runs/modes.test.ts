@@ -1,0 +1,211 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { tool } from "langchain";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Config } from "../project/index.ts";
+import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { createRunAgent } from "./agent.ts";
+import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-modes-")));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const write = (file_path: string, content = "x") => callTool("write_file", { file_path, content });
+const run = (command: string) => callTool("execute", { command });
+const plan = callTool("write_todos", { todos: ["do it"] });
+
+interface Given {
+  settings?: Partial<RunSettings>;
+  config?: Config;
+  canAsk?: boolean;
+}
+
+/** Runs a script, and says what was asked for and what tools answered. */
+async function play(
+  steps: Step[],
+  { settings = {}, config = {}, canAsk }: Given = {},
+  answers: unknown[] = [],
+) {
+  const model = new ScriptedModel(steps);
+  const search = tool(() => "found", { name: "mcp__web__search", description: "x", schema: z.object({}) });
+  search.metadata = { annotations: { readOnlyHint: true } };
+  const post = tool(() => "posted", { name: "mcp__web__post", description: "x", schema: z.object({}) });
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, plan: false, model: "scripted", dir, shell: true, ...settings },
+    model,
+    checkpointer: new MemorySaver(),
+    project: { config, skills: [] },
+    tools: [search, post],
+    ...(canAsk !== undefined && { canAsk }),
+  });
+  const options = { configurable: { thread_id: "t" } };
+  await agent.graph.invoke({ messages: [new HumanMessage("go")] } as never, options);
+  for (const resume of answers) await agent.graph.invoke(new Command({ resume }) as never, options);
+  const { values, tasks } = await agent.graph.getState(options);
+  const { messages } = values as { messages: BaseMessage[] };
+  const asked = tasks.flatMap(({ interrupts }) =>
+    interrupts.map(({ value }) => value as { type: string; name?: string }),
+  );
+  return {
+    asked: asked.map(({ type, name }) => name ?? type),
+    replies: messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : [])),
+    requests: model.requests,
+  };
+}
+/** Which of these calls a mode asks for. */
+const CALLS = {
+  read_file: callTool("read_file", { file_path: "/a" }),
+  write_file: write("/src/a.ts"),
+  execute: run("true"),
+  mcp__web__search: callTool("mcp__web__search"),
+  mcp__web__post: callTool("mcp__web__post"),
+};
+
+describe("a mode", () => {
+  it.each([
+    ["ask", ["write_file", "execute", "mcp__web__post"]],
+    ["edits", ["execute", "mcp__web__post"]],
+    [undefined, ["execute", "mcp__web__post"]],
+    ["auto", []],
+  ] as const)("%s asks for %j", async (mode, expected) => {
+    const settings = mode === undefined ? {} : { mode };
+    const { asked } = await play([Object.values(CALLS), "ok"], { settings });
+    expect(asked).toEqual(expected);
+    expect((await play([Object.values(CALLS), "ok"], mode ? { config: { mode } } : {})).asked).toEqual(
+      expected,
+    );
+  });
+
+  it("that the user chose for a thread counts before the one of settings, and older threads keep theirs", async () => {
+    const config: Config = { mode: "auto" };
+    expect((await play([run("true"), "ok"], { settings: { mode: "ask" }, config })).asked).toEqual([
+      "execute",
+    ]);
+    expect((await play([run("true"), "ok"], { settings: { trusted: true } })).asked).toEqual([]);
+  });
+
+  it("asks for what other programs run for the user, except auto", async () => {
+    for (const path of ["/.envrc", join(dir, ".vscode/tasks.json"), "/.GIT/hooks/x"]) {
+      expect((await play([write(path), "ok"])).asked).toEqual(["write_file"]);
+      expect(
+        (await play([write(path), "ok"], { config: { allow: ["write_file", "write_file(src/**)"] } })).asked,
+      ).toEqual(["write_file"]);
+    }
+    expect(
+      (await play([write("/.envrc"), "ok"], { config: { allow: ["write_file(.envrc)"] } })).asked,
+    ).toEqual([]);
+    expect((await play([write("/.envrc"), "ok"], { settings: { mode: "auto" } })).asked).toEqual([]);
+  });
+
+  it("refuses what it would ask for where nobody can be asked, and says so", async () => {
+    const given: Given = { settings: { mode: "ask" }, canAsk: false };
+    const { asked, replies } = await play([[write("/a"), run("true")], "ok"], given);
+    expect(asked).toEqual([]);
+    expect(replies).toEqual([
+      `This write_file call was not made: ${CONSENT_REASONS.nobody}`,
+      `This execute call was not made: ${CONSENT_REASONS.nobody}`,
+    ]);
+    expect(() => readFileSync(join(dir, "a"))).toThrow("ENOENT");
+    // Where no mode was chosen, the run waits for an answer, as ever.
+    expect((await play([run("true"), "ok"], { canAsk: false })).asked).toEqual(["execute"]);
+  });
+});
+
+describe("rules", () => {
+  it("are stronger than a mode: deny before ask, ask before allow", async () => {
+    const config: Config = {
+      mode: "auto",
+      deny: ["execute(rm*)", "write_file(secrets/**)", "read_file(secrets/**)"],
+      ask: ["execute(git*)", "write_file(secrets/**)"],
+      allow: ["execute", "write_file"],
+    };
+    const denied = await play(
+      [
+        [run("rm -rf /"), run("cd / && rm -rf ."), write("/secrets/a"), write(join(dir, "SECRETS/a"))],
+        [callTool("read_file", { file_path: "secrets/a" }), run("echo ok")],
+        "ok",
+      ],
+      { config },
+    );
+    expect(denied.asked).toEqual([]);
+    for (const reply of denied.replies.slice(0, 5))
+      expect(reply).toMatch(/^This \w+ call was not made: the rule .* forbids it/);
+    expect(denied.replies[5]).toContain("ok");
+    expect((await play([[run("git push"), run("echo a")], "ok"], { config })).asked).toEqual(["execute"]);
+  });
+
+  it("that allow spare the question, and only for what they say", async () => {
+    const config: Config = { allow: ["execute(echo *)", "write_file(src/**)", "mcp__web__*"] };
+    const settings = { mode: "ask" as const };
+    const free = [run("echo a"), run("echo a && echo b"), write("/src/a"), callTool("mcp__web__post")];
+    expect((await play([free, "ok"], { config, settings })).asked).toEqual([]);
+    const not = [run("echo a; touch b"), run("echo $(touch b)"), write("/lib/a"), write("/src/../lib/a")];
+    const { asked } = await play([not, "ok"], { config, settings });
+    expect(asked).toEqual(["execute", "execute", "write_file", "write_file"]);
+  });
+
+  it("hold in sub-agents", async () => {
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const { requests, asked } = await play([job, run("rm a"), "seen", "ok"], {
+      config: { mode: "auto", deny: ["execute(rm*)"] },
+    });
+    expect(asked).toEqual([]);
+    expect(requests[2]!.messages.at(-1)!.text).toContain("the rule execute(rm*) forbids it");
+  });
+
+  it("that deny a write leave it out of what the calls beside it see", async () => {
+    const { replies } = await play(
+      [[write("/a.md", "denied"), callTool("read_file", { file_path: "/a.md" })], "ok"],
+      {
+        config: { deny: ["write_file(a.md)"] },
+        settings: { dir: undefined, shell: false },
+      },
+    );
+    expect(replies[0]).toContain("forbids it");
+    expect(replies[1]).toContain("There is no file");
+  });
+});
+
+describe("mode plan", () => {
+  const settings = { mode: "plan" as const, plan: true };
+
+  it("reads only, writes a plan, and asks before it starts", async () => {
+    writeFileSync(join(dir, "a"), "text");
+    const steps = [[CALLS.read_file, write("/b"), run("true"), CALLS.mcp__web__search], plan];
+    const { replies, asked } = await play(steps, { settings });
+    expect(replies[0]).toContain("text");
+    expect(replies[1]).toBe(`This write_file call was not made: ${CONSENT_REASONS.planFirst}`);
+    expect(replies[2]).toBe(`This execute call was not made: ${CONSENT_REASONS.planFirst}`);
+    expect(replies[3]).toBe("found");
+    expect(asked).toEqual(["plan-approval"]);
+  });
+
+  it("works like edits once the plan is approved, also in sub-agents", async () => {
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const steps = [job, write("/early"), "looked", plan, write("/b"), job, write("/c"), run("true")];
+    const { asked, requests } = await play(steps, { settings }, [{ type: "approve" }]);
+    expect(requests[2]!.messages.at(-1)!.text).toContain(CONSENT_REASONS.planFirst);
+    expect(readFileSync(join(dir, "b"), "utf8")).toBe("x");
+    expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
+    expect(() => readFileSync(join(dir, "early"))).toThrow("ENOENT");
+    expect(asked).toEqual(["execute"]);
+  });
+
+  it("needs a plan", async () => {
+    await expect(play(["ok"], { settings: { mode: "plan" } })).rejects.toThrow("Mode plan needs a plan");
+  });
+});
+
+it("the network and the sandbox of settings hold for commands, and a thread's own word before", async () => {
+  const always = await play([run("echo ran"), "ok"], { config: { mode: "auto", sandbox: "never" } });
+  expect(always.replies[0]).toContain("ran");
+  expect(always.requests[0]!.messages[0]!.text).not.toContain("They can write only there");
+});

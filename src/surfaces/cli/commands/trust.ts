@@ -1,0 +1,35 @@
+import { resolve } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { forgetTrust, openProject, sayTrust, trustedFolders } from "../../../project/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { oneLine, shown } from "../output/harmless.ts";
+import type { Terminal } from "../terminal.ts";
+import { existingFolder } from "./run.ts";
+
+export interface TrustFlags {
+  folder?: string | undefined;
+  revoke?: boolean | undefined;
+}
+
+/** `holdfast trust`: says yes to the project in a folder, takes it back, or lists the folders that are trusted. */
+export async function trust({ folder, revoke }: TrustFlags, terminal: Terminal): Promise<number> {
+  const { stdout, env, cwd } = terminal;
+  if (folder === undefined && !revoke) {
+    for (const one of await trustedFolders(env)) stdout.write(shown`${oneLine(one)}\n`);
+    return EXIT.done;
+  }
+  if (revoke) {
+    const root = await forgetTrust(resolve(cwd, folder ?? "."), env);
+    if (root === undefined) {
+      throw new HarnessError("invalid-options", `${resolve(cwd, folder ?? ".")} is not trusted.`);
+    }
+    stdout.write(shown`${oneLine(root)} is no longer trusted.\n`);
+    return EXIT.done;
+  }
+  const dir = await existingFolder(folder!, cwd);
+  const root = await sayTrust(dir, true, env);
+  const { files } = await openProject({ dir, env });
+  for (const { path, says } of files) stdout.write(shown`${oneLine(path)}: ${oneLine(says)}\n`);
+  stdout.write(shown`${oneLine(root)} is trusted.\n`);
+  return EXIT.done;
+}

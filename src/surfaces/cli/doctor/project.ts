@@ -1,0 +1,25 @@
+import { HarnessError } from "../../../errors.ts";
+import { openProject, type Project } from "../../../project/index.ts";
+import type { Terminal } from "../terminal.ts";
+import type { Finding } from "./finding.ts";
+
+/** Every file that a run in this directory would read, what it sets, and why something is left out. */
+export async function projectFindings({
+  env,
+  cwd,
+}: Terminal): Promise<{ findings: Finding[]; project?: Project }> {
+  try {
+    const project = await openProject({ dir: cwd, env });
+    const findings = project.files.map(({ path, kind, isUsed, says }): Finding => ({
+      area: "project",
+      level: isUsed ? "ok" : "note",
+      tested: isUsed,
+      text: `${kind}: ${path}: ${says}`,
+    }));
+    return { findings, project };
+  } catch (error) {
+    const text = HarnessError.from(error)?.message ?? String(error);
+    const fix = "Runs in this directory stop here: correct it, or leave the project out with --no-project.";
+    return { findings: [{ area: "project", level: "problem", tested: true, text, fix }] };
+  }
+}

@@ -1,0 +1,81 @@
+import { relative } from "node:path";
+import { openProject, sayTrust, type Project } from "../../project/index.ts";
+import { oneLine, shown } from "./output/harmless.ts";
+import { choose } from "./prompts.ts";
+import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
+import { shortList } from "./threads.ts";
+import { asTyped } from "./wording.ts";
+
+export interface ProjectFlags {
+  /** `--no-project` is false. */
+  project?: boolean | undefined;
+  trustProject?: boolean | undefined;
+}
+
+/** A project, and what a person should know of it before a run begins. */
+export interface ProjectOfRun {
+  project: Project;
+  notice?: string;
+}
+
+/**
+ * What the user and the project in a directory have to say. A person at the terminal is asked about a project that they
+ * have said nothing of yet, once; where nobody can be asked, its files are left out and a line says so.
+ */
+export async function projectFor(
+  { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string | undefined },
+  terminal: Terminal,
+  output: OutputFlags,
+): Promise<ProjectOfRun> {
+  const { env } = terminal;
+  const found = await openProject({ dir, env, use: trustProject ? "trust" : use });
+  const isOpen = found.trust === "unknown" || found.trust === "changed";
+  if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
+  const answer = await askTrust(found, terminal);
+  if (answer === undefined) return withNotice(found, terminal);
+  await sayTrust(dir, answer, env);
+  return withNotice(await openProject({ dir, env }), terminal);
+}
+
+/** Undefined when the person would rather not say. */
+async function askTrust(project: Project, terminal: Terminal): Promise<boolean | undefined> {
+  const { root = "", trust } = project;
+  const question =
+    trust === "changed"
+      ? shown`These have changed since you trusted ${oneLine(root)}: ${oneLine(leftOut(project))}. Use them?`
+      : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work, and may loosen rules and start programs: ${oneLine(leftOut(project))}.`;
+  const choice = await choose(
+    question,
+    [
+      { value: "yes", label: shown`Yes, use them` },
+      { value: "no", label: shown`No, work without them` },
+    ],
+    { terminal },
+  );
+  return choice === undefined ? undefined : choice === "yes";
+}
+
+/** The names of what is not used because nobody has said yes to it. */
+function leftOut({ files, root = "" }: Project): string {
+  const names = files
+    .filter(({ isUntrusted }) => isUntrusted)
+    .map(({ path }) => relative(root, path) || path);
+  return shortList(names);
+}
+
+function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
+  const reasons: Partial<Record<Project["trust"], string>> = {
+    unknown: "as nobody has said yet that this folder is trusted",
+    refused: "as this folder is not trusted",
+    changed: "as they have changed since this folder was trusted",
+  };
+  const reason = reasons[project.trust];
+  const odd = project.files.filter(({ isUsed, isUntrusted }) => !isUsed && !isUntrusted).length;
+  const lines = [
+    ...(reason === undefined
+      ? []
+      : [`Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${project.root ?? "."}`]),
+    ...(odd > 0 ? [`Not everything in the project's files can be used: see holdfast doctor`] : []),
+  ];
+  return { project, ...(lines.length > 0 && { notice: asTyped(`${lines.join(". ")}.`, env) }) };
+}
