@@ -77,6 +77,7 @@ export function createRunAgent({
   project,
   tools = [],
   canAsk = true,
+  compactAt,
 }: {
   settings: RunSettings;
   /** What the user and the project in `dir` have to say to it. */
@@ -85,6 +86,8 @@ export function createRunAgent({
   tools?: readonly AnyTool[];
   /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
   canAsk?: boolean;
+  /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
+  compactAt?: number;
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
@@ -115,6 +118,7 @@ export function createRunAgent({
     ...(project?.instructions && { instructions: [project.instructions] }),
     skills: project?.skills ?? [],
     ...directory(settings, project?.config),
+    ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
@@ -122,6 +126,11 @@ export function createRunAgent({
     graph: run,
     stream: (input, options) => run.stream(input, options as object),
   };
+}
+
+function compaction({ dir }: RunSettings, compactAt: number) {
+  const when = { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
+  return { ...when, ...(dir !== undefined && HISTORY) };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
@@ -156,6 +165,8 @@ function realFolder(dir: string | undefined): string | undefined {
   }
 }
 
+const HISTORY = { folder: `${OWN_FOLDER}/history` };
+
 type Directory = Pick<
   DeepAgentOptions,
   "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
@@ -178,6 +189,6 @@ function directory({ dir, shell, ...settings }: RunSettings, config: Config = {}
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),
     resultFolder: `${OWN_FOLDER}/results`,
-    summarization: { folder: `${OWN_FOLDER}/history` },
+    summarization: HISTORY,
   };
 }

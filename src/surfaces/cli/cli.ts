@@ -3,7 +3,7 @@ import { EXIT } from "./exit-codes.ts";
 import { markLiterals, unmarked } from "./literal.ts";
 import { harmless, oneLine, shown } from "./output/harmless.ts";
 import { createParser, offersAfter } from "./parser.ts";
-import type { Terminal } from "./terminal.ts";
+import { canAsk, type Terminal } from "./terminal.ts";
 import { unknownWord } from "./unknown-words.ts";
 import { asTyped, complaint } from "./wording.ts";
 
@@ -28,7 +28,7 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.done;
   }
   let exitCode: number = EXIT.done;
-  const parser = createParser(markLiterals(args), {
+  const parser = createParser(markLiterals(withCommand(args, terminal)), {
     terminal,
     onExit: (code) => {
       exitCode = code;
@@ -46,6 +46,15 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
   }
 }
+
+/** Without a command, or with a task of several words in its place, a person at a terminal means a session. */
+function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {
+  const [first = "-"] = args;
+  const isMeant = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
+  return isMeant && canAsk(terminal, {}) ? ["session", ...args] : args;
+}
+
+const OWN_FLAGS: readonly string[] = ["--help", "-h", "--version", "-v"];
 
 function sentence(error: unknown): string {
   const known = HarnessError.from(error) ?? error;

@@ -21,6 +21,22 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
 
   parser
     .command(
+      "session [task]",
+      "Talk with an agent that works on this directory; holdfast alone is the same",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .positional("task", { type: "string", describe: "What to begin with" })
+          .option("continue", {
+            type: "boolean",
+            alias: "c",
+            describe: "Go on with the latest thread of this directory",
+          })
+          .option("resume", { type: "boolean", describe: "Choose a thread of this directory to go on with" })
+          .option("plain", { type: "boolean", describe: "Plain lines, as for screen readers" })
+          .conflicts("continue", "resume"),
+      on(async () => (await import("./commands/session.ts")).session),
+    )
+    .command(
       "run [task]",
       "Plan and work on a task",
       (args) =>

@@ -115,5 +115,6 @@ function settingsFor(model: string, { settings, resumed, terminal }: PerformOpti
   return { ...settings, model, ...(dir !== undefined && { dir }) };
 }
 
-const FALLBACK =
+/** What to know where no model was found. */
+export const FALLBACK =
   'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';

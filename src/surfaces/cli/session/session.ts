@@ -1,0 +1,383 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { HarnessError } from "../../../errors.ts";
+import { nearWords } from "../../../files/near.ts";
+import { shortened } from "../../../middleware/shortened.ts";
+import type { Allowed } from "../../../project/allowed.ts";
+import type { Mode, Project } from "../../../project/index.ts";
+import { compileRule, type RuledCall } from "../../../project/rules.ts";
+import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
+import { conduct, RunEvents } from "../../../runs/conduct.ts";
+import { taskInput } from "../../../runs/drive.ts";
+import type { RunEvent, Usage } from "../../../runs/events.ts";
+import { KeptCopies } from "../../../runs/kept-copies.ts";
+import { PlanEdits } from "../../../runs/plan-edits.ts";
+import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
+import { projectTools } from "../../../runs/project.ts";
+import type { RunSettings } from "../../../runs/settings.ts";
+import { newThreadId } from "../../../runs/thread-ids.ts";
+import type { SqliteSaver } from "../../../storage/index.ts";
+import { directoryName } from "../directories.ts";
+import { dollars, short } from "../output/amounts.ts";
+import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import type { Paint } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+import { wholeCall } from "./call-lines.ts";
+import { answerFor } from "./consent.ts";
+import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
+import type { Face } from "./face.ts";
+import { DEFAULT_MODE, nextMode } from "./modes.ts";
+import { SLASH_COMMANDS } from "./slash.ts";
+
+type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
+
+export interface SessionOptions {
+  terminal: Terminal;
+  face: Face;
+  paint: Paint;
+  saver: SqliteSaver;
+  settings: RunSettings;
+  model: SessionModel;
+  project: Project;
+  /** What was agreed to for good in the directory. */
+  allowed?: Allowed | undefined;
+  /** Where copies of files are kept. */
+  copies: string;
+  thread?: string | undefined;
+  /** Finds another model by its name. */
+  modelNamed: (name: string) => Promise<SessionModel>;
+}
+
+interface Queued {
+  text: string;
+  isOnItsWay: boolean;
+}
+
+interface Turn {
+  controller: AbortController;
+  edits: PlanEdits;
+  agent: RunAgent;
+}
+
+/** A conversation with an agent on one thread, until the person leaves. */
+export class Session implements Conversation {
+  readonly terminal: Terminal;
+  readonly face: Face;
+  readonly paint: Paint;
+  readonly saver: SqliteSaver;
+  readonly project: Project;
+  readonly allowed: Allowed | undefined;
+  readonly modelNamed: SessionOptions["modelNamed"];
+  readonly #copies: string;
+  settings: RunSettings;
+  model: SessionModel;
+  thread: string | undefined;
+  /** What this session has spent. */
+  usage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  /** The conversation is summarized in the next turn when it has so many messages. */
+  compactAt: number | undefined;
+  readonly #queue: Queued[] = [];
+  #turn: Turn | undefined;
+  /** How the turn at hand was begun. */
+  #turnMode: Mode = DEFAULT_MODE;
+  #turnRules = 0;
+  #lastCall: ToolEnd | undefined;
+  #isOver = false;
+  #wake = (): void => {};
+
+  constructor(options: SessionOptions) {
+    const { terminal, face, paint, saver, settings, model, project, allowed, copies, thread } = options;
+    [this.terminal, this.face, this.paint, this.saver] = [terminal, face, paint, saver];
+    [this.settings, this.model, this.project, this.allowed] = [settings, model, project, allowed];
+    [this.#copies, this.thread, this.modelNamed] = [copies, thread, options.modelNamed];
+  }
+
+  /** Runs until the person leaves. */
+  async run(first?: string): Promise<void> {
+    this.face.open({
+      submit: (text) => this.submit(text),
+      steer: () => this.#steer(),
+      stop: () => this.#stop(),
+      quit: () => this.quit(),
+      nextMode: () => this.setMode(nextMode(this.mode)),
+      unfold: () => this.#unfold(),
+      unqueue: () => this.#unqueue(),
+    });
+    this.#showStatus();
+    if (first !== undefined) this.submit(first);
+    while (!this.#isOver) {
+      const next = this.#queue.find(({ isOnItsWay }) => !isOnItsWay);
+      if (next) {
+        this.#queue.splice(this.#queue.indexOf(next), 1);
+        await this.#guarded(() => this.#handle(next.text));
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+
+  get mode(): Mode {
+    return this.settings.mode ?? this.project.config.mode ?? DEFAULT_MODE;
+  }
+
+  get prices(): Prices | undefined {
+    return pricesOf(this.model.name, this.terminal.env, this.project.config);
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
+  submit(text: string): void {
+    const command = this.#commandOf(text);
+    if (command?.isBeside && this.isBusy) {
+      void this.#guarded(() => this.#command(text, command));
+      return;
+    }
+    this.#queue.push({ text, isOnItsWay: false });
+    this.#showStatus();
+    this.#wake();
+  }
+
+  quit(): void {
+    this.#isOver = true;
+    this.#turn?.controller.abort();
+    this.#wake();
+  }
+
+  readonly say = (...lines: readonly Harmless[]): void => this.face.print(lines);
+
+  setMode(mode: Mode): void {
+    this.settings = { ...this.settings, mode };
+    this.#showStatus();
+  }
+
+  /** Agrees to calls for good, in this directory. */
+  async allow(rules: readonly string[]): Promise<void> {
+    await this.allowed?.add(rules);
+    const { config } = this.project;
+    config.allow = [...(config.allow ?? []), ...rules];
+    this.say(this.paint("dim", oneLine(`allowed from now on: ${rules.join(", ")} (/allow takes it back)`)));
+  }
+
+  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
+  agreesTo(call: RuledCall): boolean {
+    if (this.mode === "auto") return true;
+    const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
+    if (isWrite && this.#turnMode === "ask" && this.mode === "edits") return true;
+    const fresh = (this.project.config.allow ?? []).slice(this.#turnRules);
+    return fresh.some((rule) => compileRule(rule).allows(call));
+  }
+
+  async agent(): Promise<RunAgent> {
+    const { settings, model, project, saver: checkpointer, compactAt } = this;
+    return createRunAgent({
+      settings: { ...settings, mode: this.mode },
+      model: model.model,
+      checkpointer,
+      project,
+      tools: await projectTools(project),
+      ...(compactAt !== undefined && { compactAt }),
+    });
+  }
+
+  /** What people may do to the plan while the agent works. */
+  get edits(): PlanEdits | undefined {
+    return this.#turn?.edits;
+  }
+
+  copiesFor(thread: string): KeptCopies | undefined {
+    const { dir } = this.settings;
+    return dir === undefined ? undefined : new KeptCopies({ folder: this.#copies, thread, dir });
+  }
+
+  /** Another thread is talked to from now on; undefined begins one with the next message. */
+  switchTo(thread: string | undefined): void {
+    this.thread = thread;
+    this.compactAt = undefined;
+    this.#showStatus();
+  }
+
+  async #handle(text: string): Promise<void> {
+    const command = this.#commandOf(text);
+    if (command) return this.#command(text, command);
+    const name = /^\/(\S*)/.exec(text)?.[1];
+    const isSkill = this.project.skills.some((skill) => skill.name === name);
+    if (name === undefined || isSkill) return this.takeTurn(text);
+    const [near] = nearWords(`/${name}`, this.commandNames());
+    const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
+    this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));
+  }
+
+  commandNames(): string[] {
+    const names = [...SLASH_COMMANDS.map((one) => one.name), ...this.project.skills.map((one) => one.name)];
+    return names.map((name) => `/${name}`);
+  }
+
+  #commandOf(text: string): SlashCommand | undefined {
+    const name = /^\/(\S+)/.exec(text)?.[1];
+    return SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
+  }
+
+  async #command(text: string, command: SlashCommand): Promise<void> {
+    this.say(this.paint("dim", oneLine(`> ${text}`)));
+    await command.run(text.replace(/^\/\S+\s*/, "").trim(), this);
+    this.#showStatus();
+  }
+
+  /** Gives the thread a message and runs it until it ends or is stopped. */
+  async takeTurn(text: string): Promise<void> {
+    const isNew = this.thread === undefined;
+    const thread = (this.thread ??= await newThreadId(this.saver, text));
+    this.say(...echoOf(text, this.paint), shown``);
+    const release = await this.saver.acquireThread(thread);
+    try {
+      const agent = await this.agent();
+      const controller = new AbortController();
+      this.#turn = { controller, edits: new PlanEdits(), agent };
+      this.#turnMode = this.mode;
+      this.#turnRules = this.project.config.allow?.length ?? 0;
+      this.compactAt = undefined;
+      const run = { ...this.settings, model: this.model.name };
+      const input = taskInput(text, { run, ...(isNew && { title: shortened(text) }) });
+      const copies = this.copiesFor(thread);
+      copies?.begin(idOf(input));
+      const events = new RunEvents(thread, (event, view) => {
+        this.#note(event, copies);
+        this.face.show(event, view);
+      });
+      this.#showStatus();
+      await conduct(input, {
+        agent,
+        thread,
+        model: this.model,
+        events,
+        signal: controller.signal,
+        answer: async (question) => {
+          const answer = await answerFor(question, this);
+          if (answer === undefined) controller.abort();
+          return answer;
+        },
+        task: text,
+        resumed: !isNew,
+        dir: this.settings.dir,
+        prices: this.prices,
+        edits: this.#turn.edits,
+      });
+    } finally {
+      this.#turn = undefined;
+      // A lease that cannot be given back, as on a full disk, ends with this process.
+      await release().catch(() => {});
+      this.#showStatus();
+    }
+  }
+
+  #note(event: RunEvent, copies: KeptCopies | undefined): void {
+    if (event.type === "tool-start") copies?.beforeCall(event.name, event.args);
+    if (event.type === "tool-end") {
+      this.#lastCall = event;
+      copies?.afterCall(event.name, event.args);
+    }
+    if (event.type === "model-end") {
+      const { inputTokens, outputTokens, cachedTokens } = event.usage;
+      this.usage = {
+        inputTokens: this.usage.inputTokens + inputTokens,
+        outputTokens: this.usage.outputTokens + outputTokens,
+        cachedTokens: this.usage.cachedTokens + cachedTokens,
+      };
+    }
+  }
+
+  /** What waits reaches the agent in its next call; what comes too late for that is the next message. */
+  #steer(): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    for (const queued of this.#queue.filter(({ text, isOnItsWay }) => !isOnItsWay && !text.startsWith("/"))) {
+      queued.isOnItsWay = true;
+      void turn.edits.say(queued.text).then(
+        () => {
+          this.#queue.splice(this.#queue.indexOf(queued), 1);
+          this.say(...echoOf(queued.text, this.paint));
+          this.#showStatus();
+        },
+        () => {
+          queued.isOnItsWay = false;
+          this.#showStatus();
+          this.#wake();
+        },
+      );
+    }
+    this.#showStatus();
+  }
+
+  #unqueue(): string | undefined {
+    const at = this.#queue.findLastIndex(({ isOnItsWay }) => !isOnItsWay);
+    const [taken] = at < 0 ? [] : this.#queue.splice(at, 1);
+    this.#showStatus();
+    return taken?.text;
+  }
+
+  #stop(): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    // The second time it is meant to be over.
+    if (turn.controller.signal.aborted) return this.quit();
+    turn.controller.abort();
+    this.#showStatus();
+  }
+
+  #unfold(): void {
+    const call = this.#lastCall;
+    if (call) this.say(shown``, ...wholeCall(call, this.paint), shown``);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const known = HarnessError.from(error) ?? (error as Error);
+      this.say(this.paint("red", oneLine(known.message)));
+    }
+  }
+
+  #showStatus(): void {
+    const isStopping = this.#turn?.controller.signal.aborted ?? false;
+    this.face.status({ isBusy: this.isBusy, queue: [...this.#queue], footer: this.#footer(isStopping) });
+  }
+
+  #footer(isStopping: boolean): Harmless {
+    const { inputTokens, outputTokens } = this.usage;
+    const spent = inputTokens + outputTokens;
+    const { prices } = this;
+    const parts = [
+      `${this.mode} (shift-tab)`,
+      this.model.name,
+      directoryName(this.settings, this.terminal),
+      spent > 0 ? `${short(spent)} tokens` : undefined,
+      prices && spent > 0 ? dollars(costOf(this.usage, prices)) : undefined,
+      isStopping ? "stopping; once more leaves" : undefined,
+    ];
+    return this.paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
+  }
+}
+
+/** The id of the message that a turn begins with. */
+function idOf(input: object): string {
+  const [message] = (input as { messages?: unknown[] }).messages ?? [];
+  return HumanMessage.isInstance(message) ? (message.id ?? "") : "";
+}
+
+const MOST_ECHOED = 12;
+
+/** What was typed, as it stands above the answer. */
+function echoOf(text: string, paint: Paint): Harmless[] {
+  const lines = harmlessLines(text);
+  const more = lines.length - MOST_ECHOED;
+  const rows = lines
+    .slice(0, MOST_ECHOED)
+    .map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
+  const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
+  return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
+}
