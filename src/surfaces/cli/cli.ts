@@ -28,7 +28,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.done;
   }
   let exitCode: number = EXIT.done;
-  const parser = createParser(markLiterals(withCommand(args, terminal)), {
+  const words = withCommand(args, terminal);
+  // What is typed before a session is ready is for the session: not echoed, not changed.
+  if (words[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
+  const parser = createParser(markLiterals(words), {
     terminal,
     onExit: (code) => {
       exitCode = code;
@@ -44,6 +47,8 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     terminal.stderr.write(shown`holdfast: ${said}\n`);
     const code = HarnessError.from(error)?.code;
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
+  } finally {
+    if (terminal.stdin.isRaw) terminal.stdin.setRawMode(false);
   }
 }
 

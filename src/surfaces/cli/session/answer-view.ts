@@ -73,7 +73,7 @@ export class AnswerView {
       case "run-end": {
         const plan = this.#isPlanned ? planLines(view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint) : [];
         const { resume: _, ...end } = event;
-        const said = linesOf(end as RunEvent, view, this.#paint);
+        const said = linesOf(end, view, this.#paint);
         return [
           ...this.#rows(plan.length > 0 ? [shown``, ...plan] : [], columns),
           ...this.#rows(said, columns),

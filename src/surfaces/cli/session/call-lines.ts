@@ -45,7 +45,8 @@ function lastLines(output: string): Harmless[] {
 /** `edit src/a.ts +3 −1`, `npm test`, `grep "needle" src`. */
 export function callText(name: string, args: unknown, about: string): Harmless {
   const values = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
-  if (name === "execute") return oneLine(`$ ${String(values["command"] ?? about)}`);
+  const { command } = values;
+  if (name === "execute") return oneLine(`$ ${typeof command === "string" ? command : about}`);
   const change = name === "edit_file" ? fileChange(name, args, undefined) : undefined;
   const content = values["content"];
   const size =

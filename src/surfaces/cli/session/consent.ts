@@ -105,7 +105,7 @@ async function callLinesFor(call: Call, { paint, settings }: Conversation): Prom
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
   const path = typeof args["file_path"] === "string" ? args["file_path"] : undefined;
   if (name === "execute") {
-    const command = harmlessLines(inPlainSight(String(args["command"] ?? "")));
+    const command = harmlessLines(inPlainSight(commandOf(call)));
     return [shown`${who}${paint("bold", shown`$ ${command[0] ?? shown``}`)}`, ...command.slice(1)];
   }
   const inside = path === undefined || settings.dir === undefined ? undefined : join(settings.dir, path);
@@ -122,6 +122,11 @@ async function callLinesFor(call: Call, { paint, settings }: Conversation): Prom
   ];
 }
 
+function commandOf({ args }: Pick<Call, "args">): string {
+  const { command } = args;
+  return typeof command === "string" ? command : "";
+}
+
 interface Offer {
   label: Harmless;
   rules: string[];
@@ -130,7 +135,7 @@ interface Offer {
 /** What could be agreed to for good, from narrow to wide: a command by its first words, a folder, a tool. */
 function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
   if (name === "execute") {
-    const command = String(args["command"] ?? "");
+    const command = commandOf({ args });
     const [first, second] = command.trim().split(/\s+/);
     const words = [first, second !== undefined && /^[\w:-]+$/.test(second) ? second : undefined];
     const start = words.filter(Boolean).join(" ");

@@ -2,7 +2,7 @@ import type { RunEvent } from "../../../runs/events.ts";
 import type { Prices } from "../../../runs/prices.ts";
 import { EMPTY_VIEW, type RunView } from "../../../runs/view.ts";
 import { frame } from "../output/frame.ts";
-import { fit, harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "../output/harmless.ts";
 import { LiveRegion, type Place } from "../output/live-region.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
@@ -64,7 +64,8 @@ export class LiveFace implements Face {
   }
 
   print(lines: readonly Harmless[]): void {
-    this.#scrolled.push(...this.#answer.flush(this.#columns), ...lines);
+    const rows = lines.flatMap((line) => wrapped(line, this.#columns - 1));
+    this.#scrolled.push(...this.#answer.flush(this.#columns), ...rows);
     this.#drawSoon();
   }
 

@@ -218,7 +218,9 @@ export class Session implements Conversation {
 
   #commandOf(text: string): SlashCommand | undefined {
     const name = /^\/(\S+)/.exec(text)?.[1];
-    return SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
+    return name === undefined
+      ? undefined
+      : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
   }
 
   async #command(text: string, command: SlashCommand): Promise<void> {
