@@ -47,7 +47,8 @@ export function callText(name: string, args: unknown, about: string): Harmless {
   const values = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
   const { command } = values;
   if (name === "execute") return oneLine(`$ ${typeof command === "string" ? command : about}`);
-  const change = name === "edit_file" ? fileChange(name, args, undefined) : undefined;
+  const change =
+    name === "edit_file" && "old_string" in values ? fileChange(name, args, undefined) : undefined;
   const content = values["content"];
   const size =
     change !== undefined

@@ -52,6 +52,8 @@ export interface Face {
   show: (event: RunEvent, view: RunView) => void;
   status: (status: Status) => void;
   ask: (asked: Asked) => Promise<Answered>;
+  /** Takes the open question away, unanswered. */
+  dismiss: () => void;
   /** Puts a text into the prompt. */
   draft: (text: string) => void;
   /** Leaves the terminal to another program. */

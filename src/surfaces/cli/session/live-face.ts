@@ -92,6 +92,10 @@ export class LiveFace implements Face {
     return this.#prompt.ask(asked);
   }
 
+  dismiss(): void {
+    this.#prompt.dismiss();
+  }
+
   draft(text: string): void {
     this.#prompt.put(text);
     this.#drawSoon();

@@ -56,6 +56,10 @@ export class PlainFace implements Face {
     });
   }
 
+  dismiss(): void {
+    this.#answer(undefined);
+  }
+
   draft(text: string): void {
     this.print([shown`Your message was: ${oneLine(text)}`]);
   }

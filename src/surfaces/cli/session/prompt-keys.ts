@@ -46,6 +46,11 @@ export class PromptKeys {
     return promise;
   }
 
+  /** Takes the open question away, unanswered. */
+  dismiss(): void {
+    this.#answer(undefined);
+  }
+
   get hint(): Harmless {
     if (this.#open) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
     if (this.#isLeaving) return shown`Ctrl-C again leaves`;

@@ -144,6 +144,7 @@ export class Session implements Conversation {
   quit(): void {
     this.#isOver = true;
     this.#turn?.controller.abort();
+    this.face.dismiss();
     this.#wake();
   }
 
