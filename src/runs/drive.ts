@@ -110,9 +110,9 @@ async function run(input: object | null, options: Run): Promise<Ending> {
 }
 
 /** The first input of a run: the task, and what a later process has to know. */
-export function taskInput(task: string, more: object): object {
+export function taskInput(task: string, more: object, id: string = crypto.randomUUID()): object {
   // With an id of its own the message is the same one when the step is run again.
-  return { messages: [new HumanMessage({ content: task, id: crypto.randomUUID() })], ...more };
+  return { messages: [new HumanMessage({ content: task, id })], ...more };
 }
 
 const GO_ON = Symbol("go on");

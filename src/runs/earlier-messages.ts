@@ -40,6 +40,12 @@ export async function earlierMessages({ graph }: RunAgent, thread: string): Prom
   });
 }
 
+/** How many messages a model is sent of a thread. */
+export async function messageCount({ graph }: RunAgent, thread: string): Promise<number> {
+  const { values } = await graph.getState({ configurable: { thread_id: thread } });
+  return (values as { messages?: BaseMessage[] }).messages?.length ?? 0;
+}
+
 /** Takes a thread back to before a message. What came after is not in its line any more. */
 export async function takeBack({ graph }: RunAgent, thread: string, before: string): Promise<void> {
   await graph.updateState({ configurable: { thread_id: thread, checkpoint_id: before } }, null, "__copy__");

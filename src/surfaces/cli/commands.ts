@@ -148,6 +148,12 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           })
           .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
           .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
+          .option("transcript", { type: "boolean", describe: "The whole conversation instead, as Markdown" })
+          .option("json", {
+            type: "boolean",
+            describe:
+              "Every event of the thread instead, with arguments and results, one JSON object per line",
+          })
           .option("files", { type: "boolean", describe: "The files that live in the thread instead" })
           .option("file", { type: "string", requiresArg: true, describe: "One of these files instead" }),
       on(async () => (await import("./commands/show.ts")).show),
@@ -288,7 +294,8 @@ function agentOptions<T>(args: Argv<T>) {
       type: "string",
       requiresArg: true,
       alias: "d",
-      describe: "Work on the files of this directory; without it they live in the thread (offline: this one)",
+      describe:
+        "Work on the files of this directory, by default the present one; --no-dir keeps them in the thread",
     })
     .option("shell", {
       type: "boolean",

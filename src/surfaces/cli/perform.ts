@@ -1,7 +1,7 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
-import { modelFor, OFFLINE } from "../../runs/model.ts";
+import { modelFor } from "../../runs/model.ts";
 import { pricesOf } from "../../runs/prices.ts";
 import { projectTools, settledModel } from "../../runs/project.ts";
 import type { RunSettings } from "../../runs/settings.ts";
@@ -41,7 +41,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const wanted = options.settings.model ?? settledModel(project, env);
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
-  const settings = settingsFor(model.name, options);
+  const settings: RunSettings = { ...options.settings, model: model.name };
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
@@ -107,12 +107,6 @@ export async function perform(options: PerformOptions): Promise<number> {
 async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
   const state = await graph.getState({ configurable: { thread_id: thread } }).catch(() => undefined);
   return state === undefined || isUnfinished(state);
-}
-
-/** The offline model has one job, and a directory is what it is about: without `--dir`, the present one. */
-function settingsFor(model: string, { settings, resumed, terminal }: PerformOptions): RunSettings {
-  const dir = settings.dir ?? (model === OFFLINE && !resumed ? terminal.cwd : undefined);
-  return { ...settings, model, ...(dir !== undefined && { dir }) };
 }
 
 /** What to know where no model was found. */

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
@@ -28,13 +29,28 @@ export async function projectFor(
   output: OutputFlags,
 ): Promise<ProjectOfRun> {
   const { env } = terminal;
-  const found = await openProject({ dir, env, use: trustProject ? "trust" : use });
+  const found = await withAllowed(
+    await openProject({ dir, env, use: trustProject ? "trust" : use }),
+    dir,
+    env,
+  );
   const isOpen = found.trust === "unknown" || found.trust === "changed";
   if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
   const answer = await askTrust(found, terminal);
   if (answer === undefined) return withNotice(found, terminal);
   await sayTrust(dir, answer, env);
-  return withNotice(await openProject({ dir, env }), terminal);
+  return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
+}
+
+/** What was agreed to for good in the directory is allowed there. */
+async function withAllowed(
+  project: Project,
+  dir: string | undefined,
+  env: Terminal["env"],
+): Promise<Project> {
+  const rules = dir === undefined ? [] : await new Allowed(dir, env).rules();
+  const allow = [...(project.config.allow ?? []), ...rules];
+  return rules.length > 0 ? { ...project, config: { ...project.config, allow } } : project;
 }
 
 /** Undefined when the person would rather not say. */

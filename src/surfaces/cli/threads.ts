@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
@@ -22,6 +22,11 @@ export function existingState(given: string | undefined, terminal: Pick<Terminal
   const path = statePath(given, terminal);
   if (existsSync(path)) return path;
   throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
+}
+
+/** Where copies of files are kept that the agents of these threads changed. */
+export function copiesFolder(state: string): string {
+  return join(dirname(state), "copies");
 }
 
 /** Opens the thread store for as long as `use` takes. */

@@ -1,7 +1,9 @@
+import { rm as remove } from "node:fs/promises";
+import { copiesOf } from "../../../runs/kept-copies.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { findThread, statePath, withSaver } from "../threads.ts";
+import { copiesFolder, findThread, statePath, withSaver } from "../threads.ts";
 import { quoted } from "../wording.ts";
 
 export interface RmFlags {
@@ -11,11 +13,13 @@ export interface RmFlags {
 
 /** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */
 export async function rm({ threads, state }: RmFlags, terminal: Terminal): Promise<number> {
-  await withSaver(statePath(state, terminal), async (saver) => {
+  const path = statePath(state, terminal);
+  await withSaver(path, async (saver) => {
     const found = new Set<string>();
     for (const thread of threads) found.add((await findThread(saver, thread)).id);
     for (const id of found) {
       await saver.deleteThread(id);
+      await remove(copiesOf(copiesFolder(path), id), { recursive: true, force: true });
       terminal.stdout.write(shown`Deleted ${harmless(quoted(id))}.\n`);
     }
   });

@@ -25,7 +25,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   preset?: PresetName | undefined;
   plan?: boolean | undefined;
   approve?: RunSettings["approve"] | undefined;
-  dir?: string | undefined;
+  /** `--no-dir` is false: files live in the thread. */
+  dir?: string | false | undefined;
   shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
@@ -50,7 +51,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const kept = known && (await settingsOf(saver, thread));
-    const settings = await settingsFrom(flags, terminal, kept);
+    const settings = await settingsFrom(known ? flags : inDirectory(flags), terminal, kept);
     return perform({
       terminal,
       saver,
@@ -65,6 +66,11 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
         taskInput(message, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
     });
   });
+}
+
+/** The present directory is what a new thread works on, unless another is named, or none. */
+export function inDirectory<Flags extends Pick<RunFlags, "dir">>(flags: Flags): Flags {
+  return { ...flags, dir: flags.dir ?? "." };
 }
 
 /** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
@@ -128,11 +134,12 @@ export async function settingsFrom(
     ...(network !== undefined && { network }),
     ...(mode !== undefined && { mode }),
     ...(project !== undefined && { project }),
-    ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
+    ...(typeof dir === "string" && { dir: await existingFolder(dir, cwd) }),
     ...(maxTurns !== undefined && { maxTurns }),
   };
+  if (dir === false) delete settings.dir;
   if (settings.shell && settings.dir === undefined) {
-    fail("--shell runs commands in a directory: add --dir, such as --dir .");
+    fail("--shell runs commands in a directory: leave out --no-dir, or add --dir, such as --dir .");
   }
   if (yes) return { ...settings, ask: [], mode: "auto" };
   if (!ask && !shell) return settings;

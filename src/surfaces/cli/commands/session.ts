@@ -22,9 +22,9 @@ import { SLASH_COMMANDS } from "../session/slash.ts";
 import { chooseThread } from "../session/slash/threads.ts";
 import { listFiles, type Suggestion } from "../session/suggestions.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
-import { MANY, statePath, withSaver } from "../threads.ts";
+import { copiesFolder, MANY, statePath, withSaver } from "../threads.ts";
 import { asTyped, commandName } from "../wording.ts";
-import { settingsFrom, type RunFlags } from "./run.ts";
+import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
 export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {
   continue?: boolean | undefined;
@@ -70,7 +70,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       model,
       project,
       allowed: dir === undefined ? undefined : new Allowed(dir, env),
-      copies: join(dirname(path), "copies"),
+      copies: copiesFolder(path),
       thread,
       modelNamed: named,
     });
@@ -119,11 +119,7 @@ const NOTHING = {
 
 /** The directory is what a session is about, with commands, each of which is asked for. */
 function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
-  const { dir, shell } = flags;
-  if (isKept) return flags;
-  const isWithout = (dir as unknown) === false;
-  const { dir: _, ...others } = flags;
-  return isWithout ? others : { ...others, dir: dir ?? ".", shell: shell ?? true };
+  return isKept ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
 }
 
 function faceFor(

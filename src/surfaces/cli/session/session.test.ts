@@ -279,7 +279,7 @@ describe("commands of a session", () => {
     await stage.see(/Two\.[^]*what shall be done/);
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("after\n");
     stage.type(`/undo${ENTER}`);
-    await stage.see(/Files put back: \/a\.txt, \/new\.txt/);
+    await stage.see(/Files put back: .*new\.txt/);
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("before\n");
     expect(() => readFileSync(join(home, "new.txt"))).toThrow("ENOENT");
     stage.type(` but better${ENTER}`);
@@ -401,8 +401,8 @@ describe("the screen of a session", () => {
         expect(stage.lines().length).toBeLessThanOrEqual(height);
       }
       second.go();
-      await stage.see(/are wide/);
       await stage.see(IDLE);
+      expect(stage.all()).toContain("are wide, and");
       expect(stage.cursor).toMatchObject({ row: expect.stringMatching(/^> what/), column: 2 });
       expect(stage.all().match(/Item 200/g)).toHaveLength(1);
     },

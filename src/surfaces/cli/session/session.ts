@@ -1,4 +1,3 @@
-import { HumanMessage } from "@langchain/core/messages";
 import { HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/near.ts";
 import { shortened } from "../../../middleware/shortened.ts";
@@ -244,9 +243,10 @@ export class Session implements Conversation {
       this.#turnRules = this.project.config.allow?.length ?? 0;
       this.compactAt = undefined;
       const run = { ...this.settings, model: this.model.name };
-      const input = taskInput(text, { run, ...(isNew && { title: shortened(text) }) });
+      const id = crypto.randomUUID();
+      const input = taskInput(text, { run, ...(isNew && { title: shortened(text) }) }, id);
       const copies = this.copiesFor(thread);
-      copies?.begin(idOf(input));
+      copies?.begin(id);
       const events = new RunEvents(thread, (event, view) => {
         this.#note(event, copies);
         this.face.show(event, view);
@@ -364,12 +364,6 @@ export class Session implements Conversation {
     ];
     return this.paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
   }
-}
-
-/** The id of the message that a turn begins with. */
-function idOf(input: object): string {
-  const [message] = (input as { messages?: unknown[] }).messages ?? [];
-  return HumanMessage.isInstance(message) ? (message.id ?? "") : "";
 }
 
 const MOST_ECHOED = 12;

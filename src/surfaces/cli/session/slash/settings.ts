@@ -1,7 +1,7 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import { isIsolated } from "../../../../files/index.ts";
 import { MODES, type Mode } from "../../../../project/index.ts";
 import { RUN_TOOLS } from "../../../../runs/agent.ts";
+import { messageCount } from "../../../../runs/earlier-messages.ts";
 import { costOf } from "../../../../runs/prices.ts";
 import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
@@ -85,13 +85,11 @@ export const compact: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to summarize yet.`);
-    const { graph } = await conversation.agent();
-    const { values } = await graph.getState({ configurable: { thread_id: thread } });
-    const { messages = [] } = values as { messages?: BaseMessage[] };
-    if (messages.length < 6) return conversation.say(shown`The conversation is short already.`);
-    conversation.compactAt = messages.length;
+    const count = await messageCount(await conversation.agent(), thread);
+    if (count < 6) return conversation.say(shown`The conversation is short already.`);
+    conversation.compactAt = count;
     conversation.say(
-      shown`${messages.length} messages are summarized with your next one; all of them stay in the history.`,
+      shown`${count} messages are summarized with your next one; all of them stay in the history.`,
     );
   },
 };
