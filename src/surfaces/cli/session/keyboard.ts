@@ -11,6 +11,9 @@ const ESCAPE_MS = 40;
 /** What is typed this long before a session ends is not for the shell. */
 const DRAIN_MS = 30;
 
+/** What was typed before the keyboard was open comes at once. */
+const TYPED_AHEAD_MS = 50;
+
 /** Reads keys from a terminal, as long as it is open. */
 export class Keyboard {
   readonly #stdin: Terminal["stdin"];
@@ -18,10 +21,13 @@ export class Keyboard {
   readonly #onKey: (key: Key) => void;
   readonly #decoder = new KeyDecoder();
   #isOpen = false;
+  #isTypedAhead = true;
   #timer: NodeJS.Timeout | undefined;
   readonly #onData = (data: Buffer): void => {
     clearTimeout(this.#timer);
-    this.#emit(this.#decoder.keys(data));
+    // The terminal has made Enter a line feed of what was typed before it was ours.
+    const keys = this.#decoder.keys(data);
+    this.#emit(this.#isTypedAhead ? keys.map(asEnter) : keys);
     if (this.#decoder.isWaiting) {
       this.#timer = setTimeout(() => this.#emit(this.#decoder.flush()), ESCAPE_MS);
     }
@@ -47,6 +53,9 @@ export class Keyboard {
     this.#stdout.write(ON);
     this.#stdin.on("data", this.#onData);
     this.#stdin.resume();
+    setTimeout(() => {
+      this.#isTypedAhead = false;
+    }, TYPED_AHEAD_MS).unref();
     process.on("exit", this.#restore);
   }
 
@@ -74,4 +83,8 @@ export class Keyboard {
   #emit(keys: readonly Key[]): void {
     for (const key of keys) if (this.#isOpen) this.#onKey(key);
   }
+}
+
+function asEnter(key: Key): Key {
+  return key.type === "key" && key.name === "ctrl-j" ? { type: "key", name: "enter" } : key;
 }
