@@ -1,13 +1,13 @@
-import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { isInside } from "../files/inside.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
-import { parseConfig, parseJson, readSettings, type Config } from "./config.ts";
+import { parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
-import { isThere, projectPlaces, userPlaces, type Environment, type UserPlaces } from "./places.ts";
-import { fingerprintOf, Trust } from "./trust.ts";
+import { isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
+import { repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
+import { Trust } from "./trust.ts";
 
 /** A file or folder that was found, and what became of it. */
 export interface ProjectFile {
@@ -20,12 +20,6 @@ export interface ProjectFile {
   says: string;
 }
 
-/**
- * What the user has said of the folder: nothing yet, no, yes, or yes before its settings or servers were changed. `none`
- * where there is no folder, or nothing in it that matters.
- */
-export type TrustState = "none" | "unknown" | "refused" | "trusted" | "changed";
-
 /** What the user and the project they work on have to say to an agent. */
 export interface Project {
   /** The real path of the repository. */
@@ -34,8 +28,8 @@ export interface Project {
   files: ProjectFile[];
   /** The user's settings, and on top those of the project where it is trusted. */
   config: Config;
-  /** Reads all instructions as they are now. Absent where there are none to look for. */
-  instructions?: () => Promise<string>;
+  /** Reads all instructions as they are now. */
+  instructions: () => Promise<string>;
   skills: Skill[];
   /** The servers to start, as in `.mcp.json`; not checked yet. */
   mcp: { mcpServers: Record<string, unknown> };
@@ -81,12 +75,10 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   });
 
   const folders = [ownInstructions, ...(isTrusted ? repository!.instructions : [])];
-  const { files: found } = await readInstructions([ownInstructions, ...(repository?.instructions ?? [])]);
-  for (const { path, folder, note, isUsed } of found) {
-    const isLeftOut = !isTrusted && folder !== ownInstructions;
-    const says = note ?? "in the prompt";
-    files.push(isLeftOut ? untrusted(path, "instructions") : { path, kind: "instructions", isUsed, says });
+  for (const { path, isUsed, note = "in the prompt" } of (await readInstructions(folders)).files) {
+    files.push({ path, kind: "instructions", isUsed, says: note });
   }
+  if (!isTrusted) files.push(...(repository?.texts ?? []).map((path) => untrusted(path, "instructions")));
 
   const ownSkills = [".claude/skills", ".agents/skills"].map((path) => join(user.home, path));
   const skills = await skillsOf(ownSkills, { within: "/", files });
@@ -131,7 +123,7 @@ export async function sayTrust(dir: string, trusted: boolean, env: Environment):
 export async function forgetTrust(dir: string, env: Environment): Promise<string | undefined> {
   const user = userPlaces(env);
   const trust = new Trust(user.trust);
-  const { root } = await projectPlaces(dir, user).catch(() => ({ root: dir }));
+  const { root } = await projectPlaces(dir, user);
   return (await trust.forget(root)) ? root : undefined;
 }
 
@@ -148,47 +140,6 @@ const WHY: Record<TrustState, string> = {
   changed: "left out: changed since the folder was trusted (look at it, then holdfast trust)",
   trusted: "used",
 };
-
-/** What there is of a project in a repository, not read yet, and what the user has said of it. */
-async function repositoryOf(dir: string, user: UserPlaces) {
-  const { root, folders } = await projectPlaces(dir, user);
-  const within = async (path: string): Promise<SettingsFile | undefined> => {
-    const real = await realpath(path).catch(() => undefined);
-    return real !== undefined && isInside(real, root) ? settingsAt(path) : undefined;
-  };
-  const config = await within(join(root, ".holdfast", "config.json"));
-  const mcp = await within(join(root, ".mcp.json"));
-  const instructions = folders.map((path): InstructionFolder => ({ path, within: root, shownFrom: root }));
-  const candidates = folders.flatMap((path) => [join(path, ".claude/skills"), join(path, ".agents/skills")]);
-  const skills = (
-    await Promise.all(candidates.map(async (path) => ((await isThere(path)) ? [path] : [])))
-  ).flat();
-  const fingerprint = fingerprintOf([config, mcp]);
-  const { files } = await readInstructions(instructions);
-  const hasAny = [config, mcp, ...skills, ...files].some((one) => one !== undefined);
-  const trust = new Trust(user.trust);
-  const said = hasAny ? await trust.of(root) : undefined;
-  const state: TrustState = !hasAny
-    ? "none"
-    : said === undefined
-      ? "unknown"
-      : !said.trusted
-        ? "refused"
-        : said.fingerprint === fingerprint
-          ? "trusted"
-          : "changed";
-  return { root, config, mcp, instructions, skills, state, accept: () => trust.say(root, true, fingerprint) };
-}
-
-/** A file of settings as it was read, once: what is used is what the user said yes to. */
-interface SettingsFile {
-  path: string;
-  read: Awaited<ReturnType<typeof readSettings>>;
-}
-
-async function settingsAt(path: string): Promise<SettingsFile> {
-  return { path, read: await readSettings(path) };
-}
 
 function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
   if ("note" in read) {
@@ -252,3 +203,4 @@ async function skillsOf(
 }
 
 export { MODES, type Config, type Mode } from "./config.ts";
+export type { TrustState } from "./repository.ts";

@@ -23,7 +23,6 @@ export interface InstructionFolder {
 
 export interface FoundInstructions {
   path: string;
-  folder: InstructionFolder;
   /** What to know of it; it may have been left out for it. */
   note?: string;
   isUsed: boolean;
@@ -46,7 +45,7 @@ export async function readInstructions(
       if (!(await lstat(path).catch(() => undefined))) continue;
       const read = await readWithin(path, folder.within, left);
       if ("note" in read) {
-        found.push({ path, folder, note: read.note, isUsed: false });
+        found.push({ path, note: read.note, isUsed: false });
         continue;
       }
       const shown = join(folder.shownAs ?? "", relative(folder.shownFrom, path));
@@ -63,7 +62,7 @@ export async function readInstructions(
         : isCut
           ? `${isUsed ? "was cut" : "was left out"}: ${TOGETHER}`
           : undefined;
-      found.push({ path, folder, isUsed, ...(note !== undefined && { note }) });
+      found.push({ path, isUsed, ...(note !== undefined && { note }) });
       break;
     }
     files.unshift(...found);
@@ -75,7 +74,7 @@ async function readWithin(path: string, within: string | undefined, limit: numbe
   if (within !== undefined) {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return { note: "cannot be read" };
-    if (!isInside(real, within)) return { note: `leads out of ${within}` };
+    return isInside(real, within) ? readText(real, limit) : { note: `leads out of ${within}` };
   }
   return readText(path, limit);
 }

@@ -40,7 +40,7 @@ export interface ProjectPlaces {
 
 /** A home folder that is a repository, as for settings, is not what somebody works on. */
 export async function projectPlaces(dir: string, { home }: Pick<UserPlaces, "home">): Promise<ProjectPlaces> {
-  const here = await realpath(dir);
+  const here = await realpath(dir).catch(() => dir);
   const above = await realpath(home).catch(() => home);
   const folders = [here];
   for (let at = here; at !== above && dirname(at) !== at; at = dirname(at)) {

@@ -36,18 +36,8 @@ export function compileRule(text: string): Rule {
     return { text, names: isTool, isNarrow: false, allows: matches, catches: matches };
   }
   const isText = wildcard(pattern);
-  if (name.endsWith("_file")) compileRules([{ effect: "deny", paths: pattern }]);
-  const paths = pattern.startsWith("/") ? pattern : `/${pattern}`;
-  const covers = (effect: "allow" | "deny", path: string): boolean => {
-    const parsed = parsePath(path);
-    // What cannot be read as a path is refused by the tool.
-    if (!parsed.ok) return false;
-    // What is denied is denied in every spelling of it.
-    const rules = effect === "deny" ? [] : [{ effect: "deny" as const, paths: "/**" }];
-    return (
-      compileRules([{ effect, paths }, ...rules]).check("write", parsed.path).allowed === (effect === "allow")
-    );
-  };
+  // A command is no path, and may have anything in it.
+  const files = name === "execute" ? undefined : compileFiles(pattern);
   return {
     text,
     names: isTool,
@@ -55,13 +45,32 @@ export function compileRule(text: string): Rule {
     allows: ({ tool, command, path, about }) => {
       if (!isTool(tool)) return false;
       if (command !== undefined) return partsOf(command)?.every(isText) ?? false;
-      return path === undefined ? about !== undefined && isText(about) : covers("allow", path);
+      return path === undefined ? about !== undefined && isText(about) : (files?.are(path) ?? false);
     },
     catches: ({ tool, command, path, about }) => {
       if (!isTool(tool)) return false;
       if (command !== undefined) return [command, ...command.split(OPERATORS)].map(bare).some(isText);
-      return path === undefined ? about !== undefined && isText(about) : covers("deny", path);
+      return path === undefined ? about !== undefined && isText(about) : (files?.mayBe(path) ?? false);
     },
+  };
+}
+
+/** Whether a path fits a glob from the root: as it is spelled, or in any spelling that some file system takes for it. */
+function compileFiles(pattern: string) {
+  const paths = pattern.startsWith("/") ? pattern : `/${pattern}`;
+  const exact = compileRules([
+    { effect: "allow", paths },
+    { effect: "deny", paths: "/**" },
+  ]);
+  const loose = compileRules([{ effect: "deny", paths }]);
+  // What cannot be read as a path is refused by the tool.
+  const fits = (raw: string, test: (path: string) => boolean): boolean => {
+    const parsed = parsePath(raw);
+    return parsed.ok && test(parsed.path);
+  };
+  return {
+    are: (raw: string): boolean => fits(raw, (path) => exact.check("write", path).allowed),
+    mayBe: (raw: string): boolean => fits(raw, (path) => !loose.check("write", path).allowed),
   };
 }
 

@@ -32,7 +32,7 @@ const OWN_FOLDER = "/.holdfast";
 export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
 
 /** What of a project an agent is built with. */
-export type RunProject = Pick<Project, "config" | "instructions" | "skills">;
+export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
 
 /** The agent of a thread: a graph with a checkpointer, and how it is run. */
 export interface RunAgent {
@@ -115,7 +115,7 @@ export function createRunAgent({
       canAsk: canAsk || mode === undefined,
     }),
     tools,
-    ...(project?.instructions && { instructions: [project.instructions] }),
+    instructions: project ? [project.instructions] : [],
     skills: project?.skills ?? [],
     ...directory(settings, project?.config),
     ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),

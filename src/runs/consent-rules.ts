@@ -66,10 +66,13 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
       return found === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
     },
   };
-  const isConcerned = (tool: string): boolean =>
-    (!reading.includes(tool) && tool !== "task") ||
-    (mode === "plan" && tool === "task") ||
-    [...ask, ...deny].some(({ names }) => names(tool));
+  // What is named here is looked up in the thread before it is run: no more than may be asked for or refused.
+  const isConcerned = (tool: string): boolean => {
+    if ([...ask, ...deny].some(({ names }) => names(tool))) return true;
+    if (mode === "auto" || reading.includes(tool)) return false;
+    if (tool === "task") return mode === "plan";
+    return mode !== "edits" || !WRITING.includes(tool) || options.dir !== undefined;
+  };
   return Object.fromEntries(tools.filter(isConcerned).map((tool) => [tool, rule]));
 }
 

@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Config } from "../project/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
-import { createRunAgent } from "./agent.ts";
+import { createRunAgent, RUN_TOOLS } from "./agent.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
+import { consentRules } from "./consent-rules.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 
 let dir: string;
@@ -42,7 +43,7 @@ async function play(
     settings: { ...DEFAULT_SETTINGS, plan: false, model: "scripted", dir, shell: true, ...settings },
     model,
     checkpointer: new MemorySaver(),
-    project: { config, skills: [] },
+    project: { config, skills: [], instructions: async () => "", mcp: { mcpServers: {} } },
     tools: [search, post],
     ...(canAsk !== undefined && { canAsk }),
   });
@@ -90,6 +91,24 @@ describe("a mode", () => {
       "execute",
     ]);
     expect((await play([run("true"), "ok"], { settings: { trusted: true } })).asked).toEqual([]);
+  });
+
+  it("leaves alone what it does not ask for: nothing of it is looked up before a call", async () => {
+    const names = (mode: "edits" | "auto" | "plan", folder?: string): string[] =>
+      Object.keys(
+        consentRules({
+          mode,
+          rules: {},
+          tools: [...RUN_TOOLS, "post"],
+          reading: ["ls", "read_file", "glob", "grep"],
+          dir: folder,
+          canAsk: true,
+        }),
+      );
+    expect(names("auto", dir)).toEqual([]);
+    expect(names("edits")).toEqual(["execute", "post"]);
+    expect(names("edits", dir)).toEqual(["write_file", "edit_file", "delete_file", "execute", "post"]);
+    expect(names("plan")).toEqual(["write_file", "edit_file", "delete_file", "execute", "task", "post"]);
   });
 
   it("asks for what other programs run for the user, except auto", async () => {

@@ -21,6 +21,8 @@ describe("what other programs run for the user", () => {
     "/.holdfast/config.json",
     "/.husky/pre-commit",
     "/.bashrc",
+    "/.config/holdfast/config.json",
+    "/u/.local/state/Holdfast/trust.json",
   ])("%j is among it", (path) => {
     expect(isRunForUser(path)).toBe(true);
   });

@@ -41,8 +41,16 @@ const FILES = new Set([
   ".direnvrc",
 ]);
 
+/** Where Holdfast keeps what its user has said, in a home folder: settings, and which folders are trusted. */
+const OWN = ["/.config/holdfast/", "/.local/state/holdfast/", "/application support/holdfast/"];
+
 /** Whether other programs run or obey a file for the user, so that writing it is running code. However it is spelled. */
 export function isRunForUser(path: string): boolean {
   const segments = posix.normalize(path.replaceAll("\\", "/")).split("/").map(foldName);
-  return segments.some((segment) => FOLDERS.has(segment)) || FILES.has(segments.at(-1) ?? "");
+  const whole = `/${segments.join("/")}/`;
+  return (
+    segments.some((segment) => FOLDERS.has(segment)) ||
+    FILES.has(segments.at(-1) ?? "") ||
+    OWN.some((folder) => whole.includes(folder))
+  );
 }

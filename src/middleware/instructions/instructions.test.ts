@@ -7,6 +7,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
 import type { DeepAgentOptions } from "../../deep/options.ts";
+import { stateFiles } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
 import { readText } from "./read-text.ts";
@@ -123,6 +124,23 @@ describe("instructions", () => {
     expect(system.match(/ä/g)).toHaveLength((32_768 - "Be brief.".length - 1) / 2);
     expect(system).not.toContain("never read");
     expect(system).not.toContain("\uFFFD");
+  });
+
+  it("take no graph step, nor do skills, also when they change", async () => {
+    const steps = async (options: Options): Promise<number> => {
+      writeFileSync(file, "Use tabs.");
+      const checkpointer = new MemorySaver();
+      const script: Step[] = [
+        callTool("ls"),
+        () => (writeFileSync(file, "Use spaces."), callTool("ls")),
+        "ok",
+      ];
+      const { agent } = agentOf(script, { ...options, checkpointer });
+      await agent.invoke(say("go"), { configurable: { thread_id: "t" } });
+      return Object.keys(checkpointer.storage["t"]![""]!).length;
+    };
+    const files = stateFiles({ "/a/SKILL.md": "---\nname: a\ndescription: b\n---\n" });
+    expect(await steps({ instructions: [{ file }], skills: [files] })).toBe(await steps({}));
   });
 
   it("write nothing into a thread that has none, and only once into one that has", async () => {

@@ -5,6 +5,9 @@ import type { PlacedSkill, Skill, SkillSource } from "./skill.ts";
 /** Where skills are found that have no folder of their own. */
 const FOLDER = "/.skills";
 
+/** A path that says nothing but where something is: it stands in the prompt. */
+const PLAIN = /^\/[\p{L}\p{N}_/.,:@%+ -]+$/u;
+
 export interface LibraryOptions {
   /** Where all of them are found. */
   folder?: string | undefined;
@@ -38,6 +41,6 @@ export class SkillLibrary {
   #placeOf({ name, folder }: Skill): string {
     const { folder: given, onHost } = this.#options;
     if (given !== undefined) return pathIn(given, name);
-    return onHost && folder?.startsWith("/") ? folder : pathIn(FOLDER, name);
+    return onHost && folder !== undefined && PLAIN.test(folder) ? folder : pathIn(FOLDER, name);
   }
 }

@@ -2,6 +2,7 @@ import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent, type RunProject } from "../agent.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
+import { projectTools } from "../project.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
 import type { HostedGraph } from "./graphs.ts";
@@ -33,12 +34,15 @@ export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: Threa
       const model = await modelOf(wanted.model);
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+      const project = await projectOf?.(settings);
+      const tools = project && (await projectTools(project));
       return {
         agent: createRunAgent({
           settings,
           model: model.model,
           checkpointer: saver,
-          project: await projectOf?.(settings),
+          project,
+          ...(tools && { tools }),
         }),
         model,
         settings,

@@ -330,7 +330,7 @@ function agentOptions<T>(args: Argv<T>) {
     .option("yes", {
       type: "boolean",
       alias: "y",
-      describe: "Give consent to everything: --mode auto, and no rule asks",
+      describe: "The same as --mode auto, and forgets what --ask has asked for",
     });
 }
 

@@ -120,6 +120,12 @@ describe("a project that nobody has said yes to", () => {
     expect(await holdfast(["trust", ".", "--revoke"])).toMatchObject({ code: 2 });
   });
 
+  it("is trusted only where there is one", async () => {
+    const { code, err } = await holdfast(["run", "--trust-project", "Go"]);
+    expect(code).toBe(2);
+    expect(err).toContain("--trust-project is about a directory: add --dir");
+  });
+
   it("is trusted by a command of its own, which says what that means", async () => {
     const { out } = await holdfast(["trust", "."]);
     expect(out).toContain(`${folder}/.holdfast/config.json: sets mode, deny\n`);

@@ -1,11 +1,12 @@
 import { relative } from "node:path";
+import { HarnessError } from "../../errors.ts";
 import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
 import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
 import { shortList } from "./threads.ts";
-import { asTyped } from "./wording.ts";
+import { asTyped, quoted } from "./wording.ts";
 
 export interface ProjectFlags {
   /** `--no-project` is false. */
@@ -29,6 +30,12 @@ export async function projectFor(
   output: OutputFlags,
 ): Promise<ProjectOfRun> {
   const { env } = terminal;
+  if (trustProject && dir === undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--trust-project is about a directory: add --dir, such as --dir .",
+    );
+  }
   const found = await withAllowed(
     await openProject({ dir, env, use: trustProject ? "trust" : use }),
     dir,
@@ -37,7 +44,8 @@ export async function projectFor(
   const isOpen = found.trust === "unknown" || found.trust === "changed";
   if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
   const answer = await askTrust(found, terminal);
-  if (answer === undefined) return withNotice(found, terminal);
+  // Who does not want what has changed still trusts the rest, and is asked again.
+  if (answer === undefined || (!answer && found.trust === "changed")) return withNotice(found, terminal);
   await sayTrust(dir, answer, env);
   return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
 }
@@ -90,7 +98,9 @@ function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
   const lines = [
     ...(reason === undefined
       ? []
-      : [`Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${project.root ?? "."}`]),
+      : [
+          `Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${quoted(project.root ?? ".")}`,
+        ]),
     ...(odd > 0 ? [`Not everything in the project's files can be used: see holdfast doctor`] : []),
   ];
   return { project, ...(lines.length > 0 && { notice: asTyped(`${lines.join(". ")}.`, env) }) };

@@ -1,0 +1,75 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { isInside } from "../files/inside.ts";
+import { readSettings } from "./config.ts";
+import { readInstructions, type InstructionFolder } from "./instructions.ts";
+import { isThere, projectPlaces, type UserPlaces } from "./places.ts";
+import { fingerprintOf, Trust } from "./trust.ts";
+
+/**
+ * What the user has said of a folder: nothing yet, no, yes, or yes before its settings or servers were changed. `none`
+ * where there is no folder, or nothing in it that matters.
+ */
+export type TrustState = "none" | "unknown" | "refused" | "trusted" | "changed";
+
+/** A file of settings as it was read, once: what is used is what the user said yes to. */
+export interface SettingsFile {
+  path: string;
+  read: Awaited<ReturnType<typeof readSettings>>;
+}
+
+export async function settingsAt(path: string): Promise<SettingsFile> {
+  return { path, read: await readSettings(path) };
+}
+
+/** What there is of a project in a repository, not used yet, and what the user has said of it. */
+export interface Repository {
+  /** Its real path. */
+  root: string;
+  config: SettingsFile | undefined;
+  mcp: SettingsFile | undefined;
+  /** The folders that instructions are looked for in, and the files that are there now. */
+  instructions: InstructionFolder[];
+  texts: string[];
+  /** The folders with skills. */
+  skills: string[];
+  state: TrustState;
+  /** Keeps that the user says yes to what is there now. */
+  accept: () => Promise<void>;
+}
+
+export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repository> {
+  const { root, folders } = await projectPlaces(dir, user);
+  const config = await settingsIn(root, ".holdfast/config.json");
+  const mcp = await settingsIn(root, ".mcp.json");
+  const instructions = folders.map((path): InstructionFolder => ({ path, within: root, shownFrom: root }));
+  const texts = (await readInstructions(instructions)).files.map(({ path }) => path);
+  const skills: string[] = [];
+  for (const path of folders.flatMap((one) => [join(one, ".claude/skills"), join(one, ".agents/skills")])) {
+    if (await isThere(path)) skills.push(path);
+  }
+  const trust = new Trust(user.trust);
+  const fingerprint = fingerprintOf([config, mcp]);
+  const said = await trust.of(root);
+  const isSame = said?.fingerprint === fingerprint || (!config && !mcp);
+  const hasAny = config !== undefined || mcp !== undefined || texts.length > 0 || skills.length > 0;
+  const answer = said === undefined ? "unknown" : !said.trusted ? "refused" : isSame ? "trusted" : "changed";
+  return {
+    root,
+    config,
+    mcp,
+    instructions,
+    texts,
+    skills,
+    state: hasAny ? answer : "none",
+    accept: () => trust.say(root, true, fingerprint),
+  };
+}
+
+/** Undefined where there is no such file. One that a link leads out of the repository for is not read. */
+async function settingsIn(root: string, name: string): Promise<SettingsFile | undefined> {
+  const path = join(root, name);
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined) return undefined;
+  return isInside(real, root) ? settingsAt(path) : { path, read: { note: `leads out of ${root}` } };
+}
