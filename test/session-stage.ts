@@ -69,6 +69,7 @@ export class SessionStage {
       files: [],
       config: {},
       skills: [],
+      instructions: async () => "",
       mcp: { mcpServers: {} },
     };
     const face = new LiveFace({

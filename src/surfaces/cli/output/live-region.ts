@@ -68,42 +68,43 @@ export class LiveRegion {
     );
   }
 
+  /** Makes of what is drawn what is wanted: rows are moved where there are more or fewer, and changed where they differ. */
   #pushed(scrolled: readonly Harmless[], next: readonly Harmless[]): Harmless {
+    const wanted = [...scrolled, ...next];
     const parts: Harmless[] = [];
-    if (scrolled.length > 0) {
-      const count = scrolled.length;
-      const bottom = this.#lines.length - 1;
-      // The screen scrolls by so many rows; as many are made free above the region, which so stays where it is.
-      parts.push(
-        this.#moved({ row: bottom, column: 0 }),
-        shown`${joined(
-          Array.from({ length: count }, () => shown`\n`),
-          "",
-        )}`,
-      );
-      parts.push(shown`\r${ESC}${bottom + count}A${ESC}${count}L${joined(scrolled, "\n")}\n`);
-      this.#cursor = { row: 0, column: 0 };
-    }
-    const old = this.#lines;
-    const both = Math.min(old.length, next.length);
-    for (let row = 0; row < both; row++) {
-      const [was, line] = [old[row]!, next[row]!];
+    const rows = this.#moveRows(wanted, parts);
+    for (const [row, line] of wanted.entries()) {
+      const was = rows[row]!;
       if (was === line) continue;
       const { length, column } = unchangedFront(was, line);
-      const rest = part(line, length);
       // What only became longer has nothing behind it to take away.
       const clear = length === was.length ? shown`` : shown`${ESC}K`;
-      parts.push(this.#moved({ row, column }), NO_WRAP, rest, clear, WRAP);
+      parts.push(this.#moved({ row, column }), NO_WRAP, part(line, length), clear, WRAP);
       this.#cursor = { row, column: stringWidth(line) };
     }
-    if (next.length > old.length) {
-      const more = joined(next.slice(old.length), "\n");
-      parts.push(this.#moved({ row: old.length - 1, column: 0 }), shown`\n${NO_WRAP}${more}${WRAP}`);
-      this.#cursor = { row: next.length - 1, column: stringWidth(next.at(-1)!) };
-    } else if (next.length < old.length) {
-      parts.push(this.#moved({ row: next.length, column: 0 }), shown`${ESC}J`);
-    }
+    // What has scrolled is not ours any more.
+    this.#cursor = { ...this.#cursor, row: this.#cursor.row - scrolled.length };
     return joined(parts, "");
+  }
+
+  /** Makes room, or takes it away, where the rows begin to differ. Gives back what is drawn then. */
+  #moveRows(wanted: readonly Harmless[], parts: Harmless[]): readonly Harmless[] {
+    const drawn = this.#lines;
+    const more = wanted.length - drawn.length;
+    if (more === 0) return drawn;
+    const same = drawn.findIndex((line, at) => line === "" || !wanted[at]?.startsWith(line));
+    const at = same < 0 ? drawn.length : Math.min(same, wanted.length);
+    if (more < 0) {
+      parts.push(this.#moved({ row: at, column: 0 }), shown`${ESC}${-more}M`);
+      return [...drawn.slice(0, at), ...drawn.slice(at - more)];
+    }
+    const bottom = drawn.length - 1;
+    const room = Array.from({ length: more }, () => shown``);
+    // At the bottom of the screen this scrolls it, and the rows below the place go back to where they were.
+    parts.push(this.#moved({ row: bottom, column: 0 }), joined([...room, shown``], "\n"));
+    this.#cursor = { row: bottom + more, column: 0 };
+    if (at <= bottom) parts.push(this.#moved({ row: at, column: 0 }), shown`${ESC}${more}L`);
+    return [...drawn.slice(0, at), ...room, ...drawn.slice(at)];
   }
 
   /** Takes the region away and writes everything. */
