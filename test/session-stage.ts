@@ -93,7 +93,7 @@ export class SessionStage {
       thread,
       modelNamed: () => Promise.resolve(model),
     });
-    this.done = this.session.run().finally(() => face.close());
+    this.done = this.session.run().then(() => face.close());
   }
 
   type(keys: string): void {

@@ -109,4 +109,5 @@ it("is suspended by Ctrl-Z and comes back with what was typed", async () => {
   await screen.see(IDLE);
   screen.type(CTRL_D);
   await screen.see(/shell\$ *$/);
+  expect(screen.hasCursor).toBe(true);
 });

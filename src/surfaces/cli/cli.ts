@@ -28,10 +28,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.done;
   }
   let exitCode: number = EXIT.done;
-  const words = withCommand(args, terminal);
+  const line = withCommand(args, terminal);
   // What is typed before a session is ready is for the session: not echoed, not changed.
-  if (words[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
-  const parser = createParser(markLiterals(words), {
+  if (line[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
+  const parser = createParser(markLiterals(line), {
     terminal,
     onExit: (code) => {
       exitCode = code;

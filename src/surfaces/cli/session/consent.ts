@@ -10,7 +10,6 @@ import { MAIN, ownerName } from "../../../runs/view.ts";
 import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, questionLines } from "../output/lines.ts";
-import type { Paint } from "../output/paint.ts";
 import { planItems, planText } from "../plan-text.ts";
 import { argumentLines, callText, changeLines } from "./call-lines.ts";
 import type { Conversation } from "./conversation.ts";

@@ -40,7 +40,7 @@ export function blockRows(block: Token, options: MarkdownOptions): Harmless[] {
     case "heading": {
       const { depth, text } = block as Tokens.Heading;
       const style = depth < 3 ? (["bold", "underline"] as const) : ("bold" as const);
-      return wrapped(inlineText(text, paint), columns).map((row) => paint([...[style].flat()], row));
+      return wrapped(inlineText(text, paint), columns).map((row) => paint([style].flat(), row));
     }
     case "code":
       return codeRows((block as Tokens.Code).text, options);

@@ -145,7 +145,7 @@ describe("a session", () => {
     await stage.done;
     const other = await open([]);
     other.type("\u0004");
-    await other.done;
+    await expect(other.done).resolves.toBeUndefined();
   });
 
   it("gives a paste of 5,000 lines to the model as one message, whole", async () => {
@@ -165,6 +165,7 @@ describe("a session", () => {
     const other = await open([]);
     other.type(UP);
     await other.see(/> remember me/);
+    expect(other.model.requests).toHaveLength(0);
   });
 
   it("completes commands and files", async () => {
@@ -242,6 +243,7 @@ describe("consent in a session", () => {
     stage.type("1");
     await stage.see(/✓ write a\.txt/);
     stage.type(UP);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
   });
 
   it("the mode changes with a key, also while the agent works", async () => {
@@ -337,6 +339,7 @@ describe("commands of a session", () => {
     await stage.see(IDLE);
     stage.type(`/plan${ENTER}`);
     await stage.see(/\[ \] 2 Plant roses/);
+    expect(stage.all()).not.toContain("it has moved on");
   });
 
   it("/export writes the conversation, /cost says what it took, Ctrl-O shows the last call", async () => {

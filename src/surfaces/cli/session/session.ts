@@ -299,18 +299,20 @@ export class Session implements Conversation {
     if (!turn) return;
     for (const queued of this.#queue.filter(({ text, isOnItsWay }) => !isOnItsWay && !text.startsWith("/"))) {
       queued.isOnItsWay = true;
-      void turn.edits.say(queued.text).then(
-        () => {
-          this.#queue.splice(this.#queue.indexOf(queued), 1);
-          this.say(...echoOf(queued.text, this.paint));
-          this.#showStatus();
-        },
-        () => {
-          queued.isOnItsWay = false;
-          this.#showStatus();
-          this.#wake();
-        },
-      );
+      void this.#handOver(queued, turn.edits);
+    }
+    this.#showStatus();
+  }
+
+  async #handOver(queued: Queued, edits: PlanEdits): Promise<void> {
+    try {
+      await edits.say(queued.text);
+      this.#queue.splice(this.#queue.indexOf(queued), 1);
+      this.say(...echoOf(queued.text, this.paint));
+    } catch {
+      // No model call was to come: it is the next message.
+      queued.isOnItsWay = false;
+      this.#wake();
     }
     this.#showStatus();
   }
