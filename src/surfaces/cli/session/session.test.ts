@@ -246,6 +246,22 @@ describe("consent in a session", () => {
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
   });
 
+  it("what a rule asks for, and files that others run, are asked for also after the mode was changed", async () => {
+    const first = held([write("/a.txt", "a"), write("/.envrc", "x")]);
+    const stage = await open([first.step, "Written."], { settings: { ask: ["write_file(/a.txt)"] } });
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(SHIFT_TAB);
+    await stage.see(/edits \(shift-tab\)/);
+    first.go();
+    await stage.see(/Allow it\?/);
+    stage.type("1");
+    await stage.see(/write \.envrc[^]*Allow it\?/);
+    expect(() => readFileSync(join(home, ".envrc"))).toThrow("ENOENT");
+    stage.type("1");
+    await stage.see(/Written\./);
+  });
+
   it("the mode changes with a key, also while the agent works", async () => {
     const first = held(write("/a.txt", "a"));
     const stage = await open([first.step, "Written."]);

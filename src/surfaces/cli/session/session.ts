@@ -12,6 +12,7 @@ import { KeptCopies } from "../../../runs/kept-copies.ts";
 import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
 import { projectTools } from "../../../runs/project.ts";
+import { isRunForUser } from "../../../runs/run-for-user.ts";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -164,9 +165,12 @@ export class Session implements Conversation {
 
   /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
   agreesTo(call: RuledCall): boolean {
-    if (this.mode === "auto") return true;
+    const always = [...(this.project.config.ask ?? []), ...this.settings.ask].map(compileRule);
+    // Those are asked for in every mode, whatever else is allowed.
+    if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
     const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
-    if (isWrite && this.#turnMode === "ask" && this.mode === "edits") return true;
+    if (this.mode !== this.#turnMode && (this.mode === "auto" || (this.mode === "edits" && isWrite)))
+      return true;
     const fresh = (this.project.config.allow ?? []).slice(this.#turnRules);
     return fresh.some((rule) => compileRule(rule).allows(call));
   }
