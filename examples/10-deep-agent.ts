@@ -12,6 +12,8 @@ const lead = new ScriptedModel([
     callTool("write_todos", { todos: ["Write about kelp", "Correct it"] }),
     callTool("task", { description: "Write /kelp.md", subagent_type: "writer", todo_id: "1" }),
   ],
+  // Somebody else has written it: it is read before it is changed.
+  callTool("read_file", { file_path: "/kelp.md" }),
   [
     callTool("edit_file", { file_path: "/kelp.md", old_string: "holds fast", new_string: "has a holdfast" }),
     callTool("update_todos", { done: "2" }),

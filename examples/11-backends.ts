@@ -14,6 +14,7 @@ await writeFile(join(folder, "config.json"), '{ "port": 80 }');
 const store = new InMemoryStore();
 
 const model = new ScriptedModel([
+  callTool("read_file", { file_path: "/config.json" }),
   callTool("edit_file", { file_path: "/config.json", old_string: "80", new_string: "8080" }),
   callTool("write_file", { file_path: "/memories/ports.md", content: "80 was taken." }),
   callTool("read_file", { file_path: "/../../etc/passwd" }),

@@ -1,7 +1,8 @@
 // Installs the locked dependencies when they are missing or older than the lock file, and in CI what tests need besides.
-import { execSync, spawnSync } from "node:child_process";
+import { execSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { installBrowser } from "./browser.mjs";
+import { installBubblewrap } from "./bubblewrap.mjs";
 
 const modified = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
@@ -10,14 +11,8 @@ if (modified("node_modules/.package-lock.json") < modified("package-lock.json"))
   execSync("npm ci --include=dev --no-audit --no-fund", { stdio: "inherit" });
 }
 
-// The tests of isolated commands; elsewhere they run where it is installed.
-const isMissing = () => spawnSync("bwrap", ["--version"], { stdio: "ignore" }).error !== undefined;
-if (process.env.CI && process.platform === "linux" && process.getuid?.() === 0 && isMissing()) {
-  console.log("Installing bubblewrap (apt-get)");
-  execSync("apt-get update -qq && apt-get install -y -qq bubblewrap", {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+// The tests of isolated commands and of the page; elsewhere they run where there is what they need.
+if (process.env.CI) {
+  installBubblewrap();
+  installBrowser();
 }
-
-// The tests of the page; elsewhere they run where there is a browser.
-if (process.env.CI) installBrowser();

@@ -3,7 +3,7 @@ import { parseSync, Visitor } from "oxc-parser";
 
 const engine = ["errors", "plan"];
 const stores = [...engine, "files", "storage"];
-const agents = [...stores, "middleware", "subagents", "models"];
+const agents = [...stores, "middleware", "subagents", "models", "mcp", "web"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
 const surface = [...harnesses, "project", "runs", "node:*"];
@@ -13,11 +13,22 @@ const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-wid
 const LAYERS: Record<string, string[]> = {
   errors: [],
   plan: ["errors", "zod", "jsonrepair"],
-  files: [...engine, ...langchain, "diff", "ignore", "minimatch", "p-limit", "re2js"],
+  files: [
+    ...engine,
+    ...langchain,
+    "@anthropic-ai/sandbox-runtime",
+    "diff",
+    "ignore",
+    "minimatch",
+    "p-limit",
+    "re2js",
+  ],
   storage: [...engine, ...langchain, "libsql"],
   models: ["errors", ...langchain],
   middleware: [...stores, "models", ...langchain, "yaml"],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
+  mcp: [...stores, "middleware", ...langchain, "@modelcontextprotocol/client"],
+  web: [...engine, "middleware", ...langchain, "htmlparser2"],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
   project: [...stores, "middleware", "zod", "node:*"],

@@ -58,6 +58,27 @@ describe("the research example on the offline model", () => {
     for (const section of sectionsOf(report)) expect(section).toMatch(/\[\d+\]/);
   });
 
+  it("reads the pages that it quotes from, and asks the library by MCP", async () => {
+    const script = `
+      import { createResearchAgent } from "./${folder}/agent.ts";
+      import { OfflineModel } from "./${folder}/offline.ts";
+      import { servePages } from "./${folder}/pages.ts";
+      const { origin, close } = await servePages();
+      const agent = createResearchAgent({ model: new OfflineModel(), env: {}, pages: origin });
+      const input = { messages: [{ role: "user", content: "How fast does giant kelp grow?" }] };
+      for await (const [, { messages = [] }] of await agent.stream(input, { streamMode: "values", subgraphs: true })) {
+        const last = messages.at(-1);
+        if (last?.type === "tool") console.log(last.name, last.status, last.text.replaceAll(origin, "ORIGIN").slice(0, 100));
+      }
+      close();`;
+    const { stdout, stderr } = await start(["--input-type=module", "-e", script], { cwd: "." });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/web_fetch \w+ <external_data source="ORIGIN\/documents\/[\w-]+\.md">/);
+    expect(stdout).toMatch(
+      /mcp__library__list_directory success <external_data source="MCP server library">/,
+    );
+  });
+
   it("plans, researches in parallel and completes every item", () => {
     const lines = [...run.stdout.matchAll(/^ {2}researcher for #\d (starts|is done)$/gm)];
     const events = lines.map(([, what]) => what);

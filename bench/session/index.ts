@@ -43,14 +43,15 @@ async function streamed(tokens: number) {
   const screen = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true, convertEol: true });
   let [frames, bytes, whole] = [0, 0, 0];
   let written = Promise.resolve();
+  const drawn = async (before: Promise<void>, text: string): Promise<void> => {
+    await before;
+    await new Promise<void>((resolve) => screen.write(text, resolve));
+    whole += screenBytes(screen);
+  };
   const write = (text: string): void => {
     frames += 1;
     bytes += Buffer.byteLength(text);
-    written = written
-      .then(() => new Promise((resolve) => screen.write(text, resolve)))
-      .then(() => {
-        whole += screenBytes(screen);
-      });
+    written = drawn(written, text);
   };
   const stdout = Object.assign(new EventEmitter(), { columns: COLUMNS, rows: ROWS, isTTY: true, write });
   const face = new LiveFace({

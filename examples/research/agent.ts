@@ -6,6 +6,8 @@ import {
   type ChosenModel,
   type DeepAgentOptions,
 } from "holdfast";
+import { webTools } from "holdfast/web";
+import { LIBRARY } from "./library.ts";
 import { OfflineModel } from "./offline.ts";
 import { CRITIQUE_PROMPT, LEAD_PROMPT, RESEARCHER_PROMPT } from "./research.prompt.ts";
 import { searchTool } from "./search.ts";
@@ -16,28 +18,33 @@ export interface ResearchOptions extends Pick<DeepAgentOptions, "checkpointer" |
   model: BaseChatModel;
   /** Where `TAVILY_API_KEY` is looked up. Default `process.env`. */
   env?: Environment;
+  /** The origin of a server on this machine that the documents are pages of. */
+  pages?: string;
 }
 
 /** A research lead with two kinds of helpers. */
-export function createResearchAgent({ model, env = process.env, ...persistence }: ResearchOptions) {
+export function createResearchAgent({ model, env = process.env, pages, ...persistence }: ResearchOptions) {
   const agent = createDeepAgent({
     ...persistence,
     model,
     name: "research",
     systemPrompt: LEAD_PROMPT,
+    mcp: LIBRARY,
     subagents: [
       {
         name: "researcher",
         description: "looks into one part of the question and returns quotations with their sources",
         systemPrompt: RESEARCHER_PROMPT,
-        tools: [searchTool(env)],
+        tools: [
+          searchTool(env, { pages }),
+          ...webTools({ search: false, ...(pages !== undefined && { allow: ["*", pages] }) }),
+        ],
         plan: false,
       },
       {
         name: "critique",
         description: "reviews a report against the findings and returns a list of points",
         systemPrompt: CRITIQUE_PROMPT,
-        tools: [],
         plan: false,
       },
     ],

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { explainModelError, isPlanChangeEvent, isSubagentEvent, type SubagentEvent } from "holdfast";
 import { createResearchAgent, researchModel } from "./agent.ts";
+import { servePages } from "./pages.ts";
 import { PlanLog } from "./plan-log.ts";
 import { searchNotice } from "./search.ts";
 
@@ -21,7 +22,8 @@ export async function research({ question, out, signal }: ResearchJob): Promise<
   for (const line of [notice, searchNotice(process.env)]) if (line) console.log(line);
   await mkdir(out, { recursive: true });
 
-  const agent = createResearchAgent({ model: chosen.model });
+  const pages = await servePages();
+  const agent = createResearchAgent({ model: chosen.model, pages: pages.origin });
   const plan = new PlanLog();
   let files: Record<string, string> = {};
   try {
@@ -42,6 +44,8 @@ export async function research({ question, out, signal }: ResearchJob): Promise<
     }
   } catch (error) {
     throw new Error(explainModelError(error, chosen), { cause: error });
+  } finally {
+    pages.close();
   }
   console.log(`\n${plan.all()}`);
   if (files[REPORT] === undefined) throw new Error(`${chosen.name} ended without writing ${REPORT}.`);

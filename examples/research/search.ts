@@ -12,15 +12,22 @@ export function searchNotice(env: Environment): string | undefined {
     : "TAVILY_API_KEY is not set: internet_search looks through the documents of this example instead.";
 }
 
+/** Where documents of this example can be read whole. */
+const PAGES = "Whole pages are at ";
+
 /** `internet_search`: Tavily where its key is set, the documents of this example otherwise. */
-export function searchTool(env: Environment, options: Omit<TavilyOptions, "apiKey" | "signal"> = {}) {
+export function searchTool(
+  env: Environment,
+  { pages, ...options }: Omit<TavilyOptions, "apiKey" | "signal"> & { pages?: string | undefined } = {},
+) {
   const apiKey = env["TAVILY_API_KEY"];
   return tool(
     async ({ query }, { signal }: { signal?: AbortSignal }) => {
       const hits = apiKey
         ? await searchTavily(query, { ...options, apiKey, signal })
         : await searchDocuments(query);
-      return [searchNotice(env) ?? [], renderHits(hits)].flat().join("\n\n");
+      const whole = !apiKey && pages !== undefined ? `${PAGES}${pages}/` : [];
+      return [searchNotice(env) ?? [], whole, renderHits(hits)].flat().join("\n\n");
     },
     {
       name: "internet_search",
@@ -44,6 +51,12 @@ export function readHits(text: string): Hit[] {
     source: source!,
     snippet: snippet!,
   }));
+}
+
+/** The address of the whole page that a hit is from, for `web_fetch`. */
+export function pageOf({ source }: Pick<Hit, "source">, text: string): string | undefined {
+  const start = text.split("\n").find((line) => line.startsWith(PAGES));
+  return start && new URL(source, start.slice(PAGES.length)).href;
 }
 
 function oneLine(text: string): string {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
@@ -7,8 +8,9 @@ import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { MODEL_SETTINGS } from "../models/model-settings.ts";
-import { checkCompiled, CONCURRENCY, SUBAGENT_LIST } from "../subagents/check-options.ts";
+import { checkCompiled, CONCURRENCY, SUBAGENT_LIST, TERMS } from "../subagents/check-options.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
+import { WEB } from "../web/check-options.ts";
 import type { DeepAgentOptions, SubagentSpec } from "./options.ts";
 
 const isMiddleware = (value: unknown): boolean =>
@@ -73,11 +75,14 @@ const OPTIONS = z
     ...PARTS,
     ...KEEPING,
     ...FILES_OPTIONS.shape,
+    mcp: MCP,
+    web: WEB,
     instructions: z.union([z.string(), INSTRUCTION_LIST]),
     skills: SKILL_LIST,
     skillsFolder: z.string(),
     subagents: SUBAGENT_LIST,
     maxConcurrency: CONCURRENCY,
+    background: z.boolean(),
     maxDepth: z.union([z.literal(Number.POSITIVE_INFINITY), z.int().min(0, "must be at least 0")]),
     summarization: z.union([z.literal(false), SUMMARIZATION]),
     loopGuard: LOOP_GUARD,
@@ -92,11 +97,13 @@ const OPTIONS = z
   .partial();
 
 const SPEC = z.strictObject({
-  name: z.string(),
-  description: z.string(),
+  ...TERMS,
   ...z.object(PARTS).partial().shape,
   prompt: z.string().optional(),
   modelSettings: MODEL_SETTINGS.optional(),
+  permissions: FILES_OPTIONS.shape.permissions,
+  interruptOn: INTERRUPT_ON.optional(),
+  stateSchema: z.unknown().optional(),
 } satisfies Record<keyof SubagentSpec, z.ZodType>);
 
 /** Throws `invalid-options` for options of `createDeepAgent` that cannot work, those of its sub-agents included. */

@@ -15,6 +15,7 @@ import { createDeepAgent } from "./index.ts";
 
 const go = { messages: [new HumanMessage("go")] };
 const write = (file_path: string, content: string) => callTool("write_file", { file_path, content });
+const read = (file_path: string) => callTool("read_file", { file_path });
 const edit = (file_path: string, old_string: string, new_string: string) =>
   callTool("edit_file", { file_path, old_string, new_string });
 const task = (description: string, subagent_type = "general-purpose", rest: object = {}) =>
@@ -247,8 +248,8 @@ describe("sub-agents", () => {
   it("tell the model when parallel changes did not fit together", async () => {
     const model = cast({
       go: [[task("a"), task("b")], callTool("delete_file", { file_path: "/x.md.conflict-1" }), "ok"],
-      a: [edit("/x.md", "old", "from a"), "done"],
-      b: [edit("/x.md", "old", "from b"), "done"],
+      a: [read("/x.md"), edit("/x.md", "old", "from a"), "done"],
+      b: [read("/x.md"), edit("/x.md", "old", "from b"), "done"],
     });
     const agent = createDeepAgent({ model, plan: false });
     const { files } = await agent.invoke({ ...go, files: { "/x.md": "old\n" } });
@@ -377,7 +378,7 @@ describe("sub-agents", () => {
     const scripts: Record<string, Step[]> = { go: [jobs.map((job) => task(job)), "ok"] };
     jobs.forEach((job, n) => {
       const mine = paths.slice(n * 5, n * 5 + 5);
-      scripts[job] = [mine.map((path) => edit(path, "old", `new ${n}`)), "done"];
+      scripts[job] = [mine.map(read), mine.map((path) => edit(path, "old", `new ${n}`)), "done"];
     });
     const agent = createDeepAgent({ model: cast(scripts), plan: false, maxConcurrency: 20 });
     const seed = Object.fromEntries(paths.map((path) => [path, "old"]));

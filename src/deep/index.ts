@@ -1,10 +1,14 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
+import type { PermissionRule } from "../files/index.ts";
+import { FIND_TOOLS } from "../mcp/find-tools.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
@@ -12,7 +16,7 @@ import { filesMiddlewareOf, fileToolNames } from "../middleware/files/index.ts";
 import { runsCommands, stateBackend, Workspace } from "../middleware/files/workspace.ts";
 import { instructionsMiddleware } from "../middleware/instructions/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inParts } from "../middleware/loop/in-parts.ts";
+import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
@@ -25,7 +29,8 @@ import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
-import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { FORK_REFUSAL, GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkDeepOptions } from "./check-options.ts";
 import { DEEP_SYSTEM_PROMPT } from "./deep.prompt.ts";
 import {
@@ -35,6 +40,7 @@ import {
   type DefaultMiddlewareName,
   type SubagentSpec,
 } from "./options.ts";
+import { sharedFields } from "./shared-fields.ts";
 import type { CreateDeepAgent } from "./types.ts";
 
 /**
@@ -43,7 +49,7 @@ import type { CreateDeepAgent } from "./types.ts";
  */
 export const createDeepAgent: CreateDeepAgent = ((options: DeepAgentOptions = {}) => {
   checkDeepOptions(options);
-  return assemble(options, { depth: 0, budget: new Budget(options.budget ?? DEFAULT_BUDGET) });
+  return assemble(options, { depth: 0, budget: new Budget(options.budget) });
 }) as never;
 
 const GENERAL_PURPOSE = "general-purpose";
@@ -53,23 +59,37 @@ interface Place {
   depth: number;
   /** One for the whole tree. */
   budget: Budget;
+  /** The rules for files of the agents above that have others than this one. */
+  permissions?: readonly (readonly PermissionRule[])[];
+  /** It has its parent's conversation and, to begin its requests alike, the `task` tool; it may not use that. */
+  isFork?: boolean;
 }
 
-function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
+function assemble(given: DeepAgentOptions, place: Place): object {
+  const options = withServers(given, "createDeepAgent");
+  const { depth, budget, isFork = false } = place;
   const model = toModel(options.model);
-  const tools = options.tools ?? [];
+  const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
   const skills = libraryOf(options);
-  const workspace = new Workspace(options, skills);
+  const workspace = new Workspace(options, { skills, above: place.permissions });
   const plan = options.plan === false ? undefined : planParts(options.plan);
+  const mayDelegate = depth < (options.maxDepth ?? 1);
   const subagents =
-    depth < (options.maxDepth ?? 1)
+    mayDelegate || isFork
       ? // They have the skills that were read here.
         compile({ ...options, ...(skills && { skills: [skills.placed] }) }, model, {
+          ...place,
           depth: depth + 1,
-          budget,
+          isFork: false,
         })
       : [];
-  checkToolNames(tools, [...(plan?.setup.toolNames ?? []), ...fileToolNames(workspace), "task"]);
+  const delegating = options.background ? ["task", "background"] : ["task"];
+  checkToolNames(tools, [
+    ...(plan?.setup.toolNames ?? []),
+    ...fileToolNames(workspace),
+    ...delegating,
+    ...(options.mcp ? [FIND_TOOLS] : []),
+  ]);
 
   const { maxConcurrency, summarization, interruptOn, loopGuard } = options;
   const instructions = typeof options.instructions === "object" ? options.instructions : [];
@@ -79,8 +99,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   const defaults: AnyAgentMiddleware[] = [
     ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
-    filesMiddlewareOf(workspace, picked(options, ["resultLimit", "resultFolder"])),
+    filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),
     ...(skills ? [skillsMiddleware(skills)] : []),
     ...(subagents.length > 0
@@ -89,7 +110,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
             subagents,
             plan: hasOwnPlan ? plan : undefined,
             budget,
+            ...picked(options, ["background"]),
             ...(maxConcurrency !== undefined && { maxConcurrency }),
+            ...(!mayDelegate && { refusal: FORK_REFUSAL }),
           }),
         ]
       : []),
@@ -105,9 +128,9 @@ function assemble(options: DeepAgentOptions, { depth, budget }: Place): object {
   ];
   const agent = createAgent({
     model,
-    tools: [...tools],
+    tools,
     systemPrompt: [promptOf(options), DEEP_SYSTEM_PROMPT].filter(Boolean).join("\n\n"),
-    middleware: arranged(defaults, options).flatMap((one) => (defaults.includes(one) ? inParts(one) : one)),
+    middleware: inOne(arranged(defaults, options), (one) => defaults.includes(one)),
     ...picked(options, ["stateSchema", "contextSchema", "checkpointer", "store", "responseFormat", "name"]),
   } as Parameters<typeof createAgent>[0]);
   return lightLoop(agent.withConfig({ recursionLimit: STEP_LIMIT }));
@@ -193,11 +216,25 @@ function compile(options: DeepAgentOptions, model: BaseChatModel, place: Place):
       spec.modelSettings ?? {},
       `createDeepAgent: subagents.${spec.name}`,
     );
+    const { name, description, timeLimit, fork = false, permissions } = spec;
+    const above = permissions && options.permissions ? [options.permissions] : [];
+    const ownPlace = {
+      ...place,
+      permissions: [...(place.permissions ?? []), ...above],
+      isFork: fork,
+    };
     let agent: CompiledSubagent["runnable"] | undefined;
     const build = (): CompiledSubagent["runnable"] =>
-      (agent ??= assemble(childOptions(spec, options, own), place) as CompiledSubagent["runnable"]);
-    const runnable = { invoke: (input: never, config?: never) => build().invoke(input, config) };
-    return { name: spec.name, description: spec.description, runnable, ownsFiles: true };
+      (agent ??= assemble(childOptions(spec, options, own), ownPlace) as CompiledSubagent["runnable"]);
+    return {
+      name,
+      description,
+      runnable: { invoke: (input: never, config?: never) => build().invoke(input, config) },
+      ownsFiles: true,
+      stateFields: sharedFields(options.stateSchema, spec.stateSchema, name),
+      fork,
+      ...(timeLimit !== undefined && { timeLimit }),
+    };
   });
 }
 
@@ -211,6 +248,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
   const inherited = picked(parent, [
     "without",
     "canExecute",
+    "readFirst",
+    "media",
     "backend",
     "skills",
     "skillsFolder",
@@ -223,12 +262,17 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     "loopGuard",
     "subagents",
     "maxConcurrency",
+    "background",
     "maxDepth",
   ]);
   const systemPrompt = spec.systemPrompt ?? spec.prompt ?? promptOf(parent);
   const tools = spec.tools ?? parent.tools;
+  const { permissions, stateSchema, interruptOn } = spec;
   return {
     ...inherited,
+    ...(permissions && { permissions }),
+    ...(interruptOn && { interruptOn: { ...parent.interruptOn, ...interruptOn } }),
+    ...(stateSchema !== undefined && { stateSchema }),
     name: spec.name,
     model,
     // A person who approves the main plan is not asked about the plan of every helper.
@@ -237,6 +281,8 @@ function childOptions(spec: SubagentSpec, parent: DeepAgentOptions, model: BaseC
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(typeof parent.instructions === "object" && { instructions: parent.instructions }),
     ...(tools && { tools }),
+    // Who names tools for a sub-agent gives it these alone.
+    ...(spec.tools ? {} : picked(parent, ["mcp", "web"])),
     ...(spec.responseFormat !== undefined && { responseFormat: spec.responseFormat }),
   };
 }

@@ -3,8 +3,11 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore, StateDefinitionInit } from "@langchain/langgraph";
 import type { AnyAgentMiddleware, ResponseFormat } from "langchain";
 import type { PermissionRule } from "../files/index.ts";
+import type { McpOptions } from "../mcp/options.ts";
+import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
+import type { Media } from "../middleware/files/media.ts";
 import type { BackendOption } from "../middleware/files/options.ts";
 import type { InstructionSource } from "../middleware/instructions/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
@@ -13,19 +16,17 @@ import type { RepeatOptions } from "../middleware/repeats/options.ts";
 import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
-import type { CompiledSubagent } from "../subagents/spec.ts";
+import type { CompiledSubagent, SubagentTerms } from "../subagents/spec.ts";
+import type { WebOptions } from "../web/options.ts";
 
 export type AnyTool = ClientTool | ServerTool;
 
 /** A sub-agent described by its parts. What it leaves out it has from its parent. */
-export interface SubagentSpec {
-  name: string;
-  /** Tells the model when to use it. */
-  description: string;
+export interface SubagentSpec extends SubagentTerms {
   /** Its instructions; `prompt` is the same. */
   systemPrompt?: string;
   prompt?: string;
-  /** Default: the parent's tools. */
+  /** Default: the parent's tools, with those of its `mcp` and `web`. */
   tools?: readonly AnyTool[];
   /** Default: the parent's model. */
   model?: BaseChatModel | string;
@@ -34,6 +35,16 @@ export interface SubagentSpec {
   middleware?: readonly AnyAgentMiddleware[];
   plan?: false | PlanOptions;
   responseFormat?: ResponseFormat;
+  /** Rules for its files, which come on top of the parent's: what either denies is denied. */
+  permissions?: readonly PermissionRule[];
+  /** Tools that wait for consent, beside the parent's; `false` for one that waits there and need not here. */
+  interruptOn?: Record<string, boolean | ConsentRule>;
+  /**
+   * Fields of its state. Those that the parent's `stateSchema` has too are given to it, and its changes come back: of a
+   * list what was added, of a record the entries that changed, else the value. They go through the parent's reducer,
+   * which a shared field must have, as several sub-agents may change it at the same time.
+   */
+  stateSchema?: StateDefinitionInit;
 }
 
 /** Options of `createDeepAgent`. */
@@ -41,6 +52,13 @@ export interface DeepAgentOptions {
   /** An instance or `provider:name`. Default: chosen from the environment, see `chooseModel`. */
   model?: BaseChatModel | string;
   tools?: readonly AnyTool[];
+  /**
+   * MCP servers, as `.mcp.json` has them, and how they are used; see `mcpTools`. They are started with the first model
+   * call, shared by agents that get the same object, and end when they are not used, or with this process.
+   */
+  mcp?: McpOptions | McpServers;
+  /** `web_fetch`, and `web_search` where there is a key for it; see `webTools`. Default false. */
+  web?: boolean | WebOptions;
   /** What the agent is and how it works; a text in `instructions` is the same. */
   systemPrompt?: string;
   /**
@@ -62,6 +80,11 @@ export interface DeepAgentOptions {
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
   /** How many sub-agents run at once. Default 8. */
   maxConcurrency?: number;
+  /**
+   * Whether sub-agents may work in the background (`task({ …, background: true })`): the agent goes on, and their reports
+   * come with later tool results. An agent that would end waits for them. Default: no, and it costs nothing.
+   */
+  background?: boolean;
   /** How deep sub-agents may call sub-agents. Default 1: they do not. */
   maxDepth?: number;
   /** Options of `planMiddleware`; `false` leaves planning out. */
@@ -71,6 +94,13 @@ export interface DeepAgentOptions {
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands; any other is asked. */
   canExecute?: boolean;
+  /**
+   * Refuse to replace or edit a file that the agent has not read or written itself, or that has changed since. Default
+   * true.
+   */
+  readFirst?: boolean;
+  /** What the model can look at in `read_file`: images, PDFs. Default: what its profile says. */
+  media?: readonly Media[];
   /** Tool results with more characters are saved to a file. Default 40,000. */
   resultLimit?: number | false;
   /** Where they are saved. Default `/tool_results`. */
@@ -110,6 +140,7 @@ export interface DeepAgentOptions {
 export const DEFAULT_MIDDLEWARE = [
   "SummarizationMiddleware",
   "toolErrorMiddleware",
+  "McpMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
   "InstructionsMiddleware",

@@ -1,5 +1,5 @@
 /** Why an operation failed, for code; a model reads `error`. */
-export type FailureReason = "missing" | "too-large" | "not-text" | "denied";
+export type FailureReason = "missing" | "too-large" | "not-text" | "denied" | "folder";
 
 /** An operation that did not succeed and changed nothing. */
 export interface Failure {
@@ -114,16 +114,20 @@ export interface Execution {
 }
 
 /**
- * A place for text files. Paths are absolute POSIX paths from the backend's own root; "a.md" means "/a.md".
+ * A place for files. Paths are absolute POSIX paths from the backend's own root; "a.md" means "/a.md".
  * Methods throw only for bugs and aborts. Folders come into being with the files in them.
  */
 export interface FileBackend {
   /** The entries of a folder, sorted by name. */
   list(path: string, options?: ListOptions): Promise<FileResult<{ entries: FileEntry[] }>>;
+  /** The text of a file; one that is none fails with the reason "not-text". */
   read(path: string): Promise<FileResult<{ content: string }>>;
+  /** A file as it is, text or not. */
+  readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>>;
   /** Creates the file or replaces all of it. */
   write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
-  /** Deletes a file; folders are not deleted. */
+  writeBytes(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>>;
+  /** Deletes a file, or a folder with all that is in it, but not the root. */
   delete(path: string): Promise<FileResult>;
   /** Replaces text, never on top of a change it has not seen. `lines` are where the new text begins. */
   edit(path: string, edit: TextEdit): Promise<FileResult<{ lines: number[] }>>;

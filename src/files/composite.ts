@@ -1,4 +1,4 @@
-import type { FileBackend, FileResult, SearchScope } from "./backend.ts";
+import type { Failure, FileBackend, FileResult, SearchScope } from "./backend.ts";
 import { isFolder, relocate } from "./failures.ts";
 import { compileFilter, compileGlob } from "./glob.ts";
 import { capMatches } from "./grep.ts";
@@ -24,6 +24,12 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
     return mount.outward(await act(mount.backend, mount.at === "/" ? raw : mount.inner(parsed.path)));
   };
 
+  /** Why a path cannot be written or deleted: another backend is somewhere below. */
+  const mountedIn = (raw: string): Failure | undefined => {
+    const parsed = parsePath(raw);
+    return parsed.ok && all.entriesOf(parsed.path).length > 0 ? isFolder(parsed.path) : undefined;
+  };
+
   return {
     async list(raw, options) {
       const parsed = parsePath(raw);
@@ -38,12 +44,11 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
     },
     read: (raw) => on(raw, (backend, path) => backend.read(path)),
-    async write(raw, content) {
-      const parsed = parsePath(raw);
-      if (parsed.ok && all.entriesOf(parsed.path).length > 0) return isFolder(parsed.path);
-      return on(raw, (backend, path) => backend.write(path, content));
-    },
-    delete: (raw) => on(raw, (backend, path) => backend.delete(path)),
+    readBytes: (raw) => on(raw, (backend, path) => backend.readBytes(path)),
+    write: async (raw, content) => mountedIn(raw) ?? on(raw, (backend, path) => backend.write(path, content)),
+    writeBytes: async (raw, bytes) =>
+      mountedIn(raw) ?? on(raw, (backend, path) => backend.writeBytes(path, bytes)),
+    delete: async (raw) => mountedIn(raw) ?? on(raw, (backend, path) => backend.delete(path)),
     edit: (raw, edit) => on(raw, (backend, path) => backend.edit(path, edit)),
 
     async glob(pattern, { path = "/", include = () => true, signal, ignored } = {}) {

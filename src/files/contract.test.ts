@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterAll, describe, expect, it } from "vitest";
+import { bashSandbox } from "../../test/bash-sandbox.ts";
 import { backendContract } from "../testing/index.ts";
 import type { FileBackend } from "./backend.ts";
 import { compositeBackend } from "./composite.ts";
 import { createBackend } from "./create.ts";
 import { Disk } from "./disk/disk.ts";
 import { diskBackend } from "./disk/index.ts";
+import { sandboxBackend } from "./sandbox.ts";
 import { shellBackend } from "./shell/index.ts";
 import { stateFiles } from "./state.ts";
 import { storeBackend } from "./store.ts";
@@ -25,6 +27,7 @@ const BACKENDS: Record<string, () => FileBackend> = {
   "on disk, without descriptors": () => createBackend(new Disk(root(), {}, false)),
   "in a store": () => storeBackend(new InMemoryStore(), ["files"]),
   "of a shell": () => shellBackend(root()),
+  "of a remote sandbox": () => sandboxBackend(bashSandbox(), { root: root() }),
   "of several": () => compositeBackend(stateFiles({}), {}),
   "with permissions": () => withPermissions(stateFiles({}), [{ effect: "deny", paths: "/never/**" }]),
 };

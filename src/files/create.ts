@@ -7,6 +7,7 @@ import { foldersAbove, inOrder, parsePath, segmentsOf } from "./paths.ts";
 import { replaceText } from "./replace-text.ts";
 import { globFolder, grepAt, ignoreRules } from "./search.ts";
 import { Sweep } from "./sweep.ts";
+import { decodeText } from "./text.ts";
 
 const MAX_EDIT_ATTEMPTS = 100;
 const MAX_PATHS_COMPARED = 5000;
@@ -37,9 +38,16 @@ export function createBackend(operations: FileOperations): FileBackend {
         return { ok: true, entries: entries.toSorted((a, b) => inOrder(a.name, b.name)) };
       }),
     read: (raw) => at("file", raw, (path) => operations.read(path)),
+    readBytes: (raw) => at("file", raw, (path) => readBytes(operations, path)),
     write: (raw, content) =>
       at("file", raw, async (path) => tooLarge(operations, path, content) ?? operations.write(path, content)),
-    delete: (raw) => at("file", raw, (path) => operations.delete(path)),
+    writeBytes: (raw, bytes) =>
+      at(
+        "file",
+        raw,
+        async (path) => tooLarge(operations, path, bytes) ?? writeBytes(operations, path, bytes),
+      ),
+    delete: (raw) => at("file", raw, (path) => deleteAny(operations, path)),
     // Edits of one backend wait for each other, or most of many at once would be made several times over.
     edit: (raw, edit) =>
       at("file", raw, (path) => exclusive(operations, path, () => editFile(operations, path, edit))),
@@ -66,15 +74,56 @@ async function marked(
 }
 
 /** The refusal of a text that could not be read again, if it is one. */
-function tooLarge({ maxBytes = MAX_BYTES }: FileOperations, path: string, text: string): Failure | undefined {
+function tooLarge(
+  { maxBytes = MAX_BYTES }: FileOperations,
+  path: string,
+  content: string | Uint8Array,
+): Failure | undefined {
+  const { length } = content;
   // No character takes more than three bytes for each of its code units.
-  const isSmall = text.length * 3 <= maxBytes;
-  const bytes = isSmall ? 0 : text.length > maxBytes ? text.length : Buffer.byteLength(text);
+  const isSmall = typeof content === "string" && length * 3 <= maxBytes;
+  const isKnown = typeof content !== "string" || length > maxBytes;
+  const bytes = isSmall ? 0 : isKnown ? length : Buffer.byteLength(content);
   if (bytes <= maxBytes) return undefined;
   return fail(
-    `"${path}" was not written: the text has more than ${maxBytes} bytes, the most for one file. Write it in several files.`,
+    `"${path}" was not written: it has more than ${maxBytes} bytes, the most for one file. Write it in several files.`,
     "too-large",
   );
+}
+
+async function readBytes(
+  operations: FileOperations,
+  path: string,
+): Promise<FileResult<{ bytes: Uint8Array }>> {
+  if (operations.readBytes) return operations.readBytes(path);
+  const file = await operations.read(path);
+  return file.ok ? { ok: true, bytes: Buffer.from(file.content) } : file;
+}
+
+async function writeBytes(
+  operations: FileOperations,
+  path: string,
+  bytes: Uint8Array,
+): Promise<FileResult<{ created: boolean }>> {
+  if (operations.writeBytes) return operations.writeBytes(path, bytes);
+  const text = decodeText(bytes, path);
+  return text.ok ? operations.write(path, text.content) : text;
+}
+
+async function deleteAny(operations: FileOperations, path: string): Promise<FileResult> {
+  if (path === "/") return fail(`"/" is the root of all files, and is not deleted.`);
+  const deleted = await operations.delete(path);
+  if (deleted.ok || deleted.reason !== "folder") return deleted;
+  if (operations.deleteFolder) return operations.deleteFolder(path);
+  const sweep = new Sweep();
+  const files: string[] = [];
+  for await (const file of walk(operations, path, { names: [], all: true, sweep })) files.push(file);
+  if (sweep.notes.length > 0) return fail(`"${path}" was not deleted. ${sweep.notes.join(" ")}`);
+  for (const file of files) {
+    const gone = await operations.delete(file);
+    if (!gone.ok && gone.reason !== "missing") return gone;
+  }
+  return { ok: true };
 }
 
 /** Reads, replaces, and writes only if nobody else has written in between; otherwise from the start. */

@@ -17,7 +17,7 @@ export function noSuchFolder(path: string): Failure {
 
 /** For a folder where a file is wanted. */
 export function isFolder(path: string): Failure {
-  return fail(`"${path}" is a folder, not a file.`);
+  return fail(`"${path}" is a folder, not a file.`, "folder");
 }
 
 /** For a file where a folder is wanted. */

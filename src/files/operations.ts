@@ -27,7 +27,13 @@ export interface FileOperations {
   write(path: string, content: string): Promise<FileResult<{ created: boolean }>>;
   /** Writes only if the file's content is `before`, in one step; `swapped` says whether it was. */
   swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>>;
+  /** Default, for both: its text, in UTF-8. */
+  readBytes?(path: string): Promise<FileResult<{ bytes: Uint8Array }>>;
+  writeBytes?(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>>;
+  /** Deletes a file. A folder is refused with the reason "folder". */
   delete(path: string): Promise<FileResult>;
+  /** Deletes a folder and all that is in it. Default: file by file. */
+  deleteFolder?(path: string): Promise<FileResult>;
   /** The path that is meant by one that may be an address on the host. Must not fail. */
   locate?(path: string): Promise<string>;
   /** The files below a folder, sorted; none if there is no such folder. Default: by listing every folder. */

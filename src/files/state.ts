@@ -1,9 +1,10 @@
-import type { Failure, FileBackend } from "./backend.ts";
+import type { Failure, FileBackend, FileResult } from "./backend.ts";
 import { createBackend } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "./failures.ts";
 import { FileTable, pathOfKey, type FileChange } from "./file-table.ts";
 import type { FileOperations } from "./operations.ts";
+import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 import { foldersAbove, inOrder, isWithin } from "./paths.ts";
 
 /** A backend over files in graph state. */
@@ -22,13 +23,15 @@ export function stateFiles(files: Record<string, string>): StateBackend {
   const seed = new FileTable(files);
   const table = new FileTable(files);
   const backend = createBackend(tableOperations(table));
+  /** A new file keeps the spelling of its first writer, so "report.md" is found as `files["report.md"]`. */
+  const spelled = (path: string): string => {
+    if (`/${path}` === pathOfKey(path)) table.spell(path);
+    return path;
+  };
   return {
     ...backend,
-    write: (path, content) => {
-      // A new file keeps the spelling of its first writer, so "report.md" is found as `files["report.md"]`.
-      if (`/${path}` === pathOfKey(path)) table.spell(path);
-      return backend.write(path, content);
-    },
+    write: (path, content) => backend.write(spelled(path), content),
+    writeBytes: (path, bytes) => backend.writeBytes(spelled(path), bytes),
     files: () => table.toRecord(),
     changes: () => seed.changesTo(table),
   };
@@ -41,6 +44,18 @@ function tableOperations(table: FileTable): FileOperations {
   const notAFile = (path: string): Failure =>
     path === "/" || table.isFolder(path) ? isFolder(path) : noSuchFile(path);
 
+  const put = (path: string, content: string): FileResult<{ created: boolean }> => {
+    const created = table.get(path) === undefined;
+    if (created) {
+      const file = foldersAbove(path).find((folder) => table.get(folder) !== undefined);
+      if (file !== undefined) return fileInTheWay(path, file);
+      const problem = notAFile(path);
+      if (problem.reason !== "missing") return problem;
+    }
+    table.set(path, content);
+    return { ok: true, created };
+  };
+
   return {
     async list(path) {
       const files = below(path);
@@ -51,30 +66,26 @@ function tableOperations(table: FileTable): FileOperations {
         ok: true,
         entries: entriesOf(
           path,
-          files.map((file) => [file, table.get(file)!.length] as const),
+          files.map((file) => [file, packedSize(table.get(file)!)] as const),
         ),
       };
     },
     async read(path) {
       const content = table.get(path);
-      return content === undefined ? notAFile(path) : { ok: true, content };
+      return content === undefined ? notAFile(path) : unpackText(content, path);
     },
-    async write(path, content) {
-      const created = table.get(path) === undefined;
-      if (created) {
-        const file = foldersAbove(path).find((folder) => table.get(folder) !== undefined);
-        if (file !== undefined) return fileInTheWay(path, file);
-        const problem = notAFile(path);
-        if (problem.reason !== "missing") return problem;
-      }
-      table.set(path, content);
-      return { ok: true, created };
+    async readBytes(path) {
+      const content = table.get(path);
+      return content === undefined ? notAFile(path) : { ok: true, bytes: unpackBytes(content) };
     },
+    write: async (path, content) => put(path, packText(content)),
+    writeBytes: async (path, bytes) => put(path, packBytes(bytes)),
     async swap(path, before, content) {
       const current = table.get(path);
       if (current === undefined) return notAFile(path);
-      if (current === before) table.set(path, content);
-      return { ok: true, swapped: current === before };
+      const swapped = current === packText(before);
+      if (swapped) table.set(path, packText(content));
+      return { ok: true, swapped };
     },
     async delete(path) {
       return table.delete(path) ? { ok: true } : notAFile(path);

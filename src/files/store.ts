@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseStore } from "@langchain/langgraph";
-import type { Failure, FileBackend } from "./backend.ts";
+import type { Failure, FileBackend, FileResult } from "./backend.ts";
 import { createBackend } from "./create.ts";
 import { entriesOf } from "./entries.ts";
 import { exclusive } from "./exclusive.ts";
 import { fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "./failures.ts";
+import { packBytes, packedSize, packText, unpackBytes, unpackText } from "./packed.ts";
 import { foldersAbove, inOrder, isWithin } from "./paths.ts";
 
 const PAGE = 100;
@@ -42,29 +43,28 @@ export function storeBackend(store: BaseStore, namespace: string[]): FileBackend
     async list(path) {
       const entries = entriesOf(
         path,
-        [...(await all())].map(([file, content]) => [file, content.length] as const),
+        [...(await all())].map(([file, content]) => [file, packedSize(content)] as const),
       );
       if (entries.length > 0 || path === "/") return { ok: true, entries };
       return (await get(path)) === undefined ? noSuchFolder(path) : isFile(path);
     },
     async read(path) {
       const content = await get(path);
-      return content === undefined ? notAFile(path) : { ok: true, content };
+      return content === undefined ? notAFile(path) : unpackText(content, path);
     },
-    write: (path, content) =>
-      oneAtATime(path, async () => {
-        const created = (await get(path)) === undefined;
-        const problem = created ? await obstacle(path) : undefined;
-        if (problem) return problem;
-        await put(path, content);
-        return { ok: true, created };
-      }),
+    async readBytes(path) {
+      const content = await get(path);
+      return content === undefined ? notAFile(path) : { ok: true, bytes: unpackBytes(content) };
+    },
+    write: (path, content) => write(path, packText(content)),
+    writeBytes: (path, bytes) => write(path, packBytes(bytes)),
     swap: (path, before, content) =>
       oneAtATime(path, async () => {
         const current = await get(path);
         if (current === undefined) return notAFile(path);
-        if (current === before) await put(path, content);
-        return { ok: true, swapped: current === before };
+        const swapped = current === packText(before);
+        if (swapped) await put(path, packText(content));
+        return { ok: true, swapped };
       }),
     delete: (path) =>
       oneAtATime(path, async () => {
@@ -77,6 +77,16 @@ export function storeBackend(store: BaseStore, namespace: string[]): FileBackend
       yield* files.toSorted(inOrder);
     },
   });
+
+  function write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
+    return oneAtATime(path, async () => {
+      const created = (await get(path)) === undefined;
+      const problem = created ? await obstacle(path) : undefined;
+      if (problem) return problem;
+      await put(path, content);
+      return { ok: true, created };
+    });
+  }
 
   /** Why a new file cannot be written, if it cannot. */
   async function obstacle(path: string): Promise<Failure | undefined> {

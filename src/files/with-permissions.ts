@@ -45,6 +45,17 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
   const discreet = <T extends object>(result: FileResult<T>, path: string): FileResult<T> =>
     !result.ok && result.reason === "missing" && !pathsIn(result).every(mayEnter) ? noSuchFile(path) : result;
 
+  /** Why a folder cannot be deleted with all that is in it, if it is one. */
+  const keptIn = async (folder: string): Promise<Failure | undefined> => {
+    if (!(await backend.list(folder)).ok) return undefined;
+    const found = await backend.glob("**", { path: folder, ignored: true });
+    if (!found.ok) return found;
+    const kept = found.paths.find((path) => !check("delete", path).allowed);
+    if (kept !== undefined && mayRead(kept)) return refusal("delete", kept, check("delete", kept).rule);
+    if (kept === undefined && (found.notes ?? []).length === 0) return undefined;
+    return fail(`"${folder}" was not deleted: not all that is in it may be.`, "denied");
+  };
+
   const seenNotes = (notes: readonly string[] = []): string[] =>
     notes.filter((note) => pathsIn({ ok: false, error: note }).every(mayEnter));
 
@@ -57,8 +68,10 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
         return { ok: true, entries: seen };
       }),
     read: (path) => guarded(path, ["read"], () => backend.read(path)),
+    readBytes: (path) => guarded(path, ["read"], () => backend.readBytes(path)),
     write: (path, content) => guarded(path, ["write"], () => backend.write(path, content)),
-    delete: (path) => guarded(path, ["delete"], () => backend.delete(path)),
+    writeBytes: (path, bytes) => guarded(path, ["write"], () => backend.writeBytes(path, bytes)),
+    delete: (path) => guarded(path, ["delete"], async () => (await keptIn(path)) ?? backend.delete(path)),
     edit: (path, edit) => guarded(path, ["read", "write"], () => backend.edit(path, edit)),
     glob: (pattern, scope = {}) =>
       inFolder(scope.path ?? "/", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkSpecs, KEEPING, PARTS, SKILL_LIST, SUMMARIZATION } from "../deep/check-options.ts";
+import { MCP } from "../mcp/config.ts";
 import { BUDGET } from "../middleware/budget/check-options.ts";
 import { checkOptions, hasMethods } from "../middleware/check-options.ts";
 import { INTERRUPT_ON } from "../middleware/consent/check-options.ts";
@@ -8,6 +9,7 @@ import { LOOP_GUARD } from "../middleware/loop-guard/check-options.ts";
 import { PLAN_OPTIONS } from "../middleware/plan/check-options.ts";
 import { REPEATS } from "../middleware/repeats/check-options.ts";
 import { SUBAGENT_LIST } from "../subagents/check-options.ts";
+import { WEB } from "../web/check-options.ts";
 import type { LeadOptions } from "./options.ts";
 
 const { model, tools, systemPrompt, middleware } = PARTS;
@@ -21,6 +23,8 @@ const OPTIONS = z
     models: z.record(z.string(), model),
     unknownModel: z.enum(["refuse", "default"]),
     tools,
+    mcp: MCP,
+    web: WEB,
     systemPrompt,
     skills: SKILL_LIST,
     baseDir: z.string(),
@@ -40,6 +44,7 @@ const OPTIONS = z
     loopGuard: LOOP_GUARD,
     budget: BUDGET,
     subagents: SUBAGENT_LIST,
+    background: z.boolean(),
     middleware,
     interruptOn: INTERRUPT_ON,
     repeats: REPEATS,

@@ -4,17 +4,20 @@ import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { createDeepAgent } from "../deep/index.ts";
 import type { SubagentSpec } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
+import { withPermissions } from "../files/index.ts";
+import { mcpMiddleware } from "../mcp/middleware.ts";
+import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";
 import { budgetMiddleware } from "../middleware/budget/index.ts";
-import { DEFAULT_BUDGET, STEP_LIMIT } from "../middleware/budget/options.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clarification/index.ts";
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
-import { inParts } from "../middleware/loop/in-parts.ts";
+import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
@@ -32,6 +35,7 @@ import { withSettings } from "../models/model-settings.ts";
 import { withThinking } from "../models/thinking.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
+import { webToolsOf } from "../web/tools.ts";
 import { checkLeadOptions } from "./check-options.ts";
 import { LEAD_SYSTEM_PROMPT } from "./lead.prompt.ts";
 import type { LeadOptions } from "./options.ts";
@@ -41,11 +45,9 @@ import { readRequest, type LeadRequest } from "./request.ts";
  * Builds the agent for one request: `is_plan_mode`, `thinking_enabled`, `model_name` and the rest of `LeadRequest`
  * come from `config.configurable` or `config.context`. Nothing is shared between two agents but the options.
  */
-export function makeLeadAgent(
-  config: RunnableConfig & { context?: unknown } = {},
-  options: LeadOptions = {},
-) {
-  checkLeadOptions(options);
+export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {}, given: LeadOptions = {}) {
+  checkLeadOptions(given);
+  const options = withServers(given, "makeLeadAgent");
   const warn = options.onWarning ?? ((message: string) => process.emitWarning(`makeLeadAgent: ${message}`));
   const request = readRequest(config, warn);
   const chosen = modelFor(request, options, warn);
@@ -60,7 +62,7 @@ export function makeLeadAgent(
   };
   const agent = createAgent({
     model,
-    tools: [...(options.tools ?? [])],
+    tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
     middleware: chain(request, options, { model, modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
@@ -107,7 +109,7 @@ function chain(
   { model, modelOf, warn }: Models & { warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
-  const budget = new Budget(options.budget ?? DEFAULT_BUDGET);
+  const budget = new Budget(options.budget);
   const folder = baseDir === undefined ? {} : { baseDir };
   const plan = request.isPlanMode ? planParts({ preset: "deerflow", ...options.plan }) : undefined;
   const concurrency = request.maxConcurrentSubagents;
@@ -122,8 +124,9 @@ function chain(
     workspace: new Workspace({ backend: sandboxes.backend }),
     folder: `${MOUNT}/outputs/history`,
   };
-  return [
+  const all = [
     toolErrors(),
+    ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
     ...(skills ? [skillsMiddleware(skills)] : []),
@@ -141,6 +144,7 @@ function chain(
             ),
             plan,
             budget,
+            ...(options.background !== undefined && { background: options.background }),
             ...(concurrency !== undefined && { maxConcurrency: concurrency }),
           }),
         ]
@@ -156,14 +160,13 @@ function chain(
       : [...(repeats ? [repeatsMiddleware(repeats)] : []), ...middleware, ...questions]),
     budgetMiddleware(budget),
     secretsMiddleware(),
-  ].flatMap((one) =>
-    middleware.includes(one as AnyAgentMiddleware) ? one : inParts(one as AnyAgentMiddleware),
-  );
+  ] as AnyAgentMiddleware[];
+  return inOne(all, (one) => !middleware.includes(one));
 }
 
 /** The lead's sub-agents: deep agents in the same sandbox, without a user to ask. */
 function helpers(
-  { subagents = [], tools = [], skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
+  { subagents = [], tools = [], mcp, web, skills, sandbox, interruptOn, repeats, loopGuard }: LeadOptions,
   modelOf: Models["modelOf"],
   sandboxes: Sandboxes,
 ): CompiledSubagent[] {
@@ -176,18 +179,22 @@ function helpers(
   return specs.map((spec) => {
     if ("runnable" in spec) return spec;
     const { name, description, systemPrompt, prompt, responseFormat, plan = false, middleware = [] } = spec;
+    const { timeLimit, fork, permissions = [], stateSchema } = spec;
+    const consent = interruptOn || spec.interruptOn ? { ...interruptOn, ...spec.interruptOn } : undefined;
     const agent = createDeepAgent({
       name,
       plan,
       maxDepth: 0,
       model: modelOf(spec),
-      backend: sandboxes.backend,
+      backend: (context) => withPermissions(sandboxes.backend(context), sandbox?.permissions ?? []),
       canExecute: true,
       ...(skills && { skills, skillsFolder: SKILLS_FOLDER }),
-      ...(sandbox?.permissions && { permissions: sandbox.permissions }),
-      ...(interruptOn && { interruptOn }),
+      permissions,
+      ...(consent && { interruptOn: consent }),
+      ...(stateSchema !== undefined && { stateSchema }),
       ...(repeats !== undefined && { repeats }),
       tools: (spec.tools ?? tools).filter((tool) => (tool as { name?: string }).name !== CLARIFICATION_TOOL),
+      ...(!spec.tools && { ...(mcp && { mcp }), ...(web !== undefined && { web }) }),
       middleware,
       ...(loopGuard !== undefined && { loopGuard }),
       // It spends the lead's.
@@ -197,10 +204,16 @@ function helpers(
     });
     // The caller's files are also there in a run without a thread.
     const runnable = {
-      invoke: (input: object, config: RunContext = {}) =>
-        agent.invoke(input as never, inThread(config) as never),
+      invoke: (input: object, config: RunContext = {}) => agent.invoke(input, inThread(config) as never),
     };
-    return { name, description, runnable: runnable as CompiledSubagent["runnable"], ownsFiles: true };
+    return {
+      name,
+      description,
+      runnable: runnable as CompiledSubagent["runnable"],
+      ownsFiles: true,
+      ...(timeLimit !== undefined && { timeLimit }),
+      ...(fork !== undefined && { fork }),
+    };
   });
 }
 

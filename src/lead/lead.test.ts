@@ -72,8 +72,8 @@ describe("plan mode", () => {
   const chainOf = (agent: object): string[] =>
     (agent as { options: { middleware: { name: string }[] } }).options.middleware
       .map(({ name }) => name)
-      // Fields of the state alone.
-      .filter((name) => !name.endsWith(".state"));
+      // Parts for LangChain.
+      .filter((name) => !/\.(state|calls)$/.test(name));
 
   it("has its chain in the documented order", () => {
     const { agent } = lead({ is_plan_mode: true, subagent_enabled: true }, [], { summarization: true });

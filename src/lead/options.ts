@@ -3,6 +3,8 @@ import type { ClientTool, ServerTool } from "@langchain/core/tools";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import type { AnyAgentMiddleware } from "langchain";
 import type { SubagentSpec } from "../deep/options.ts";
+import type { McpOptions } from "../mcp/options.ts";
+import type { McpServers } from "../mcp/servers.ts";
 import type { BudgetOptions } from "../middleware/budget/options.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import type { LoopGuardOptions } from "../middleware/loop-guard/index.ts";
@@ -13,6 +15,7 @@ import type { SkillSource } from "../middleware/skills/skill.ts";
 import type { SummarizationOptions } from "../middleware/summarization/index.ts";
 import type { TitleOptions } from "../middleware/title/index.ts";
 import type { CompiledSubagent } from "../subagents/spec.ts";
+import type { WebOptions } from "../web/options.ts";
 
 /** What is the same for all requests. */
 export interface LeadOptions {
@@ -23,6 +26,10 @@ export interface LeadOptions {
   /** A `model_name` that is not among `models`: refuse the request, or use the default model and say so. Default `refuse`. */
   unknownModel?: "refuse" | "default";
   tools?: readonly (ClientTool | ServerTool)[];
+  /** MCP servers, shared by the agents of all requests that get the same object, as in `createDeepAgent`. */
+  mcp?: McpOptions | McpServers;
+  /** `web_fetch`, and `web_search` where there is a key for it, as in `createDeepAgent`. Default false. */
+  web?: boolean | WebOptions;
   /** Comes after the lead agent's own instructions. */
   systemPrompt?: string;
   /** Skills, as in `createDeepAgent`; they are in `/mnt/user-data/skills`. One that cannot be used is told to `onWarning`. */
@@ -40,6 +47,8 @@ export interface LeadOptions {
   /** What a run may spend, its sub-agents' work included, as in `createDeepAgent`. Default: 1,000 model calls. */
   budget?: false | BudgetOptions;
   subagents?: readonly (SubagentSpec | CompiledSubagent)[];
+  /** Whether sub-agents may work in the background, as in `createDeepAgent`. */
+  background?: boolean;
   /** Further middleware, in front of the clarification, which is last unless `interruptOn` puts it first. */
   middleware?: readonly AnyAgentMiddleware[];
   /** Tools that wait for a person's consent, also in sub-agents; see `consentMiddleware`. */

@@ -27,15 +27,22 @@ export function stepOf(configurable: Record<string, unknown> | undefined): Step 
   };
 }
 
+/**
+ * The configurable that says, of callers that go on while a sub-agent works, which of their tasks waits for it and
+ * shows its questions, by their part of its namespace.
+ */
+export const ASKED_IN_KEY = "holdfast_asked_in";
+
 /** The steps of the callers that a sub-agent's step is a part of: none for a step of the main graph. */
 export function callersOf(configurable: Record<string, unknown>): Step[] {
   const { thread_id, checkpoint_ns, checkpoint_map } = configurable;
   const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver;
+  const askedIn = configurable[ASKED_IN_KEY] as Record<string, string> | undefined;
   const parts = String(checkpoint_ns).split("|").slice(0, -1);
   return parts.flatMap((part, at) => {
     const ns = parts.slice(0, at).join("|");
     const checkpoint_id = (checkpoint_map as Record<string, string> | undefined)?.[ns];
-    const task = part.split(":", 2)[1];
+    const task = askedIn?.[part] ?? part.split(":", 2)[1];
     if (task === undefined || checkpoint_id === undefined) return [];
     return [{ task, saver, config: { configurable: { thread_id, checkpoint_ns: ns, checkpoint_id } } }];
   });

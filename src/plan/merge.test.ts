@@ -72,10 +72,10 @@ describe("merging an edit", () => {
         const inPlace = (all: readonly Act[]) =>
           all
             .filter((one) => "set" in one || "remove" in one)
-            .filter(({ at }, index, left) => left.findIndex((one) => one.at === at) === index)
+            .filter((each, index, left) => left.findIndex((one) => one.at === each.at) === index)
             .toSorted((a, b) => b.at - a.at);
-        const mine = after(list, inPlace(some.filter(({ at }) => at < border)));
-        const theirs = after(list, inPlace(others.filter(({ at }) => at >= border)));
+        const mine = after(list, inPlace(some.filter((one) => one.at < border)));
+        const theirs = after(list, inPlace(others.filter((one) => one.at >= border)));
         const result = merged({ base: list, mine, theirs });
         expect(merged({ base: list, mine: theirs, theirs: mine })).toEqual(result);
         expect(result).toEqual([

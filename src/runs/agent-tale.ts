@@ -3,6 +3,7 @@ import { withoutThoughts } from "../models/thoughts.ts";
 import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
 import type { RunEventBody } from "./events.ts";
 import { detailsOf, ended, resultOf, usageOf } from "./recorder.ts";
+import { ownerName } from "./view.ts";
 
 /** A saved agent at a moment. */
 export interface Frame {
@@ -30,13 +31,21 @@ export class AgentTale {
   todos: readonly Todo[] = [];
   /** When it was last heard of. */
   at = 0;
+  /** Its caller went on while it worked. */
+  readonly isInBackground: boolean;
   readonly #owner: string;
-  readonly #seen = new Set<string>();
+  readonly #seen: Set<string>;
   readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
   readonly #helpers = new Map<string, AgentTale>();
 
-  constructor(owner: string) {
+  /** `known`: messages of others, which a fork begins with. */
+  constructor(
+    owner: string,
+    { known = [], isInBackground = false }: { known?: Iterable<string>; isInBackground?: boolean } = {},
+  ) {
     this.#owner = owner;
+    this.#seen = new Set(known);
+    this.isInBackground = isInBackground;
   }
 
   /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
@@ -47,13 +56,19 @@ export class AgentTale {
     const askedAt = this.at || at;
     this.at = at;
     for (const [index, message] of messages.entries()) {
-      const id = message.id ?? `${index}`;
+      const id = message.id ?? `${this.#owner} ${index}`;
       if (this.#seen.has(id)) continue;
       this.#seen.add(id);
       if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
       else yield* ToolMessage.isInstance(message) ? this.#result(message) : other(message);
     }
     yield* this.#plan(todos, isEdit);
+  }
+
+  /** That it has ended. */
+  end(): Told {
+    const name = ownerName(this.#owner);
+    return this.#now({ type: "subagent-end", owner: this.#owner, name, ok: true });
   }
 
   /** The sub-agent that a call started, where it is such a call. */
@@ -78,7 +93,10 @@ export class AgentTale {
     if (name !== TASK) return [start];
     const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
     const owner = this.#ownerOf(helper, call);
-    this.#helpers.set(call, new AgentTale(owner));
+    this.#helpers.set(
+      call,
+      new AgentTale(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
+    );
     const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
     return [start, this.#now({ type: "subagent-start", ...job })];
   }
@@ -89,7 +107,8 @@ export class AgentTale {
     const result = resultOf(message);
     const details = detailsOf({ name, call, input: JSON.stringify(args) });
     const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
-    if (name !== TASK) return [end];
+    // One in the background ends when its own story does.
+    if (name !== TASK || wasStartedInBackground(args)) return [end];
     const helper = String(args["subagent_type"]);
     // It may have ended long before the others of its step, which are saved together.
     const at = this.#helpers.get(call)?.at || this.at;
@@ -116,4 +135,8 @@ export class AgentTale {
   #now(body: RunEventBody): Told {
     return { at: this.at, body };
   }
+}
+
+function wasStartedInBackground({ background }: Record<string, unknown>): boolean {
+  return background === true;
 }

@@ -9,6 +9,7 @@ import { isIsolated } from "../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { createRunAgent } from "./agent.ts";
+import { isolationNotice } from "./isolation.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-run-")));
@@ -73,6 +74,36 @@ describe("an agent in a directory", () => {
     expect(replies[0]).toBe("Created /src/a.ts.");
     for (const reply of replies.slice(1)) expect(reply).toContain("let a;");
     expect(readdirSync(dir)).toEqual(["src"]);
+  });
+
+  it.each([
+    [true, true],
+    [false, true],
+    [false, false],
+  ])(
+    "leaves alone what git and agents run for the user (commands: %s, consent to all: %s), unasked",
+    async (shell, trusted) => {
+      const places = [
+        "/.git/hooks/pre-commit",
+        "/.mcp.json",
+        "/sub/.claude/skills/x/SKILL.md",
+        "/.Agents/skills/x",
+      ];
+      const calls = places.map((file_path) => callTool("write_file", { file_path, content: "x" }));
+      const { replies } = await run([calls, "ok"], { dir, shell, trusted });
+      for (const [at, place] of places.entries()) {
+        expect(replies[at]).toContain(`Writing "${place}" is not allowed`);
+      }
+      expect(readdirSync(dir)).toEqual(["src"]);
+    },
+  );
+
+  it("tells a person where its commands are not isolated, and whether they are asked for", () => {
+    const notice = (settings: Partial<RunSettings>) => isolationNotice({ shell: true, ...settings });
+    expect(notice({ shell: false, sandbox: "never" })).toBeUndefined();
+    expect(notice({ sandbox: "never" })).toMatch(/with your rights, and each is asked for/);
+    expect(notice({ sandbox: "never", trusted: true })).toMatch(/none is asked for/);
+    expect(notice({}) === undefined).toBe(isIsolated());
   });
 });
 

@@ -13,14 +13,24 @@ import { z } from "zod";
 import { createDeepAgent } from "../deep/index.ts";
 import type { AnyTool, DeepAgentOptions } from "../deep/options.ts";
 import { HarnessError } from "../errors.ts";
-import { compositeBackend, diskBackend, isIsolated, shellBackend } from "../files/index.ts";
+import {
+  compositeBackend,
+  diskBackend,
+  FROZEN_FILES,
+  isIsolated,
+  shellBackend,
+  withPermissions,
+} from "../files/index.ts";
+import { McpServers } from "../mcp/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
-import { DEFAULT_BUDGET } from "../middleware/budget/options.ts";
+import { DEFAULT_BUDGET, type BudgetOptions } from "../middleware/budget/options.ts";
 import { clarificationMiddleware, CLARIFICATION_TOOL } from "../middleware/clarification/index.ts";
 import { FILE_ARGUMENTS } from "../middleware/files/schemas.ts";
 import { lastValue } from "../middleware/last-value.ts";
 import { OfflineModel } from "../models/index.ts";
 import type { Config, Project } from "../project/index.ts";
+import type { SqliteSaver } from "../storage/index.ts";
+import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
@@ -29,7 +39,7 @@ import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 const OWN_FOLDER = "/.holdfast";
 
 /** The tools of a run that consent can be asked for. */
-export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task"];
+export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
 
 /** What of a project an agent is built with. */
 export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
@@ -73,11 +83,13 @@ export interface RunStreamOptions extends RunnableConfig {
 export function createRunAgent({
   settings,
   checkpointer,
-  model = new OfflineModel(),
+  model,
   project,
   tools = [],
   canAsk = true,
   compactAt,
+  // To read a thread takes no servers, but what it keeps of their tools is part of it.
+  mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
   settings: RunSettings;
   /** What the user and the project in `dir` have to say to it. */
@@ -91,18 +103,23 @@ export function createRunAgent({
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
+  /** The servers that the settings name; see `RunServers`. */
+  mcp?: McpServers | undefined;
 }): RunAgent {
-  const { plan, preset, approve, maxTurns } = settings;
+  const { plan, preset, approve } = settings;
   const mode = chosenMode(settings, project?.config);
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
   const { graph } = createDeepAgent({
-    model,
+    model: model ?? new OfflineModel(),
     checkpointer,
     plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
+    ...(mcp && { mcp }),
+    web: settings.web ?? false,
     budget: false,
+    background: settings.background ?? false,
     stateSchema: new StateSchema({
       title: lastValue(z.string().optional()),
       run: lastValue(RUN_SETTINGS.optional()),
@@ -111,20 +128,27 @@ export function createRunAgent({
       mode: mode ?? "edits",
       rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
       ...toolNames(tools, settings),
+      servers: mcp,
       dir: realFolder(settings.dir),
       canAsk: canAsk || mode === undefined,
     }),
     tools,
-    instructions: project ? [project.instructions] : [],
+    // As with servers: what a thread keeps of them is part of it.
+    instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
-    ...directory(settings, project?.config),
+    ...directory(settings, checkpointer, project?.config),
     ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
-  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: accountOf(maxTurns) } });
+  const account = accountOf(settings);
+  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
   return {
     graph: run,
-    stream: (input, options) => run.stream(input, options as object),
+    stream: (input, options) => {
+      // A person may have been asked since the last one.
+      account.begin();
+      return run.stream(input, options as object);
+    },
   };
 }
 
@@ -134,10 +158,11 @@ function compaction({ dir }: RunSettings, compactAt: number) {
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
-function accountOf(maxTurns: number | undefined): Account {
-  if (maxTurns === undefined) return new Account({ limits: DEFAULT_BUDGET, isResumable: true });
+function accountOf({ maxTurns, budget }: RunSettings): Account {
+  const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
+  if (maxTurns === undefined) return new Account({ limits, isResumable: true });
   const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
-  return new Account({ limits: { modelCalls: maxTurns }, isResumable: true, text });
+  return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
 }
 
 /** In plan mode a person approves a plan before it is begun. */
@@ -146,14 +171,19 @@ function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunS
 }
 
 /** The tools of a run, and those among them that only read. */
-function toolNames(tools: readonly AnyTool[], { dir, shell }: RunSettings) {
-  const own = RUN_TOOLS.filter((name) => name !== "execute" || (shell && dir !== undefined));
+function toolNames(tools: readonly AnyTool[], settings: RunSettings) {
   const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
   const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
   return {
-    tools: [...own, ...named.map(({ name }) => name)],
-    reading: ["ls", "read_file", "glob", "grep", ...hinted.map(({ name }) => name)],
+    tools: [...ownTools(settings), ...named.map(({ name }) => name)],
+    reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS, ...hinted.map(({ name }) => name)],
   };
+}
+
+/** The tools that settings give a run, but for those of the plan and of servers. */
+export function ownTools({ dir, shell, web }: Pick<RunSettings, "dir" | "shell" | "web">): string[] {
+  const canExecute = shell && dir !== undefined;
+  return RUN_TOOLS.filter((name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)));
 }
 
 function realFolder(dir: string | undefined): string | undefined {
@@ -167,24 +197,31 @@ function realFolder(dir: string | undefined): string | undefined {
 
 const HISTORY = { folder: `${OWN_FOLDER}/history` };
 
+/** What SQLite keeps of a file, beside it. */
+const DATABASE_FILES = ["", "-wal", "-shm", "-journal"];
+
 type Directory = Pick<
   DeepAgentOptions,
-  "backend" | "canExecute" | "permissions" | "resultFolder" | "summarization" | "systemPrompt"
+  "backend" | "canExecute" | "resultFolder" | "summarization" | "systemPrompt"
 >;
 
-function directory({ dir, shell, ...settings }: RunSettings, config: Config = {}): Directory {
+function directory(
+  { dir, shell, ...settings }: RunSettings,
+  checkpointer: BaseCheckpointSaver,
+  config: Config = {},
+): Directory {
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
-  const isolation = config.sandbox ?? "auto";
-  const disk = shell ? shellBackend(dir, { network, isolation }) : diskBackend(dir);
+  const isolation = settings.sandbox ?? config.sandbox ?? "auto";
+  // What other threads said is no business of a command.
+  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
+  const hidden = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
+  const disk = shell
+    ? shellBackend(dir, { isolation, network, hidden })
+    : withPermissions(diskBackend(dir), [FROZEN_FILES]);
   return {
     backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
-    permissions: [
-      { effect: "deny", operations: ["write", "delete"], paths: ["**/.git", "**/.git/**"] },
-      // Commands can write there all the same where they are not isolated; each of them is asked for.
-      ...(shell ? [{ effect: "allow" as const, operations: ["execute" as const], paths: "/" }] : []),
-    ],
     ...(shell && {
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),

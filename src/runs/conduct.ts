@@ -4,6 +4,7 @@ import type { Ending } from "./ending.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
 import { costOf, type Prices } from "./prices.ts";
+import type { Traces } from "./traces/index.ts";
 import { EMPTY_VIEW, reduce, type RunView } from "./view.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
@@ -16,13 +17,15 @@ export interface ConductOptions extends Omit<DriveOptions, "emit" | "isHeld"> {
   /** What a person should know before it begins. */
   notice?: string | undefined;
   prices?: Prices | undefined;
+  traces?: Traces | undefined;
   /** Called before the run's last event, and may add to it. */
   onEnd?: (end: Ending) => Promise<Partial<Pick<RunEnd, "resume">>>;
 }
 
 /** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
 export async function conduct(input: object | null, options: ConductOptions): Promise<Ending> {
-  const { agent, thread, model, events, task, resumed, dir, notice, prices, onEnd } = options;
+  const { agent, thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
+  if (traces) events.follow(traces.run(prices));
   events.emit({
     type: "run-start",
     model: model.name,
@@ -57,10 +60,16 @@ export class RunEvents {
   view: RunView = EMPTY_VIEW;
   readonly #thread: string;
   readonly #onEvent: (event: RunEvent, view: RunView) => void;
+  readonly #followers: ((event: RunEvent) => void)[] = [];
 
   constructor(thread: string, onEvent: (event: RunEvent, view: RunView) => void) {
     this.#thread = thread;
     this.#onEvent = onEvent;
+  }
+
+  /** Tells another of everything from here on. */
+  follow(follower: (event: RunEvent) => void): void {
+    this.#followers.push(follower);
   }
 
   emit(body: RunEventBody): void {
@@ -68,5 +77,6 @@ export class RunEvents {
     const event = { type, version: 1, at: Date.now(), thread: this.#thread, ...rest } as RunEvent;
     this.view = reduce(this.view, event);
     this.#onEvent(event, this.view);
+    for (const follower of this.#followers) follower(event);
   }
 }

@@ -1,6 +1,10 @@
 import { getCurrentTaskInput } from "@langchain/langgraph";
 import { pathFromHost } from "../files/disk/from-host.ts";
+import { FROZEN_FILES } from "../files/index.ts";
 import { parsePath } from "../files/paths.ts";
+import { compileRules } from "../files/permissions.ts";
+import type { McpServers } from "../mcp/index.ts";
+import { PREFIX } from "../mcp/tool-names.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import { ownerOf } from "../middleware/plan/events.ts";
 import { isOpen, type Todo } from "../plan/index.ts";
@@ -16,12 +20,15 @@ export interface ConsentRulesOptions {
   tools: readonly string[];
   /** Those among them that change nothing. */
   reading: readonly string[];
+  /** The servers whose tools are used, too; they are known once they are called. */
+  servers?: Pick<McpServers, "isReadOnly"> | undefined;
   /** The directory of the file tools, where they have one. Real path. */
   dir?: string | undefined;
   /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
   canAsk: boolean;
 }
 
+const FROZEN = compileRules([FROZEN_FILES]);
 const WRITING: readonly string[] = ["write_file", "edit_file", "delete_file"];
 
 type Verdict = "allow" | "ask" | { refused: string };
@@ -32,7 +39,7 @@ type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
  * and where no rule is about a call the mode decides.
  */
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
-  const { mode, canAsk, tools, reading } = options;
+  const { mode, canAsk, tools, reading, servers } = options;
   const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
     (list ?? []).map(compileRule),
   ) as [Rule[], Rule[], Rule[]];
@@ -43,13 +50,16 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const call = await ruledCall(request.toolCall, options.dir);
     const denied = deny.find((rule) => rule.catches(call));
     if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
-    const isRead = reading.includes(name);
+    const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
     if (mode === "plan" && !phase.isWorking(request) && !isRead && name !== "task") {
       return { refused: CONSENT_REASONS.planFirst };
     }
+    const isWrite = WRITING.includes(name);
+    // Who would be asked about what is refused anyway?
+    if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
+      return "allow";
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = allow.filter((rule) => rule.allows(call));
-    const isWrite = WRITING.includes(name);
     if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
       return allowing.some(({ isNarrow }) => isNarrow) ? "allow" : "ask";
     }
@@ -73,7 +83,9 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (tool === "task") return mode === "plan";
     return mode !== "edits" || !WRITING.includes(tool) || options.dir !== undefined;
   };
-  return Object.fromEntries(tools.filter(isConcerned).map((tool) => [tool, rule]));
+  const concerned = tools.filter(isConcerned);
+  const isServed = servers !== undefined && (mode !== "auto" || ask.length + deny.length > 0);
+  return Object.fromEntries([...concerned, ...(isServed ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
 }
 
 /** Whether work has begun in plan mode: it has while a plan is open, which a person has approved. */

@@ -4,6 +4,7 @@ import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
+import { stopJobs } from "../subagents/background/registry.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";
@@ -102,6 +103,8 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     if (signal.aborted) return ending(state, "interrupted");
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
+    // They go on with the thread; nobody but its next run may write to it.
+    await stopJobs(agent.graph.checkpointer, options.thread);
     recorder.finish();
     mailbox.stop();
     await edits.close();

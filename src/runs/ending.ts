@@ -1,6 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { isBudgetStop } from "../middleware/budget/index.ts";
+import { isBudgetStop, USED_UP, type BudgetStop } from "../middleware/budget/index.ts";
+import type { Resource } from "../middleware/budget/spending.ts";
 import { BUDGET_REASON } from "../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
@@ -20,8 +21,8 @@ interface ThreadValues {
 /** The ending of a run that nobody stopped: a model that declines the task has not done it. */
 export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
   if (isUnfinished(state)) {
-    const isOutOfTurns = finishReason(state) === BUDGET_REASON || budgetStopText(state) !== undefined;
-    return { ...ending(state, "open"), ...(isOutOfTurns && { reason: "turn-limit" }) };
+    const usedUp = usedUpOf(state);
+    return { ...ending(state, "open"), ...(usedUp && { reason: REASONS[usedUp] }) };
   }
   if (!DECLINED.includes(finishReason(state))) return ending(state, "done");
   return { ...ending(state, "failed"), error: `${name} declined the task.` };
@@ -37,7 +38,7 @@ export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcom
   const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
   const last = messages.at(-1);
   const said = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
-  const answer = (outcome === "open" && state && budgetStopText(state)) || said;
+  const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || said;
   return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
 }
 
@@ -49,10 +50,26 @@ function finishReason({ values }: StateSnapshot): unknown {
   return openAi ?? anthropic;
 }
 
+const REASONS = {
+  modelCalls: "turn-limit",
+  tokens: "token-limit",
+  cost: "cost-limit",
+  ms: "time-limit",
+} as const satisfies Record<Resource, RunEnd["reason"]>;
+
+/** What a thread has used up, where that has stopped it. Threads from before it was said had but a limit of turns. */
+function usedUpOf(state: StateSnapshot): Resource | undefined {
+  const { messages = [] } = state.values as ThreadValues;
+  const stop = budgetStopOf(state);
+  if (stop) return stop.resource ?? "modelCalls";
+  if (finishReason(state) !== BUDGET_REASON) return undefined;
+  return (messages.at(-1)?.response_metadata[USED_UP] as Resource | undefined) ?? "modelCalls";
+}
+
 /** What is said of a thread that ran out of its budget in a sub-agent. */
-function budgetStopText({ tasks }: StateSnapshot): string | undefined {
+function budgetStopOf({ tasks }: StateSnapshot): BudgetStop | undefined {
   const values: unknown[] = tasks.flatMap(({ interrupts }) =>
     interrupts.map(({ value }) => value as unknown),
   );
-  return values.find(isBudgetStop)?.text;
+  return values.find(isBudgetStop);
 }

@@ -189,8 +189,10 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     ...head,
     outcome: z.enum(["done", "open", "waiting", "failed", "interrupted"]),
     reason: z
-      .enum(["turn-limit"])
-      .describe("Why it stopped, where the outcome does not say: its turns were used up.")
+      .enum(["turn-limit", "token-limit", "cost-limit", "time-limit"])
+      .describe(
+        "Why it stopped, where the outcome does not say: which budget was used up, its own or an item's.",
+      )
       .optional(),
     exitCode: z.number(),
     counts,

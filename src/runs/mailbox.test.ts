@@ -209,3 +209,30 @@ it.each([true, false])(
     expect(mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });
   },
 );
+
+it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async () => {
+  let rounds = 0;
+  let looks = 0;
+  const threadsWithMail = runner.threadsWithMail.bind(runner);
+  const mailbox = runner.mailbox.bind(runner);
+  runner.threadsWithMail = () => {
+    rounds += 1;
+    return threadsWithMail();
+  };
+  runner.mailbox = (thread) => {
+    looks += 1;
+    return mailbox(thread);
+  };
+  const severalRounds: Step = async () => {
+    const until = rounds + 3;
+    const isOver = (): boolean => rounds >= until;
+    while (!isOver()) await sleep(20);
+    return "Done.";
+  };
+  await run([severalRounds]);
+  expect(looks).toBe(3);
+  // Nobody is left to look for.
+  const before = rounds;
+  await sleep(500);
+  expect(rounds).toBe(before);
+});

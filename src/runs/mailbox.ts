@@ -26,7 +26,7 @@ export class MailboxService {
   readonly #thread: string;
   readonly #edits: PlanEdits;
   readonly #taken = new Map<number, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  #round: MailRound | undefined;
   #found: Mailbox | undefined;
 
   constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
@@ -42,11 +42,12 @@ export class MailboxService {
   async start(): Promise<void> {
     for (const letter of this.#mailbox?.waiting() ?? []) await this.#finishBegun(letter);
     this.#look();
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#round = MailRound.of(saverOf(this.#agent));
+    this.#round?.add(this.#thread, this.#lookAgain);
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#round?.remove(this.#thread, this.#lookAgain);
     this.#look();
   }
 
@@ -64,6 +65,8 @@ export class MailboxService {
     const todos = await readPlan(this.#agent, this.#thread);
     if (begun !== undefined && isDeepStrictEqual(todos, begun)) this.#mailbox?.answer(id, { todos });
   }
+
+  readonly #lookAgain = (): void => this.#look();
 
   #look(): void {
     try {
@@ -83,6 +86,49 @@ export class MailboxService {
       this.#mailbox?.answer(id, outcome);
     } catch {
       // Whoever holds the thread next finds it begun, and answers.
+    }
+  }
+}
+
+/** The looks of all runs on one checkpointer: a single one tells for which of them there is a letter. */
+class MailRound {
+  static readonly #rounds = new WeakMap<MailSaver, MailRound>();
+  readonly #saver: MailSaver;
+  readonly #looks = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(saver: MailSaver) {
+    this.#saver = saver;
+  }
+
+  static of(saver: MailSaver | undefined): MailRound | undefined {
+    if (!saver) return undefined;
+    const known = this.#rounds.get(saver) ?? new MailRound(saver);
+    this.#rounds.set(saver, known);
+    return known;
+  }
+
+  add(thread: string, look: () => void): void {
+    this.#looks.set(thread, (this.#looks.get(thread) ?? new Set()).add(look));
+    this.#timer ??= setInterval(() => this.#go(), LOOK_MS).unref();
+  }
+
+  remove(thread: string, look: () => void): void {
+    const looks = this.#looks.get(thread);
+    looks?.delete(look);
+    if (looks?.size === 0) this.#looks.delete(thread);
+    if (this.#looks.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #go(): void {
+    try {
+      for (const thread of this.#saver.threadsWithMail()) {
+        for (const look of this.#looks.get(thread) ?? []) look();
+      }
+    } catch {
+      // As above: the next one makes up for it.
     }
   }
 }
@@ -146,9 +192,17 @@ async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<vo
   }
 }
 
-function mailboxOf({ graph }: RunAgent, thread: string): Mailbox | undefined {
+type MailSaver = Pick<SqliteSaver, "mailbox" | "threadsWithMail">;
+
+/** The checkpointer, where it has mailboxes. */
+function saverOf({ graph }: RunAgent): MailSaver | undefined {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
-  return (checkpointer as Partial<Pick<SqliteSaver, "mailbox">> | undefined)?.mailbox?.(thread);
+  const saver = checkpointer as MailSaver | boolean | undefined;
+  return typeof saver === "object" && "mailbox" in saver ? saver : undefined;
+}
+
+function mailboxOf(agent: RunAgent, thread: string): Mailbox | undefined {
+  return saverOf(agent)?.mailbox(thread);
 }
 
 function toOutcome(error: unknown): Outcome {

@@ -1,14 +1,5 @@
 import { HarnessError } from "../errors.ts";
-import type { Usage } from "./events.ts";
-
-/** US dollars per million tokens. */
-export interface Prices {
-  input: number;
-  output: number;
-  cached: number;
-}
-
-const MILLION = 1_000_000;
+import type { Prices } from "../middleware/budget/prices.ts";
 
 /** Reads `3,15` or `3,15,0.3`: input, output and cached input. Prices change too often to be built in. */
 export function readPrices(text: string | undefined): Prices | undefined {
@@ -37,7 +28,4 @@ export function pricesOf(
   return readPrices(env["HOLDFAST_PRICES"]) ?? (known && { ...known, cached: known.cached ?? known.input });
 }
 
-export function costOf({ inputTokens, outputTokens, cachedTokens }: Usage, prices: Prices): number {
-  const fresh = Math.max(0, inputTokens - cachedTokens);
-  return (fresh * prices.input + cachedTokens * prices.cached + outputTokens * prices.output) / MILLION;
-}
+export { costOf, type Prices } from "../middleware/budget/prices.ts";

@@ -1,4 +1,3 @@
-import type { AnyTool } from "../deep/options.ts";
 import type { Project } from "../project/index.ts";
 
 /** The model that settings files name, where the environment names none. */
@@ -7,9 +6,4 @@ export function settledModel(
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   return env["HOLDFAST_MODEL"]?.trim() ? undefined : config.model;
-}
-
-/** Starts the servers that a user and a trusted project name, and returns their tools. None can be started yet. */
-export async function projectTools(_project: Pick<Project, "mcp">): Promise<readonly AnyTool[]> {
-  return [];
 }

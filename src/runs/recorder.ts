@@ -256,8 +256,10 @@ function answers(message: BaseMessage, call: string): boolean {
 function messageOf(output: unknown): ToolMessage | undefined {
   if (ToolMessage.isInstance(output)) return output;
   if (!(output instanceof Command)) return undefined;
-  const { messages } = (output.update ?? {}) as { messages?: unknown[] };
-  return messages?.find((message) => ToolMessage.isInstance(message));
+  const { update = {} } = output;
+  const writes = Array.isArray(update) ? update : Object.entries(update as object);
+  const messages: unknown[] = writes.flatMap(([channel, value]) => (channel === "messages" ? value : []));
+  return messages.find((message) => ToolMessage.isInstance(message));
 }
 
 const TELLING = [

@@ -1,6 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
+import { createDeepAgent } from "../deep/index.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
@@ -123,4 +124,26 @@ describe("a saved thread", () => {
     expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: "waiting" });
     expect(helper(await later(0))).toMatchObject({ plan: [], said: [] });
   });
+});
+
+it("of a fork only what it did itself is told as its own", async () => {
+  const checkpointer = new MemorySaver();
+  const { graph } = createDeepAgent({
+    model: new ScriptedModel([
+      callTool("ls", { path: "/" }),
+      callTool("task", { description: "Think", subagent_type: "thinker" }, "t"),
+      "Thought.",
+      "Done.",
+    ]),
+    plan: false,
+    subagents: [{ name: "thinker", description: "thinks", fork: true }],
+    checkpointer,
+  });
+  const config = { configurable: { thread_id: "t" } };
+  await graph.invoke({ messages: [{ role: "user", content: "Go" }] } as never, config);
+  const events = await replay(graph as never, await graph.getState(config), { thread: "t" });
+  const said = events.flatMap((event) =>
+    event.type === "model-end" && event.owner === "main/thinker:t" ? event.text : [],
+  );
+  expect(said).toEqual(["Thought."]);
 });

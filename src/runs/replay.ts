@@ -3,6 +3,7 @@ import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { isFromUser } from "../middleware/from-user.ts";
 import { countTodos, type Todo } from "../plan/index.ts";
+import { readBackground } from "../subagents/background/state.ts";
 import { AgentTale, type Frame, type Told } from "./agent-tale.ts";
 import type { RunGraph } from "./agent.ts";
 import { ending, isUnfinished } from "./ending.ts";
@@ -46,13 +47,15 @@ export async function replay(
   const story = new Story(options.thread, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
   const { thread, until = Infinity } = options;
+  const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
   for (const frame of frames) {
     story.tell(frame);
     if (typeof saver !== "object") continue;
-    story.note(await helpersOf(story.main, frame, { saver, thread, until }));
+    story.note(await helpersOf(story.main, frame, { saver, thread, until, open }));
   }
   story.end(state, options);
-  return story.events;
+  // What was done in the background was done beside what came later.
+  return story.events.toSorted((a, b) => a.at - b.at);
 }
 
 /** The checkpoints that led to a state, oldest first, and the state itself: it may have more than its checkpoint. */
@@ -99,6 +102,8 @@ interface Saved {
   saver: BaseCheckpointSaver;
   thread: string;
   until: number;
+  /** The calls whose sub-agents are still at work in the background. */
+  open: ReadonlySet<string>;
 }
 
 /** What the sub-agents did that were run from a frame, in the order of time. */
@@ -110,6 +115,7 @@ async function helpersOf(agent: AgentTale, { jobs }: Frame, saved: Saved): Promi
     for (const frame of await helperFrames(ns, saved)) {
       told.push(...helper.tell(frame), ...(await helpersOf(helper, frame, saved)));
     }
+    if (helper.isInBackground && !saved.open.has(call)) told.push(helper.end());
   }
   return told.toSorted((a, b) => a.at - b.at);
 }
@@ -146,6 +152,8 @@ class Story {
   readonly #dir: string | undefined;
   #hasRun = false;
   #usage: Usage = NO_USAGE;
+  /** When the last was that was told. */
+  #latest = 0;
 
   constructor(thread: string, model: string, dir: string | undefined) {
     this.#thread = thread;
@@ -186,7 +194,8 @@ class Story {
     this.#emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[end.outcome], usage: this.#usage });
   }
 
-  #emit({ type, ...rest }: RunEventBody, at = this.main.at): void {
+  #emit({ type, ...rest }: RunEventBody, at = Math.max(this.main.at, this.#latest)): void {
+    this.#latest = Math.max(at, this.#latest);
     const event = { type, version: 1, at, thread: this.#thread, ...rest } as RunEvent;
     if (event.type === "model-end") this.#usage = sum(this.#usage, event.usage);
     this.events.push(event);

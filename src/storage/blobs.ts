@@ -10,6 +10,9 @@ type StoredBlob = Stored<typeof BLOBS>;
 
 const MAX_KNOWN = 50_000;
 
+/** The name of the newest blob's number among what is known. */
+const LAST = "last blob";
+
 /** The content-addressed part of the store. A blob is written once per thread and never changed. */
 export class Blobs {
   readonly #connection: Connection;
@@ -90,13 +93,19 @@ export class Blobs {
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
   ): number {
-    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
-    const id = (last ?? 0) + 1;
+    const { known } = this.#connection;
+    const id = known.get(LAST, () => this.#last()) + 1;
     const bytes = Buffer.from(body);
     BLOBS.put(this.#connection, { id, thread, hash, kind, body: bytes });
+    known.set(LAST, id);
     const kept = typeof body === "string" ? body : bytes;
     this.#recent.add(id, { thread, kind, size: bytes.length, body: kept });
     return id;
+  }
+
+  #last(): number {
+    const { last } = this.#connection.get("SELECT max(id) AS last FROM blobs") as { last: number | null };
+    return last ?? 0;
   }
 
   #damaged(id: number): HarnessError {

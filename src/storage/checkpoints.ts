@@ -89,7 +89,7 @@ export class Checkpoints {
     }
     const known = this.#find(place, top);
     const seq = known?.seq ?? this.#append(place, top, exact);
-    CHECKPOINTS.put(this.#connection, {
+    const row = {
       ...place,
       seq,
       parent: parent === "" ? null : parent,
@@ -97,7 +97,9 @@ export class Checkpoints {
       head: JSON.stringify(fixed),
       channels: JSON.stringify(channels),
       metadata: encoder.encode(metadata),
-    });
+    };
+    CHECKPOINTS.put(this.#connection, row);
+    if (!known || top?.id === place.id) this.#connection.known.set(nameOf(place), row);
     return seq;
   }
 
@@ -105,12 +107,11 @@ export class Checkpoints {
   #append({ thread, ns, id }: Place, top: StoredHead | undefined, isEdited: boolean): number {
     if (top) {
       const writes = top.pending - (isEdited ? 0 : this.#forgetBegun(top));
-      this.#setWrites(CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq]), writes);
+      this.#setWrites(this.#newest(top), writes);
+      this.#connection.known.delete(nameOf(top));
     }
-    const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
-      last: number | null;
-    };
-    const seq = (last ?? 0) + 1;
+    const seq = this.#connection.known.get(LAST, () => this.#last()) + 1;
+    this.#connection.known.set(LAST, seq);
     // LangGraph may save what tasks have written before the checkpoint that they started from.
     const { pending } = this.#connection.get(
       "SELECT count(*) AS pending FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ?",
@@ -118,6 +119,19 @@ export class Checkpoints {
     ) as { pending: number };
     this.#heads.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
     return seq;
+  }
+
+  #last(): number {
+    const { last } = this.#connection.get("SELECT max(seq) AS last FROM checkpoints") as {
+      last: number | null;
+    };
+    return last ?? 0;
+  }
+
+  #newest(head: StoredHead): Stored<typeof CHECKPOINTS> | undefined {
+    return this.#connection.known.get(nameOf(head), () =>
+      CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [head.seq]),
+    );
   }
 
   /** That calls have begun is of use until their step is over, and a person's edit does not end it. */
@@ -138,13 +152,17 @@ export class Checkpoints {
   /** A write of a task is kept as it was first made; errors, interrupts and answers to them replace the last ones. */
   putWrites(place: Place, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
     const { thread, ns, id: checkpoint } = place;
+    const head = this.#heads.get(thread, ns);
+    const isFirst = head?.id === checkpoint && head.pending === 0;
     let added = 0;
     for (const [at, [channel, value]] of writes.entries()) {
       const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-      const isThere = this.#connection.get(
-        "SELECT 1 AS there FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND task = ? AND idx = ?",
-        [thread, ns, checkpoint, task, idx],
-      );
+      const isThere =
+        !(isFirst && idx >= 0) &&
+        this.#connection.get(
+          "SELECT 1 AS there FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND task = ? AND idx = ?",
+          [thread, ns, checkpoint, task, idx],
+        );
       if (isThere && idx >= 0) continue;
       WRITES.put(this.#connection, {
         thread,
@@ -158,7 +176,6 @@ export class Checkpoints {
       if (!isThere) added += 1;
     }
     if (added === 0) return;
-    const head = this.#heads.get(thread, ns);
     if (head?.id === checkpoint) return this.#heads.put({ ...head, pending: head.pending + added });
     const row = CHECKPOINTS.get(this.#connection, `WHERE ${PLACE}`, toParams(place));
     this.#setWrites(row, (row?.writes ?? 0) + added);
@@ -172,7 +189,7 @@ export class Checkpoints {
   #find(place: Place, top: StoredHead | undefined): StoredCheckpoint | undefined {
     const isNewest = top?.id === place.id;
     const row = isNewest
-      ? CHECKPOINTS.get(this.#connection, "WHERE seq = ?", [top.seq])
+      ? this.#newest(top)
       : CHECKPOINTS.get(this.#connection, `WHERE ${PLACE}`, toParams(place));
     if (!row && !isNewest) return undefined;
     if (!row || row.thread !== place.thread || row.ns !== place.ns || row.id !== place.id) {
@@ -265,6 +282,14 @@ export class Checkpoints {
     if (found === expected) return;
     throw corrupt(this.#connection.path, `of ${expected} checkpoints of a thread there are ${found}`);
   }
+}
+
+/** The name of the newest checkpoint's number among what is known. */
+const LAST = "last checkpoint";
+
+/** The name of a namespace's newest checkpoint among what is known. */
+function nameOf({ thread, ns }: Pick<Place, "thread" | "ns">): string {
+  return `checkpoint ${thread} ${ns}`;
 }
 
 const PLACE = "thread = ? AND ns = ? AND id = ?";

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type Database from "libsql";
 import { HarnessError } from "../errors.ts";
+import { Known } from "./known.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, unknown>;
@@ -26,6 +27,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly path: string;
   readonly isReadOnly: boolean;
+  /** Rows that need not be read again, inside a transaction. */
+  readonly known = new Known();
   readonly #database: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
 
@@ -73,10 +76,11 @@ export class Connection {
   transaction<T>(work: () => T): T {
     this.run("BEGIN IMMEDIATE");
     try {
-      const result = work();
+      const result = this.#inside(work);
       this.run("COMMIT");
       return result;
     } catch (error) {
+      this.known.clear();
       this.#rollBack();
       throw error;
     }
@@ -86,9 +90,18 @@ export class Connection {
   snapshot<T>(work: () => T): T {
     this.run("BEGIN");
     try {
-      return work();
+      return this.#inside(work);
     } finally {
       this.#rollBack();
+    }
+  }
+
+  #inside<T>(work: () => T): T {
+    this.known.begin(this.get("PRAGMA store.data_version")?.["data_version"]);
+    try {
+      return work();
+    } finally {
+      this.known.end();
     }
   }
 

@@ -13,6 +13,10 @@ export class Heads {
   }
 
   get(thread: number, ns: string): StoredHead | undefined {
+    return this.#connection.known.get(nameOf(thread, ns), () => this.#read(thread, ns));
+  }
+
+  #read(thread: number, ns: string): StoredHead | undefined {
     const params = [thread, ns];
     const head = HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", params);
     if (head) return head;
@@ -23,6 +27,7 @@ export class Heads {
 
   put(head: StoredHead): void {
     HEADS.put(this.#connection, head);
+    this.#connection.known.set(nameOf(head.thread, head.ns), head);
   }
 
   /** How many checkpoints a thread has, in all namespaces or in one. */
@@ -45,4 +50,8 @@ export class Heads {
   setThreads(count: number): void {
     this.put({ thread: ALL_THREADS, ns: "", seq: 0, id: "", count, pending: 0 });
   }
+}
+
+function nameOf(thread: number, ns: string): string {
+  return `head ${thread} ${ns}`;
 }

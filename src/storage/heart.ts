@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -9,21 +10,35 @@ export const BEAT_MS = 2_000;
  * its own, so that a busy event loop is not taken for a dead one; a process that is stopped or killed takes it along.
  */
 export class Heart {
+  readonly #name = randomUUID();
   readonly #path: string;
   #worker: Worker | undefined;
+  #isBeating = false;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Beats for a holder of leases from now on. */
-  add(holder: string): void {
-    this.#worker ??= this.#start();
-    this.#worker.postMessage({ add: holder });
+  /** A name for a holder of leases. It beats for all that it has named, so that it need not be told of each. */
+  holder(): string {
+    return this.#name + randomUUID();
   }
 
-  remove(holder: string): void {
-    this.#worker?.postMessage({ remove: holder });
+  /** Call when there is a holder. */
+  beat(): void {
+    if (this.#worker && this.#isBeating) return;
+    this.#worker ??= this.#start();
+    this.#tell(true);
+  }
+
+  /** Call when there is none any more. */
+  rest(): void {
+    this.#tell(false);
+  }
+
+  #tell(isBeating: boolean): void {
+    this.#isBeating = isBeating;
+    this.#worker?.postMessage({ isBeating });
   }
 
   stop(): void {
@@ -37,6 +52,7 @@ export class Heart {
       // A file that has been deleted must not be made again.
       file: `${pathToFileURL(this.#path).href}?mode=rw`,
       every: BEAT_MS,
+      name: this.#name,
     };
     const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {} });
     // A heart that fails is replaced with the next lease. Until then others find this process silent, and wait.
@@ -53,23 +69,23 @@ const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const Database = require(workerData.libsql);
 const database = new Database(workerData.file, { timeout: 1000 });
-const holders = new Set();
+const { name } = workerData;
+let isBeating = false;
 const timer = setInterval(beat, workerData.every);
-parentPort.on("message", ({ add, remove, end }) => {
-  if (add) holders.add(add);
-  if (remove) holders.delete(remove);
-  if (!end) return;
+parentPort.on("message", (told) => {
+  isBeating = told.isBeating;
+  if (!told.end) return;
   clearInterval(timer);
   parentPort.close();
   database.close();
 });
 
-// Statements would keep the file open after close(): only whole texts are run. Holders are UUIDs.
+// Statements would keep the file open after close(): only whole texts are run. The name is a UUID.
 function beat() {
-  if (holders.size === 0) return;
-  const list = [...holders].map((holder) => "'" + holder + "'").join(",");
+  if (!isBeating) return;
+  const ours = "substr(holder, 1, " + name.length + ") = '" + name + "'";
   try {
-    database.exec("UPDATE leases SET beat = " + Date.now() + " WHERE holder IN (" + list + ")");
+    database.exec("UPDATE leases SET beat = " + Date.now() + " WHERE " + ours);
   } catch {
     // A beat that is missed because the file is locked is made up for by the next one.
   }

@@ -36,7 +36,7 @@ export class Leases {
    * listened to for some seconds first.
    */
   async acquire(threadId: string, { wait = 0 }: AcquireOptions = {}): Promise<() => Promise<void>> {
-    const token = randomUUID();
+    const token = this.#heart?.holder() ?? randomUUID();
     const deadline = performance.now() + wait;
     let heard: { lease: Lease; at: number } | undefined;
     for (;;) {
@@ -62,7 +62,9 @@ export class Leases {
   }
 
   find(threadId: string): Lease | undefined {
-    return LEASES.get(this.#connection, "WHERE thread = ?", [threadId]);
+    return this.#connection.known.get(nameOf(threadId), () =>
+      LEASES.get(this.#connection, "WHERE thread = ?", [threadId]),
+    );
   }
 
   /** The threads that somebody works on. */
@@ -88,22 +90,28 @@ export class Leases {
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
+      this.#connection.known.delete(nameOf(threadId));
       return undefined;
     });
     if (other) return other;
     this.#held.set(threadId, token);
     ours.add(token);
-    this.#heart?.add(token);
+    this.#heart?.beat();
     return undefined;
   }
 
   #release(threadId: string, token: string): void {
     if (this.#held.get(threadId) !== token) return;
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
+    this.#connection.known.delete(nameOf(threadId));
     this.#held.delete(threadId);
     ours.delete(token);
-    this.#heart?.remove(token);
+    if (this.#held.size === 0) this.#heart?.rest();
   }
+}
+
+function nameOf(threadId: string): string {
+  return `lease ${threadId}`;
 }
 
 /** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a silence, after listening. */

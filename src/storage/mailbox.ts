@@ -1,5 +1,6 @@
 import { HarnessError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
+import { toText } from "./table.ts";
 import { EDITS, type StoredEdit } from "./tables.ts";
 
 /** An answer that nobody has fetched for so long is for somebody who is gone. */
@@ -24,6 +25,13 @@ export class Mailbox {
   constructor(connection: Connection, thread: number) {
     this.#connection = connection;
     this.#thread = thread;
+  }
+
+  /** The threads whose mailbox has a letter without an answer. */
+  static threads(connection: Connection): Set<string> {
+    const sql =
+      "SELECT CAST(t.id AS BLOB) AS id FROM edits e JOIN threads t ON t.key = e.thread WHERE e.outcome IS NULL";
+    return new Set(connection.all(sql).map(({ id }) => toText(id)));
   }
 
   post(content: unknown): number {

@@ -19,7 +19,8 @@ import { upgrade } from "./upgrade.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
-const LOG_PAGES = 250;
+/** When the log is written back to the file: each time ends with a flush to the disk, which everything waits for. */
+const LOG_PAGES = 1000;
 
 /** Opens a thread store, and creates it with its folders when there is none. */
 export async function openStore(path: string): Promise<Connection> {

@@ -61,6 +61,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #seen = new Seen();
   readonly #turns = new Turns();
 
+  /** The file that threads are kept in. */
+  get path(): string {
+    return this.#connection.path;
+  }
+
   /** @internal Made by `sqliteSaver`. */
   constructor(connection: Connection) {
     super();
@@ -294,6 +299,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
   mailbox(threadId: string): Mailbox | undefined {
     const key = this.#threads.key(threadId);
     return key === undefined ? undefined : new Mailbox(this.#connection, key);
+  }
+
+  /** @internal The threads for whose holder there is something in the mailbox: one look for any number of them. */
+  threadsWithMail(): ReadonlySet<string> {
+    return Mailbox.threads(this.#connection);
   }
 
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */

@@ -38,7 +38,9 @@ export class Threads {
   }
 
   find(id: string): StoredThread | undefined {
-    const thread = THREADS.get(this.#connection, "WHERE id = ?", [id]);
+    const thread = this.#connection.known.get(nameOf(id), () =>
+      THREADS.get(this.#connection, "WHERE id = ?", [id]),
+    );
     if (thread && thread.id !== id)
       throw corrupt(this.#connection.path, "its list of threads is out of order");
     return thread;
@@ -127,6 +129,7 @@ export class Threads {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
     this.#connection.run("DELETE FROM threads WHERE key = ?", [key]);
+    this.#connection.known.clear();
     this.#heads.setThreads(this.#heads.countThreads() - 1);
   }
 
@@ -136,6 +139,7 @@ export class Threads {
       "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, seq = ?, unfinished = ?, interrupted = ?, seal = ? WHERE key = ?",
       [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.seal(thread), key],
     );
+    this.#connection.known.set(nameOf(thread.id), thread);
     return thread;
   }
 
@@ -152,6 +156,10 @@ export class Threads {
       state: running ? "running" : interrupted === 1 ? "interrupted" : unfinished === 1 ? "idle" : "done",
     };
   }
+}
+
+function nameOf(id: string): string {
+  return `thread ${id}`;
 }
 
 /** LangGraph keeps the nodes to run next in channels that are empty once they have run. */

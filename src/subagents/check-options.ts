@@ -3,16 +3,24 @@ import { Budget } from "../middleware/budget/account.ts";
 import { checkOptions, hasMethods, isObject } from "../middleware/check-options.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
 import type { SubagentsOptions } from "./options.ts";
-import { checkNames, type CompiledSubagent } from "./spec.ts";
+import { checkNames, type CompiledSubagent, type SubagentTerms } from "./spec.ts";
 
-const COMPILED = z.strictObject({
+/** What every sub-agent can have, whoever built it. */
+export const TERMS = {
   name: z.string(),
   description: z.string(),
+  timeLimit: z.number().min(1, "must be at least 1 millisecond").optional(),
+  fork: z.boolean().optional(),
+} satisfies Record<keyof SubagentTerms, z.ZodType>;
+
+const COMPILED = z.strictObject({
+  ...TERMS,
   runnable: z.custom<unknown>(
     (value) => hasMethods(value, ["invoke"]),
     "must be an agent, a graph or another runnable with `invoke`",
   ),
   ownsFiles: z.boolean().optional(),
+  stateFields: z.array(z.string()).optional(),
 } satisfies Record<keyof CompiledSubagent, z.ZodType>);
 
 /** A list of sub-agents. Each is checked on its own, as what it may have depends on its kind. */
@@ -31,6 +39,8 @@ const OPTIONS = z.strictObject({
   maxConcurrency: CONCURRENCY.optional(),
   plan: z.custom<PlanParts>(isObject, "must be the parts of a plan").optional(),
   budget: z.instanceof(Budget).optional(),
+  background: z.boolean().optional(),
+  refusal: z.string().optional(),
 } satisfies Record<keyof SubagentsOptions, z.ZodType>);
 
 /** Throws `invalid-options` for options of `subagentsMiddleware` that cannot work. */

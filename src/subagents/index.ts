@@ -1,25 +1,22 @@
-import { HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
-import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { diffFiles } from "../files/index.ts";
-import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
-import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
-import { OWNER_KEY, ownerOf } from "../middleware/plan/events.ts";
 import { idleOf } from "../middleware/plan/mark.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
-import { FollowedTodo, lessIdle, type FollowUpdate } from "../middleware/plan/reports/follow.ts";
+import { FollowedTodo, lessIdle } from "../middleware/plan/reports/follow.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
-import { StepControl } from "../middleware/step-control.ts";
-import { ZERO_TALLY } from "../plan/index.ts";
+import { carryOut, conclude, ownerFor, type Assignment, type Outcome } from "./assignment.ts";
+import { BACKGROUND_TEXTS, TASK_BACKGROUND } from "./background/background.prompt.ts";
+import { Crew } from "./background/crew.ts";
+import { backgroundHooks } from "./background/index.ts";
+import { readBackground } from "./background/state.ts";
 import { checkSubagentsOptions } from "./check-options.ts";
-import type { SubagentEvent } from "./events.ts";
+import { givenTo, type Job } from "./exchange.ts";
 import type { SubagentsOptions } from "./options.ts";
-import { readReport, type Report } from "./report.ts";
-import type { CompiledSubagent } from "./spec.ts";
 import { TASK_DESCRIPTION, TASK_PLAN } from "./task.prompt.ts";
 import { withWorked, workedBefore } from "./worked-before.ts";
 
@@ -28,162 +25,132 @@ const TASK = "task";
 /** Gives an agent the `task` tool: it hands a job to a sub-agent with a context of its own. */
 export function subagentsMiddleware(options: SubagentsOptions) {
   checkSubagentsOptions(options);
-  return createMiddleware({ name: "SubagentsMiddleware", tools: [taskTool(options)] });
+  const { maxConcurrency = 8, background = false } = options;
+  const limit = pLimit(maxConcurrency);
+  const name = "SubagentsMiddleware";
+  if (!background) return createMiddleware({ name, tools: [taskTool(options, limit)] });
+  const crew = new Crew(options, limit);
+  const { tools, ...hooks } = backgroundHooks(crew);
+  return createMiddleware({ name, ...hooks, tools: [taskTool(options, limit, crew), ...tools] });
 }
 
-function taskTool({ subagents, plan, budget, maxConcurrency = 8 }: SubagentsOptions): DynamicStructuredTool {
-  const limit = pLimit(maxConcurrency);
+function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicStructuredTool {
+  const { subagents, plan, refusal } = options;
   const agents = subagents.map(({ name, description }) => `- ${name}: ${description}`).join("\n");
   const base = z.object({ description: z.string().min(1), subagent_type: z.string() });
-  const schema = plan ? base.extend({ todo_id: z.coerce.string().optional() }) : base;
+  const schema = base.extend({
+    ...(plan && { todo_id: z.coerce.string().optional() }),
+    ...(crew && { background: z.boolean().optional() }),
+  });
+  const remarks = `${plan ? TASK_PLAN : ""}${crew ? TASK_BACKGROUND : ""}`;
   const text = {
     name: TASK,
-    description: TASK_DESCRIPTION.replaceAll("{plan}", plan ? TASK_PLAN : "").replaceAll(
-      "{agents}",
-      () => agents,
-    ),
+    description: TASK_DESCRIPTION.replaceAll("{plan}", remarks).replaceAll("{agents}", () => agents),
     schema,
   };
   return checkedTool(text, async (args, runtime) => {
-    const job: Job = args;
+    const { description, subagent_type, todo_id: todo } = args;
+    const job: Job = { description, subagent_type, ...(typeof todo === "string" && { todo_id: todo }) };
+    const call = callId(runtime);
+    if (refusal !== undefined) return failure(TASK, call, refusal);
     const subagent = subagents.find(({ name }) => name === job.subagent_type.trim());
     if (!subagent) {
       const names = subagents.map(({ name }) => name).join(", ");
-      return failure(
-        TASK,
-        callId(runtime),
-        `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`,
-      );
+      return failure(TASK, call, `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`);
     }
-    return limit(() => runJob(subagent, job, { plan, budget, runtime }));
+    const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
+    const given = givenTo(subagent, job, { state: runtime.state, call });
+    const assignment = { subagent, job, call, owner, given };
+    if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
+    return limit(() => runJob(assignment, options, runtime));
   });
 }
 
-interface Job {
-  description: string;
-  subagent_type: string;
-  todo_id?: string | undefined;
+type Turn = <T>(run: () => Promise<T>) => Promise<T>;
+
+/** Answers the call at once, while the job goes on. */
+async function startJob(
+  assignment: Assignment,
+  { plan }: SubagentsOptions,
+  { crew, runtime }: { crew: Crew; runtime: ToolRuntime },
+): Promise<Command | ToolMessage> {
+  const { call, job } = assignment;
+  const { configurable = {}, state } = runtime;
+  const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
+  if (Array.isArray(followed)) return refused(call, followed);
+  const ns = String(configurable["checkpoint_ns"]);
+  const isResumed = configurable["__pregel_resuming"] === true;
+  crew.begin(assignment, { runtime, ns, isResumed, mayTakeAnswer: false });
+  const { count } = readBackground(state);
+  const number = count + 1 + callsBeside(call, state).findIndex(({ id }) => id === call);
+  const id = `b${number}`;
+  const content = BACKGROUND_TEXTS.started.replace("{id}", id);
+  return new Command({
+    update: {
+      ...(await followed?.begun()),
+      _background: { count: number, jobs: { [id]: { job, call, ns } } },
+      messages: [new ToolMessage({ content, name: TASK, tool_call_id: call })],
+    },
+  });
 }
 
-async function runJob(
-  subagent: CompiledSubagent,
-  job: Job,
-  {
-    plan,
-    budget,
-    runtime,
-  }: { plan: PlanParts | undefined; budget: Budget | undefined; runtime: ToolRuntime },
-): Promise<Command | ToolMessage> {
-  const { name, runnable } = subagent;
-  const id = callId(runtime);
-  const { state, writer, configurable, signal } = runtime;
-  const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
-  if (Array.isArray(followed)) return failure(TASK, id, followed.map((issue) => issue.message).join(" "));
+/** The calls of the same turn that start jobs in the background: none of them knows of the others' ids. */
+function callsBeside(call: string, state: unknown): { id?: string }[] {
+  const calls = turnOf(call, state);
+  return calls.filter(({ name, args }) => name === TASK && "background" in args);
+}
 
-  const owner = `${ownerOf({ configurable }, plan?.setup.owner ?? "main")}/${name}:${id}`;
-  const tell = (event: Pick<SubagentEvent, "type" | "ok" | "error">): void =>
-    writer?.({
-      ...event,
-      version: 1,
-      owner,
-      name,
-      call: id,
-      description: job.description,
-      ...(job.todo_id !== undefined && { todoId: job.todo_id }),
-      at: Date.now(),
-    } satisfies SubagentEvent);
-  tell({ type: "subagent-start" });
+/** Waits for a job, and answers the call with its report. */
+async function runJob(
+  assignment: Assignment,
+  { plan, budget }: SubagentsOptions,
+  runtime: ToolRuntime,
+): Promise<Command | ToolMessage> {
+  const { call, job } = assignment;
+  const { state, writer, configurable } = runtime;
+  const followed = plan && job.todo_id ? await follow(plan, job.todo_id, runtime) : undefined;
+  if (Array.isArray(followed)) return failure(TASK, call, followed.map((issue) => issue.message).join(" "));
+
   // The first look at an invocation is its beginning.
   if (plan) idleOf(plan.setup, readPlanState(state).memory, writer);
   const now = plan?.setup.now ?? Date.now;
   const [began, before] = [now(), await workedBefore(configurable)];
-
-  const { files } = (state ?? {}) as { files?: Record<string, string> };
-  const input = { messages: [new HumanMessage(job.description)], ...(files && { files }) };
-  let report: Report;
+  let outcome: Outcome;
   try {
-    const config = { ...runtime.config, ...childConfig(runtime, { owner, budget }) };
-    report = readReport(await runnable.invoke(input as never, config as never));
+    outcome = await carryOut(assignment, { runtime, budget });
   } catch (error) {
-    // Interrupts and the caller's own abort are not the sub-agent's failure.
-    if (isGraphBubbleUp(error) || signal?.aborted) throw withWorked(error, before + now() - began);
-    const reason = error instanceof Error ? error.message : String(error);
-    tell({ type: "subagent-end", ok: false, error: reason });
-    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY, before });
-    const message = failure(
-      TASK,
-      id,
-      `the sub-agent "${name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`,
-    );
-    return ended ? new Command({ update: { ...ended.update, messages: [message] } }) : message;
+    throw withWorked(error, before + now() - began);
   }
-  const { text, spent, unfinished } = report;
-  tell({
-    type: "subagent-end",
-    ...(unfinished === undefined ? { ok: true } : { ok: false, error: unfinished }),
-  });
-  const ended = await followed?.end(
-    unfinished === undefined ? { ok: true, spent, before } : { ok: false, reason: unfinished, spent, before },
-  );
-  const remarks = [
-    ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
-    ...(ended ? [ended.sentence] : []),
-  ];
-  const content = remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text;
-  const idle = plan && before > 0 ? lessIdle(readPlanState(state).memory, before) : undefined;
-  const update: Partial<FollowUpdate> & { files?: unknown; messages: ToolMessage[] } = {
-    ...(ended?.update ?? (idle && { _plan: idle })),
-    messages: [new ToolMessage({ content, name: TASK, tool_call_id: id })],
-    ...(report.files && { files: returned(files ?? {}, report.files, subagent.ownsFiles ?? false) }),
-  };
-  return new Command({ update });
-}
-
-/**
- * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
- * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
- * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
- */
-function childConfig(
-  runtime: ToolRuntime,
-  { owner, budget }: { owner: string; budget: Budget | undefined },
-): object {
-  const { configurable, config, signal } = runtime;
-  // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
-  const { checkpoint_id: _, ...rest } = configurable ?? {};
-  return {
-    configurable: {
-      ...rest,
-      ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
-      [OWNER_KEY]: owner,
-      __pregel_abort_signals: undefined,
-    },
-    metadata: { ...config?.metadata, [OWNER_KEY]: owner },
-    recursionLimit: STEP_LIMIT,
-    ...StepControl.forChild(config?.control),
-    ...(signal && { signal: AbortSignal.any([signal]) }),
-  };
-}
-
-/** An agent of ours returns all its files, so what is missing was deleted; another runnable's files are additions. */
-function returned(before: Record<string, string>, after: Record<string, string>, isWhole: boolean) {
-  return diffFiles(before, isWhole ? after : { ...before, ...after });
+  const { text, isError, update } = await conclude(assignment, outcome, { followed, before });
+  const message = isError
+    ? failure(TASK, call, text)
+    : new ToolMessage({ content: text, name: TASK, tool_call_id: call });
+  const idle =
+    plan && !followed && before > 0 ? { _plan: lessIdle(readPlanState(state).memory, before) } : {};
+  return new Command({ update: { ...idle, ...update, messages: [message] } });
 }
 
 async function follow(plan: PlanParts, todoId: string, runtime: ToolRuntime) {
   const { state, writer, configurable, signal } = runtime;
   const id = callId(runtime);
-  const { messages = [] } = (state ?? {}) as {
-    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
-  };
-  const turn = messages.findLast((message) => message.tool_calls?.some((call) => call.id === id));
-  const followers =
-    turn?.tool_calls?.filter((call) => call.name === TASK && "todo_id" in call.args).length ?? 1;
+  const followers = turnOf(id, state).filter((call) => call.name === TASK && "todo_id" in call.args).length;
   return FollowedTodo.start(
     plan,
     { id, state, writer, configurable, signal },
     { id: todoId, alone: followers <= 1 },
   );
+}
+
+/** The calls of the turn that made a call. */
+function turnOf(id: string, state: unknown): { name: string; id?: string; args: object }[] {
+  const { messages = [] } = (state ?? {}) as {
+    messages?: { tool_calls?: { name: string; id?: string; args: object }[] }[];
+  };
+  return messages.findLast((message) => message.tool_calls?.some((call) => call.id === id))?.tool_calls ?? [];
+}
+
+function refused(call: string, issues: readonly { message: string }[]): ToolMessage {
+  return failure(TASK, call, issues.map(({ message }) => message).join(" "));
 }
 
 export { isSubagentEvent, type SubagentEvent } from "./events.ts";

@@ -1,51 +1,69 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
+import type { Given } from "./exchange.ts";
 
 /** What a sub-agent brings back. */
 export interface Report {
   text: string;
-  /** Its files at the end, when it has some. */
-  files: Record<string, string> | undefined;
+  /** Its state at the end. */
+  after: Partial<Given>;
   /** Why its last words are no final answer, where they are not: it was cut off, filtered or stopped. */
   unfinished?: string;
   spent: Tally;
 }
 
-/** Reads a sub-agent's final state: a structured response as JSON, else its last words, wherever they stand. */
-export function readReport(state: object): Report {
-  const {
-    messages = [],
-    structuredResponse,
-    files,
-  } = state as {
-    messages?: BaseMessage[];
-    structuredResponse?: unknown;
-    files?: Record<string, string>;
-  };
-  const end = messages.at(-1);
+/**
+ * Reads a sub-agent's final state: a structured response as JSON, else its last words, wherever they stand. Messages
+ * that it was given are not its own. `stopped`: why it was stopped, and this is the state that it had come to.
+ */
+export function readReport(state: object, given?: Given, stopped?: string): Report {
+  const { messages = [], structuredResponse } = state as Partial<Given>;
+  const known = new Set(given?.messages.flatMap(({ id }) => id ?? []));
+  const own = messages.filter(({ id }) => id === undefined || !known.has(id));
+  const end = own.at(-1);
   const isCut = structuredResponse === undefined && AIMessage.isInstance(end) && !isFinalAnswer(end);
   const isOutOfBudget = end?.response_metadata["finish_reason"] === BUDGET_REASON;
-  const said = isOutOfBudget ? messages.slice(0, -1) : messages;
+  const said = isOutOfBudget ? own.slice(0, -1) : own;
+  const cut = isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished";
+  const unfinished = stopped ?? (isCut ? cut : undefined);
+  const words = unfinished === undefined ? finalWords(said) : (lastWords(said) ?? lastResults(said));
   return {
-    text: structuredResponse === undefined ? lastWords(said) : JSON.stringify(structuredResponse),
-    files,
-    ...(isCut && {
-      unfinished: isOutOfBudget ? end.text.replace(/\.$/, "") : "it was stopped before it had finished",
-    }),
-    spent: messages.reduce(add, ZERO_TALLY),
+    text: structuredResponse === undefined ? (words ?? NOTHING) : JSON.stringify(structuredResponse),
+    after: state,
+    ...(unfinished !== undefined && { unfinished }),
+    spent: own.reduce(add, ZERO_TALLY),
   };
 }
 
-/** What was said last: some models give their report beside a last tool call, and then an empty message. */
-function lastWords(messages: readonly BaseMessage[]): string {
-  const texts = messages.flatMap((message) =>
+const NOTHING = "(The sub-agent finished without a word: there is no report.)";
+
+/** Some models give their report beside a last tool call, and then an empty message. */
+function finalWords(messages: readonly BaseMessage[]): string | undefined {
+  const said = lastWords(messages);
+  const isEmpty = said !== undefined && textsOf(messages).at(-1) === "";
+  return isEmpty ? `${said}\n\n(Its last message was empty; it said this before.)` : said;
+}
+
+function lastWords(messages: readonly BaseMessage[]): string | undefined {
+  return textsOf(messages).findLast((text) => text !== "");
+}
+
+function textsOf(messages: readonly BaseMessage[]): string[] {
+  return messages.flatMap((message) =>
     AIMessage.isInstance(message) ? withoutThoughts(message.text).trim() : [],
   );
-  const said = texts.findLast((text) => text !== "");
-  if (said === undefined) return "(The sub-agent finished without a word: there is no report.)";
-  return texts.at(-1) === "" ? `${said}\n\n(Its last message was empty; it said this before.)` : said;
+}
+
+const MOST_RESULTS = 3;
+
+/** What one that has said nothing yet has found. */
+function lastResults(messages: readonly BaseMessage[]): string | undefined {
+  const results = messages.filter((message) => ToolMessage.isInstance(message)).slice(-MOST_RESULTS);
+  if (results.length === 0) return undefined;
+  const found = results.map(({ name = "tool", text }) => `${name}: ${text}`).join("\n\n");
+  return `(It had said nothing yet. Its last tool results:)\n\n${found}`;
 }
 
 function add(tally: Tally, message: BaseMessage): Tally {

@@ -1,14 +1,24 @@
 import type { Runnable } from "@langchain/core/runnables";
 import { HarnessError } from "../errors.ts";
 
-/** A sub-agent that is ready to run: anything that takes `messages` (and `files`) and returns them. */
-export interface CompiledSubagent {
+/** What every sub-agent can have, whoever built it. */
+export interface SubagentTerms {
   name: string;
   /** Tells the model when to use it. */
   description: string;
+  /** Milliseconds; at the limit it is stopped, and what it has found so far is its report. Default: none. */
+  timeLimit?: number;
+  /** It begins with the caller's conversation, and its task comes at the end. Default: it knows only its task. */
+  fork?: boolean;
+}
+
+/** A sub-agent that is ready to run: anything that takes `messages` (and `files`) and returns them. */
+export interface CompiledSubagent extends SubagentTerms {
   runnable: SubagentRunnable;
   /** Its `files` are all there are, so that missing ones count as deleted. Default: they are added to the caller's. */
   ownsFiles?: boolean;
+  /** Fields of the caller's state that it is given, and whose changes come back through the caller's reducers. */
+  stateFields?: readonly string[];
 }
 
 /** A LangChain agent, a LangGraph graph, or any runnable with the same state. */

@@ -6,3 +6,6 @@ Sub-agents:
 export const TASK_PLAN = " todo_id: the plan item it works on, which then follows its progress.";
 
 export const GENERAL_PURPOSE_DESCRIPTION = "the same instructions and tools as you";
+
+/** Answered to a fork that wants to hand on its work: it has the tool only so that its requests begin as its caller's. */
+export const FORK_REFUSAL = "you are a sub-agent yourself: do this work here.";

@@ -100,13 +100,56 @@ export function backendContract(name: string, options: BackendContractOptions): 
         await refused(backend.list("/note"), `"/note"`, `"/notes"`);
       });
 
-      on("deletes files only", { "/a/b.md": "x", "/c.md": "y" }, async (backend) => {
+      on("deletes a file, and a folder with all that is in it", FAMILY, async (backend) => {
         await must(backend.delete("/c.md"));
         await refused(backend.read("/c.md"), `"/c.md"`);
         await refused(backend.delete("/c.md"), `"/c.md"`);
-        await refused(backend.delete("/a"), `"/a" is a folder`);
-        await refused(backend.delete("/"));
-        expect(await paths(backend, "**")).toEqual(["/a/b.md"]);
+        await must(backend.delete("/a"));
+        expect(await names(backend, "/")).toEqual(["ab/"]);
+        await refused(backend.delete("/a"), `"/a"`);
+        await refused(backend.delete("/"), "root");
+        expect(await paths(backend, "**", "/ab")).toEqual(["/ab/d.md"]);
+        await must(backend.write("/a", "a file now"));
+      });
+    });
+
+    describe("files that are not text", () => {
+      on("gives back what was written, to the byte", {}, async (backend) => {
+        for (const bytes of BYTES) {
+          await must(backend.writeBytes("/a.bin", bytes));
+          expect([...(await must(backend.readBytes("/a.bin"))).bytes]).toEqual([...bytes]);
+        }
+        expect((await must(backend.writeBytes("/b/c.bin", BYTES[0]!))).created).toEqual(true);
+        expect((await must(backend.writeBytes("/b/c.bin", BYTES[0]!))).created).toEqual(false);
+        await refused(backend.readBytes("/b"), `"/b" is a folder`);
+        await refused(backend.readBytes("/d.bin"), `"/d.bin"`);
+        await refused(backend.writeBytes("/b", BYTES[0]!), `"/b"`);
+      });
+
+      on("keeps text and bytes apart, whatever they look like", {}, async (backend) => {
+        const looksBinary = "data:image/png;base64,AAAA";
+        await must(backend.write("/a.txt", looksBinary));
+        expect(await text(backend, "/a.txt")).toEqual(looksBinary);
+        expect([...(await must(backend.readBytes("/a.txt"))).bytes]).toEqual([
+          ...new TextEncoder().encode(looksBinary),
+        ]);
+        await must(backend.edit("/a.txt", edit("AAAA", "BBBB")));
+        expect(await text(backend, "/a.txt")).toEqual("data:image/png;base64,BBBB");
+        await must(backend.writeBytes("/b.txt", new TextEncoder().encode("plain")));
+        expect(await text(backend, "/b.txt")).toEqual("plain");
+      });
+
+      on("lists them, passes over them in searches and refuses to edit them", {}, async (backend) => {
+        const bytes = new TextEncoder().encode("needle\0");
+        await must(backend.writeBytes("/a.bin", bytes));
+        const { entries } = await must(backend.list("/", { sizes: true }));
+        expect(entries.map(({ path, size }) => [path, size])).toEqual([["/a.bin", bytes.length]]);
+        expect(await paths(backend, "**")).toEqual(["/a.bin"]);
+        expect((await must(backend.grep({ pattern: "needle" }))).files).toEqual([]);
+        const refusal = [`"/a.bin" is a binary file`, `${bytes.length} bytes`, "edited"];
+        await refused(backend.edit("/a.bin", edit("needle", "x")), ...refusal);
+        await refused(backend.read("/a.bin"), ...refusal);
+        expect([...(await must(backend.readBytes("/a.bin"))).bytes]).toEqual([...bytes]);
       });
     });
 
@@ -302,6 +345,24 @@ const LIBRARY = {
   "/src/deep/c.ts": "// three\r\nlet z = 3;\r\n\r\nend",
   "/src/deep/[id]/page.tsx": "page\n",
 };
+
+const FAMILY = {
+  "/a/b.md": "x",
+  "/a/.c/d/e.md": "x",
+  "/a/node_modules/f.js": "x",
+  "/a/.gitignore": "*.log",
+  "/a/g.log": "x",
+  "/ab/d.md": "z",
+  "/c.md": "y",
+};
+
+/** Nothing, every byte, the beginning of an image, and text that is cut in the middle of a character. */
+const BYTES = [
+  Uint8Array.from({ length: 256 }, (_, byte) => byte),
+  new Uint8Array(),
+  Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+  Uint8Array.of(0x61, 0xe2, 0x82),
+];
 
 const CONTENTS = [
   "",

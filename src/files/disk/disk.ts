@@ -56,9 +56,17 @@ export class Disk implements FileOperations {
     return this.#use(path, (files) => files.read(path, this.maxBytes));
   }
 
-  async write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
+  async readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>> {
+    return this.#use(path, (files) => files.readBytes(path, this.maxBytes));
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<FileResult<{ created: boolean }>> {
     const written = await this.#use(path, (files) => files.put(path, content));
     return written.ok ? { ok: true, created: written.created } : written;
+  }
+
+  writeBytes(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
+    return this.write(path, bytes);
   }
 
   async swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>> {
@@ -68,6 +76,10 @@ export class Disk implements FileOperations {
 
   async delete(path: string): Promise<FileResult> {
     return this.#use(path, (files) => files.delete(path));
+  }
+
+  async deleteFolder(path: string): Promise<FileResult> {
+    return this.#use(path, (files) => files.deleteFolder(path));
   }
 
   async locate(path: string): Promise<string> {

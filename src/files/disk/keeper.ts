@@ -36,8 +36,10 @@ export function keptFiles(root: string): PlainFiles {
     list: (path, options) => ask("list", path, options),
     entries: (path) => ask("entries", path),
     read: (path, maxBytes) => ask("read", path, maxBytes),
+    readBytes: (path, maxBytes) => ask("readBytes", path, maxBytes),
     put: (path, content, before) => ask("put", path, content, before),
     delete: (path) => ask("delete", path),
+    deleteFolder: (path) => ask("deleteFolder", path),
   };
 }
 

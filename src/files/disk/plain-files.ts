@@ -1,15 +1,15 @@
 import { constants } from "node:fs";
-import { lstat, opendir, unlink } from "node:fs/promises";
+import { lstat, opendir, readdir, rmdir, unlink } from "node:fs/promises";
 import type { FileEntry, FileResult, ListOptions } from "../backend.ts";
 import { exclusive } from "../exclusive.ts";
 import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
 import { nameOf, parentOf, parsePath, pathIn } from "../paths.ts";
 import { Sweep } from "../sweep.ts";
+import { decodeText } from "../text.ts";
 import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
 import { whenFree } from "./descriptors.ts";
 import { explain } from "./errors.ts";
 import { isTemporary, replaceFile } from "./replace-file.ts";
-import { decodeText } from "./text.ts";
 
 /** Two backends on one folder wait for each other. */
 const WRITERS = {};
@@ -26,9 +26,12 @@ export interface PlainFiles {
   /** The same for a walk: a folder that vanished on the way, or became a link, has none. */
   entries(path: string): Promise<FileResult<{ entries: FileEntry[] }>>;
   read(path: string, maxBytes: number): Promise<FileResult<{ content: string }>>;
+  readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>>;
   /** Writes a file, or with `before` only a file that holds that. */
-  put(path: string, content: string, before?: string): Promise<FileResult<Written>>;
+  put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>>;
   delete(path: string): Promise<FileResult>;
+  /** Deletes a folder and all that is in it; what links in it lead to stays. */
+  deleteFolder(path: string): Promise<FileResult>;
 }
 
 /** The files below a root, which is given by its real path. */
@@ -68,7 +71,12 @@ export class HeldFiles implements PlainFiles {
     return this.#in(parentOf(path), { path }, (folder) => readFrom(folder, path, maxBytes));
   }
 
-  async put(path: string, content: string, before?: string): Promise<FileResult<Written>> {
+  async readBytes(path: string, maxBytes: number): Promise<FileResult<{ bytes: Uint8Array }>> {
+    if (path === "/") return isFolder(path);
+    return this.#in(parentOf(path), { path }, (folder) => bytesFrom(folder, path, maxBytes));
+  }
+
+  async put(path: string, content: string | Uint8Array, before?: string): Promise<FileResult<Written>> {
     if (path === "/") return isFolder(path);
     const create = before === undefined;
     return this.#in(parentOf(path), { path, create }, (folder) =>
@@ -96,6 +104,30 @@ export class HeldFiles implements PlainFiles {
       if (stats.isDirectory()) return isFolder(path);
       await unlink(folder.entry(nameOf(path)));
       return { ok: true };
+    });
+  }
+
+  async deleteFolder(path: string): Promise<FileResult> {
+    try {
+      await this.#empty(path);
+      await this.#within(parentOf(path), (folder) => rmdir(folder.entry(nameOf(path))));
+      return { ok: true };
+    } catch (error) {
+      return explain(error, path);
+    }
+  }
+
+  /** Holds no folder while it is in another. */
+  async #empty(path: string): Promise<void> {
+    const folders = await this.#within(path, async (folder) => {
+      const entries = await readdir(folder.entry(""), { withFileTypes: true });
+      const others = entries.filter((entry) => !entry.isDirectory());
+      for (const { name } of others) await unlink(folder.entry(name));
+      return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+    });
+    for (const name of folders) await this.#empty(pathIn(path, name));
+    await this.#within(path, async (folder) => {
+      for (const name of folders) await rmdir(folder.entry(name));
     });
   }
 
@@ -141,6 +173,15 @@ async function readFrom(
   path: string,
   maxBytes: number,
 ): Promise<FileResult<{ content: string }>> {
+  const file = await bytesFrom(folder, path, maxBytes);
+  return file.ok ? decodeText(file.bytes, path) : file;
+}
+
+async function bytesFrom(
+  folder: Anchor,
+  path: string,
+  maxBytes: number,
+): Promise<FileResult<{ bytes: Uint8Array }>> {
   const file = await folder.open(nameOf(path), constants.O_RDONLY);
   try {
     const stats = await file.stat();
@@ -149,7 +190,7 @@ async function readFrom(
     if (stats.size > maxBytes) {
       return fail(`"${path}" has ${stats.size} bytes; files of up to ${maxBytes} can be read.`, "too-large");
     }
-    return decodeText(await file.readFile(), path);
+    return { ok: true, bytes: await file.readFile() };
   } finally {
     await file.close();
   }

@@ -9,7 +9,7 @@ const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 /** What a file is replaced with. */
 interface Replacement {
   path: string;
-  content: string;
+  content: string | Uint8Array;
   /** The file that is there, whose mode is kept. */
   old: Stats | undefined;
   /** Asked just before the new file takes the old one's place; if false, it does not. */

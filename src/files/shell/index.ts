@@ -1,16 +1,23 @@
 import { mkdir, realpath } from "node:fs/promises";
-import type { FileBackend } from "../backend.ts";
+import type { Execution, FileBackend, FileResult } from "../backend.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
 import { fail } from "../failures.ts";
+import { FROZEN_FILES } from "../frozen-files.ts";
+import { withPermissions } from "../with-permissions.ts";
 import { bubblewrapWorks, inNamespaces } from "./bubblewrap.ts";
-import { runCommand } from "./run-command.ts";
+import { freeze } from "./frozen.ts";
+import { runCommand, type CommandOptions } from "./run-command.ts";
+import { inSeatbelt, seatbeltIsThere } from "./seatbelt.ts";
 
 /** Variables that a command gets from this process: none of them is a secret. */
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];
 
 /** Why commands are refused where they have to be isolated. */
-export const NO_BUBBLEWRAP =
-  "they have to be isolated, and bubblewrap does not work (apt-get install bubblewrap).";
+export const NO_ISOLATION = `they have to be isolated, and ${
+  process.platform === "darwin"
+    ? "nothing here can do it (npm install @anthropic-ai/sandbox-runtime)"
+    : "bubblewrap does not work (apt-get install bubblewrap)"
+}.`;
 
 /** How commands are run. */
 export interface ShellOptions extends DiskOptions {
@@ -24,20 +31,30 @@ export interface ShellOptions extends DiskOptions {
   passEnv?: readonly string[];
   /** Variables that are set for commands. */
   env?: Readonly<Record<string, string>>;
-  /** Run commands in Linux namespaces through `bwrap`: where it works (`auto`), always, or never. Default `auto`. */
-  isolation?: "auto" | "always" | "never";
+  /**
+   * Run commands apart from the rest of the system: where that works (`auto`), always, or never. On Linux it takes
+   * bubblewrap, on macOS the package `@anthropic-ai/sandbox-runtime`. Default `auto`.
+   */
+  isolation?: Isolation;
   /** Whether isolated commands reach the network. Default false. */
   network?: boolean;
+  /** More files and folders that isolated commands do not see, by their absolute paths. */
+  hidden?: readonly string[];
 }
+
+export const ISOLATIONS = ["auto", "always", "never"] as const;
+export type Isolation = (typeof ISOLATIONS)[number];
 
 /** Whether commands with these options are isolated on this machine. */
 export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation"> = {}): boolean {
-  return isolation !== "never" && bubblewrapWorks();
+  return isolation !== "never" && (bubblewrapWorks() || seatbeltIsThere());
 }
 
 /**
  * Files in a real folder, and commands run there by `/bin/sh`. Isolated, a command can write to the folder alone, sees
- * no keys of the user and no other process, and has no network. Elsewhere it can reach whatever this process can. What a command leaves running ends with it, and with this process if it is killed.
+ * no keys of the user and no other process, and has no network; what other programs run for the user, such as git's
+ * hooks, it cannot change. Elsewhere it can reach whatever this process can. What a command leaves running ends with
+ * it, and with this process if it is killed.
  */
 export function shellBackend(root: string, options: ShellOptions = {}): FileBackend {
   const {
@@ -48,28 +65,50 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     env = {},
     isolation = "auto",
     network = false,
+    hidden = [],
     ...disk
   } = options;
   return {
-    ...diskBackend(root, disk),
+    // What commands cannot write, file tools cannot write either.
+    ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
     async execute(command, call = {}) {
       if (process.platform === "win32") return fail("Commands need a POSIX system.");
       if (command.trim() === "") return fail("The command is empty.");
       await mkdir(root, { recursive: true });
-      const isolated = isIsolated({ isolation });
-      if (isolation === "always" && !isolated) return fail(`Commands are not run here: ${NO_BUBBLEWRAP}`);
+      const isIsolatedHere = isIsolated({ isolation });
+      if (isolation === "always" && !isIsolatedHere) {
+        return fail(`Commands are not run here: ${NO_ISOLATION}`);
+      }
       // The real name: what is mounted is no link.
       const folder = await realpath(root);
-      const words = isolated ? inNamespaces(command, folder, { network }) : ["/bin/sh", "-c", command];
-      return runCommand(words, {
+      const run: CommandOptions = {
         cwd: folder,
         env: { ...passed([...PASSED, ...passEnv]), ...env },
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, maxTimeoutMs),
         maxOutput,
         signal: call.signal,
-      });
+      };
+      if (!isIsolatedHere) return runCommand(["/bin/sh", "-c", command], run);
+      return runIsolated(command, { network, hidden }, run);
     },
   };
+}
+
+async function runIsolated(
+  command: string,
+  bounds: { network: boolean; hidden: readonly string[] },
+  run: CommandOptions,
+): Promise<FileResult<Execution>> {
+  if (process.platform === "darwin") {
+    const words = await inSeatbelt(command, run.cwd, bounds);
+    return words ? runCommand(words, run) : fail("On macOS all commands have the network, or none.");
+  }
+  const frozen = await freeze(run.cwd);
+  try {
+    return await runCommand(inNamespaces(command, run.cwd, { ...bounds, frozen }), run);
+  } finally {
+    await frozen.thaw();
+  }
 }
 
 function passed(names: readonly string[]): Record<string, string> {

@@ -113,7 +113,7 @@ function deadline(timeoutMs: number, signal: AbortSignal | undefined) {
  * Asks every process of a group to end, and ends by force what is still there after a while: soon once the group
  * is silent, when all that is left of it has usually ended and only waits to be collected by the system.
  */
-async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
+export async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
   if (!signalGroup(group, "SIGTERM")) return;
   for (let waited = 0; waited < (isSilent() ? SILENT_GRACE_MS : GRACE_MS); waited += POLL_MS) {
     await sleep(POLL_MS);
@@ -123,7 +123,7 @@ async function endGroup(group: number, isSilent: () => boolean): Promise<void> {
 }
 
 /** Ends what has left the group, and what that starts meanwhile. */
-async function endStrays(tag: string): Promise<void> {
+export async function endStrays(tag: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const strays = await taggedProcesses(tag);
     if (strays.length === 0) return;

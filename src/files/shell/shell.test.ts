@@ -12,8 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import type { ExecuteOptions, Execution } from "../backend.ts";
-import { bubblewrapWorks } from "./bubblewrap.ts";
 import { CappedOutput } from "./capped-output.ts";
 import { shellBackend, type ShellOptions } from "./index.ts";
 import { renderExecution } from "./run-command.ts";
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
   });
 });
 
-describe.runIf(bubblewrapWorks())("an isolated command", { timeout: 60_000 }, () => {
+describe.runIf(canIsolate())("an isolated command", { timeout: 60_000 }, () => {
   const isolated = (command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> =>
     run(command, call, { isolation: "always", ...options });
 
@@ -162,6 +162,14 @@ describe.runIf(bubblewrapWorks())("an isolated command", { timeout: 60_000 }, ()
     });
     expect(readFileSync(join(root, "made.txt"), "utf8")).toBe("new\n");
     expect(await isolated("echo $((6 * 7)) > /tmp/x && cat /tmp/x")).toMatchObject({ output: "42\n" });
+  });
+
+  it("has no capabilities, also as root: it cannot mount the disk writable", async () => {
+    const { output } = await isolated(
+      "grep CapEff /proc/self/status; mount -o remount,rw,bind / && echo got",
+    );
+    expect(output).toContain("CapEff:\t0000000000000000");
+    expect(output).not.toContain("got");
   });
 
   it("writes nowhere else, sees no keys, no other process and no network", async () => {

@@ -1,12 +1,26 @@
 import { z } from "zod";
-import type { BudgetOptions } from "./options.ts";
+import type { BudgetOptions, Limits } from "./options.ts";
 
 const amount = z.number().min(1, "must be at least 1");
+const price = z.number().min(0, "must be at least 0");
+
+const LIMITS = {
+  modelCalls: amount.optional(),
+  tokens: amount.optional(),
+  cost: z.number().gt(0, "must be above 0").optional(),
+  ms: amount.optional(),
+} satisfies Record<keyof Limits, z.ZodType>;
+
+/** The limits of a run. */
+export const BUDGET_LIMITS = z
+  .strictObject({
+    ...LIMITS,
+    perItem: z.strictObject(LIMITS).optional(),
+    prices: z.strictObject({ input: price, output: price, cached: price }).optional(),
+  } satisfies Record<keyof BudgetOptions, z.ZodType>)
+  .refine(({ cost, perItem, prices }) => prices || (cost ?? perItem?.cost) === undefined, {
+    message: "has a cost and needs prices, in dollars per million tokens: { input, output, cached }",
+  });
 
 /** A budget, or `false` for none. */
-export const BUDGET = z.union([
-  z.literal(false),
-  z
-    .strictObject({ modelCalls: amount, tokens: amount } satisfies Record<keyof BudgetOptions, z.ZodType>)
-    .partial(),
-]);
+export const BUDGET = z.union([z.literal(false), BUDGET_LIMITS]);

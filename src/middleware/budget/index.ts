@@ -1,20 +1,28 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { interrupt } from "@langchain/langgraph";
+import { AIMessage, HumanMessage, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { OWNER_KEY } from "../plan/events.ts";
 import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
+import { readPlanState } from "../plan/state.ts";
 import type { Budget, UsedUp } from "./account.ts";
+import type { UsedTokens } from "./prices.ts";
+import type { Resource } from "./spending.ts";
 
 /** The interrupt of a sub-agent that waits for a new budget. */
 export interface BudgetStop {
   type: "turn-limit";
   text: string;
+  /** Which limit was reached; absent in threads from before there were others than that of model calls. */
+  resource?: Resource;
 }
 
 /** Whether an interrupt is no question: it waits for nobody's answer. */
 export function isBudgetStop(value: unknown): value is BudgetStop {
   return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
 }
+
+/** In the metadata of the message that ends a run: which limit was reached. */
+export const USED_UP = "holdfast_used_up";
 
 /**
  * Ends a run that has used up its budget: the main agent with a message that says so, a sub-agent with its report so
@@ -24,28 +32,52 @@ export function budgetMiddleware(budget: Budget) {
   return createMiddleware({
     name: "BudgetMiddleware",
     wrapModelCall: async (request, handler) => {
+      const { configurable } = request.runtime;
+      const owner = configurable?.[OWNER_KEY] as string | undefined;
       const account = budget.accountOf(request.runtime);
+      if (owner === undefined && account?.isPerItem) account.noteItems(itemsInProgress());
       const usedUp = account?.take();
-      if (usedUp) return stop(usedUp, request.runtime.configurable);
-      const answer = await handler(request);
+      if (usedUp) return stop(usedUp, owner);
+      const warnings = (account?.warnings(owner ?? "") ?? []).map(
+        (text) =>
+          new HumanMessage({
+            content: text,
+            name: "budget_warning",
+            additional_kwargs: { hide_from_ui: true },
+          }),
+      );
+      const answer = await handler(
+        warnings.length > 0 ? { ...request, messages: [...request.messages, ...warnings] } : request,
+      );
       account?.addTokens(tokensOf(answer));
       return answer;
     },
   });
 }
 
-function stop({ text, isResumable }: UsedUp, configurable: Record<string, unknown> | undefined): AIMessage {
-  const isSubagent = configurable?.[OWNER_KEY] !== undefined;
-  if (isResumable && isSubagent) return interrupt<BudgetStop, never>({ type: "turn-limit", text });
-  return new AIMessage({ content: text, response_metadata: { finish_reason: BUDGET_REASON } });
+/** LangChain gives a middleware its own fields of the state alone. */
+function itemsInProgress(): string[] {
+  const { todos } = readPlanState(getCurrentTaskInput());
+  return todos.flatMap(({ id, status }) => (status === "in_progress" ? id : []));
+}
+
+function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined): AIMessage {
+  if (isResumable && owner !== undefined) {
+    return interrupt<BudgetStop, never>({ type: "turn-limit", text, resource });
+  }
+  const metadata = { finish_reason: BUDGET_REASON, [USED_UP]: resource };
+  return new AIMessage({ content: text, response_metadata: metadata });
 }
 
 /** A structured response comes with the messages that carry it. */
-function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): number {
+function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): UsedTokens {
   const messages = AIMessage.isInstance(answer) ? [answer] : (answer.messages ?? []);
-  return messages.reduce((total, message) => {
-    const { input_tokens = 0, output_tokens = 0 } =
-      (AIMessage.isInstance(message) && message.usage_metadata) || {};
-    return total + input_tokens + output_tokens;
-  }, 0);
+  const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  for (const message of messages) {
+    const usage: Partial<UsageMetadata> = (AIMessage.isInstance(message) && message.usage_metadata) || {};
+    used.inputTokens += usage.input_tokens ?? 0;
+    used.outputTokens += usage.output_tokens ?? 0;
+    used.cachedTokens += usage.input_token_details?.cache_read ?? 0;
+  }
+  return used;
 }

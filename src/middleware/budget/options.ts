@@ -1,13 +1,29 @@
+import type { Prices } from "./prices.ts";
+
+/** The most that may be spent, of each that is given. */
+export interface Limits {
+  /** Model calls, those among them that a middleware repeats; summaries and titles are not. */
+  modelCalls?: number;
+  /** Tokens in and out, as the providers report them. */
+  tokens?: number;
+  /** US dollars, by `prices`. */
+  cost?: number;
+  /** Milliseconds. Waiting for a person does not count: it ends the invocation. */
+  ms?: number;
+}
+
 /**
  * What a run may spend: everything from one `invoke`, `stream` or resume to its end, in the main agent and all its
  * sub-agents at every depth. The counts are kept in memory and go on with no step or byte of state, so the next
  * message, or a resume, has the whole budget again. Where a deep agent is the sub-agent of another, both budgets hold.
+ * Before a model call it is seen whether anything is left: what is on its way goes over it. When four fifths of a limit
+ * are spent, each agent that works is told once. Default: 1,000 model calls, and no other limit.
  */
-export interface BudgetOptions {
-  /** Model calls, those among them that a middleware repeats; summaries and titles are not. Default 1,000. */
-  modelCalls?: number;
-  /** Tokens in and out, as the providers report them. Calls that are on their way go over it. Default: no limit. */
-  tokens?: number;
+export interface BudgetOptions extends Limits {
+  /** What may be spent while an item of the main plan is in progress, all that its sub-agents spend included. */
+  perItem?: Limits;
+  /** What tokens cost, for all models of the run alike. Needed for `cost`. */
+  prices?: Prices;
 }
 
 /** Large enough for any work, and an end for what never ends by itself. */

@@ -17,6 +17,7 @@ import { withEditNote } from "./edited-result.ts";
 import { openCalls } from "./open-calls.ts";
 import type { ConsentOptions, ConsentRule } from "./options.ts";
 import { RecordedCall } from "./recorded-call.ts";
+import { ALL, ConsentRules } from "./rules.ts";
 import { earlierAnswer, sharedAnswer } from "./shared-answer.ts";
 import { askingTurn, type AskingTurn, type CallContext, type RuleOf } from "./turn.ts";
 
@@ -63,7 +64,7 @@ export function repeatsMiddleware(repeats: RepeatOptions = {}) {
 
 /** What every call passes before it is run. */
 function gate(name: string, options: ConsentOptions) {
-  const rules = rulesOf(options);
+  const rules = new ConsentRules(options.interruptOn);
   return createMiddleware({
     name,
     wrapToolCall: async (request, handler) => {
@@ -94,19 +95,10 @@ function gate(name: string, options: ConsentOptions) {
   });
 }
 
-const ALL: ConsentRule = { allowedDecisions: ["approve", "edit", "reject"] };
-
 /** A rule that holds for a call whatever it is about. */
 function always(rule: ConsentRule = ALL): ConsentRule {
   const { when: _, ...others } = rule;
   return others;
-}
-
-function rulesOf({ interruptOn }: ConsentOptions): ReadonlyMap<string, ConsentRule> {
-  const entries = Object.entries(interruptOn).flatMap(([name, rule]): [string, ConsentRule][] =>
-    rule === false ? [] : [[name, rule === true ? ALL : rule]],
-  );
-  return new Map(entries);
 }
 
 type Pending = Omit<Reviewed, "rule" | "open"> &

@@ -11,7 +11,10 @@ export interface ConsentRule extends InterruptOnConfig {
 
 /** Options of `consentMiddleware`. */
 export interface ConsentOptions {
-  /** The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. */
+  /**
+   * The tools that wait for consent, as in LangChain's `humanInTheLoopMiddleware`. A name that ends in `*` is for all
+   * tools that begin so and have no rule of their own.
+   */
   interruptOn: Record<string, boolean | ConsentRule>;
   /**
    * What becomes of calls that were under way when a run was stopped, of all tools. Default: those that wait for

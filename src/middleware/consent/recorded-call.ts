@@ -6,6 +6,7 @@ import { policyOf } from "../repeats/policy.ts";
 import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
 import { withNote } from "./edited-result.ts";
+import type { ConsentRules } from "./rules.ts";
 
 interface Request {
   toolCall: ToolCall;
@@ -15,7 +16,7 @@ interface Request {
 
 interface Policies {
   /** The tools that wait for consent. */
-  rules: ReadonlyMap<string, unknown>;
+  rules: Pick<ConsentRules, "has">;
   repeats: false | RepeatOptions | undefined;
 }
 

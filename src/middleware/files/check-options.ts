@@ -1,10 +1,21 @@
 import { z } from "zod";
 import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
 import { hasMethods } from "../check-options.ts";
+import { MEDIA } from "./media.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 
 /** The methods of every file backend. */
-export const FILES_METHODS = ["list", "read", "write", "delete", "edit", "glob", "grep"];
+export const FILES_METHODS = [
+  "list",
+  "read",
+  "readBytes",
+  "write",
+  "writeBytes",
+  "delete",
+  "edit",
+  "glob",
+  "grep",
+];
 const isGlob = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 const rule = z.strictObject({
@@ -25,6 +36,7 @@ export const WORKSPACE_OPTIONS = z
     ),
     permissions: z.array(rule),
     canExecute: z.boolean(),
+    readFirst: z.boolean(),
   } satisfies Record<keyof WorkspaceOptions, z.ZodType>)
   .partial();
 
@@ -32,6 +44,7 @@ export const WORKSPACE_OPTIONS = z
 export const FILES_OPTIONS = z
   .strictObject({
     ...WORKSPACE_OPTIONS.shape,
+    media: z.array(z.enum(MEDIA)),
     systemPrompt: z.string(),
     resultLimit: z.union([z.literal(false), z.number().min(1, "must be at least 1")]),
     resultFolder: z.string(),

@@ -9,9 +9,11 @@ import { checkOptions } from "../check-options.ts";
 import { callId, checkedTool } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
+import type { SeenFile } from "./as-seen.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
-import { operate } from "./operate.ts";
+import { Sight } from "./media.ts";
+import { operate, type Answer } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
 import { shortenResult } from "./shorten.ts";
@@ -26,19 +28,21 @@ export function filesMiddleware(options: FilesOptions = {}) {
 /** The middleware of a workspace that other parts of a harness use too. */
 export function filesMiddlewareOf(
   workspace: Workspace,
-  options: Omit<FilesOptions, keyof WorkspaceOptions> = {},
+  options: Omit<FilesOptions, keyof WorkspaceOptions> & { model?: object } = {},
 ) {
   const {
     systemPrompt = FILES_SYSTEM_PROMPT,
     resultLimit = 40_000,
     resultFolder = "/tool_results",
   } = options;
+  const sight = new Sight(options);
   return createMiddleware({
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
-    tools: fileTools(workspace, resultLimit),
-    wrapModelCall: (request, handler) => {
-      const messages = [...request.messages, ...conflictNotice(request.state.files)];
+    tools: fileTools(workspace, { limit: resultLimit, sight }),
+    wrapModelCall: async (request, handler) => {
+      const opened = await sight.opened(request);
+      const messages = [...opened.messages, ...conflictNotice(request.state.files)];
       return handler({
         ...request,
         messages,
@@ -82,19 +86,29 @@ function filesStateSchema() {
   });
 }
 
-function fileTools(workspace: Workspace, limit: number | false): DynamicStructuredTool[] {
+/** What is kept beside a result and not sent. */
+function artifactOf({ failure, shown }: Answer, seen: SeenFile | undefined): { artifact?: object } {
+  const artifact = { ...failure, ...(shown && { shown }), ...(seen && { seen }) };
+  return Object.keys(artifact).length > 0 ? { artifact } : {};
+}
+
+function fileTools(
+  workspace: Workspace,
+  { limit, sight }: { limit: number | false; sight: Sight },
+): DynamicStructuredTool[] {
   return fileToolNames(workspace).map((name) =>
     checkedTool(
       { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
-        const { backend, changes } = await workspace.openFor(id, runtime);
-        const options = { signal: runtime.signal, ...(limit !== false && { limit }) };
+        const { backend, changes, seen } = await workspace.openFor(id, runtime);
+        const media = name === "read_file" ? await sight.media() : [];
+        const options = { signal: runtime.signal, media, ...(limit !== false && { limit }) };
         const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
         const content = answer.ok ? answer.text : `Error: ${answer.text}`;
-        const kept = answer.failure && { artifact: answer.failure };
-        const message = new ToolMessage({ content, status, name, tool_call_id: id, ...kept });
+        const artifact = artifactOf(answer, name === "read_file" && !answer.ok ? undefined : seen());
+        const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
         const files = changes();
         return Object.keys(files).length > 0
           ? new Command({ update: { files, messages: [message] } })

@@ -6,9 +6,11 @@ import {
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
+import { mediaTypeOf } from "../../files/media-type.ts";
 import { parentOf } from "../../files/paths.ts";
 import { failureOf, type FailedCommand } from "./failed-command.ts";
 import { located } from "./located.ts";
+import { look, type Media, type Shown } from "./media.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
@@ -19,6 +21,8 @@ export interface Answer {
   text: string;
   /** Of a command that failed, whose output is an answer like any other. */
   failure?: FailedCommand;
+  /** A file that is not text, for the model to look at. */
+  shown?: Shown;
 }
 
 /** How a tool is run. */
@@ -26,23 +30,25 @@ interface OperateOptions {
   signal?: AbortSignal | undefined;
   /** The most characters of a list that a model is shown at once. */
   limit?: number;
+  /** What the model can look at beside text. */
+  media?: readonly Media[];
 }
 
 /** Runs one file tool on a backend and puts the result in words. */
 export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
-  { signal, limit = MOST }: OperateOptions = {},
+  { signal, limit = MOST, media = [] }: OperateOptions = {},
 ): Promise<Answer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
   const args = await located(backend, call);
-  return operation(backend, args, { signal, limit: Math.min(limit, MOST) });
+  return operation(backend, args, { signal, limit: Math.min(limit, MOST), media });
 }
 
 type Operation<Name extends FileToolName> = (
   backend: FileBackend,
   args: Arguments<Name>,
-  options: { signal: AbortSignal | undefined; limit: number },
+  options: { signal: AbortSignal | undefined; limit: number; media: readonly Media[] },
 ) => Promise<Answer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
@@ -58,9 +64,14 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       return linesWithin(lines, { limit, notes, advice: "Use glob to narrow it down." }) || "(empty)";
     }),
 
-  read_file: async (backend, { file_path, offset, limit }) => {
+  read_file: async (backend, { file_path, offset, limit }, { media }) => {
     const file = await backend.read(file_path);
-    if (!file.ok) return said(file, () => "");
+    if (!file.ok) {
+      const bytes = file.reason === "not-text" ? await backend.readBytes(file_path) : file;
+      const type = bytes.ok ? mediaTypeOf(bytes.bytes) : undefined;
+      if (!bytes.ok || !type) return said(file, () => "");
+      return { ok: true, ...look(file_path, { type, bytes: bytes.bytes, media }) };
+    }
     return said(numberLines(file.content, { offset, limit }), ({ text }) => cut(text));
   },
 

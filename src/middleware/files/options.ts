@@ -1,5 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { FileBackend, PermissionRule, StateBackend } from "../../files/index.ts";
+import type { Media } from "./media.ts";
 
 /** What a backend can be made of, when it is made anew for each call. */
 export interface BackendContext {
@@ -20,10 +21,17 @@ export interface WorkspaceOptions {
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands. Others are asked. */
   canExecute?: boolean;
+  /**
+   * Refuse to replace or edit a file that the agent has not read or written itself, or that has changed since. Default
+   * true.
+   */
+  readFirst?: boolean;
 }
 
 /** Options of `filesMiddleware`. */
 export interface FilesOptions extends WorkspaceOptions {
+  /** What the model can look at in `read_file`. Default: what its profile says. */
+  media?: readonly Media[];
   /** Replaces the addition to the system prompt. */
   systemPrompt?: string;
   /**

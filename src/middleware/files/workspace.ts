@@ -14,6 +14,7 @@ import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { isWithheld } from "../withheld-calls.ts";
+import { asSeen, Sightings, type SeenFile } from "./as-seen.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { operate } from "./operate.ts";
@@ -32,26 +33,44 @@ export interface OpenWorkspace {
   changes: () => ReturnType<StateBackend["changes"]>;
 }
 
+/** The same for a tool call, and what the call has shown of a file. */
+export interface OpenCall extends OpenWorkspace {
+  seen: () => SeenFile | undefined;
+}
+
 type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
+
+/** What a workspace has from elsewhere. */
+export interface WorkspaceParts {
+  skills?: SkillLibrary | undefined;
+  /** The rules of the agents that this one works for, the outermost first. */
+  above?: readonly (readonly PermissionRule[])[] | undefined;
+}
 
 /** Makes the backend for a call. */
 export class Workspace {
   readonly #make: (context: BackendContext) => FileBackend;
-  readonly #permissions: readonly PermissionRule[];
+  /** Each list of rules holds by itself. */
+  readonly #permissions: readonly (readonly PermissionRule[])[];
   readonly #skills: SkillLibrary | undefined;
   /** Whether commands can be run. */
   readonly canExecute: boolean;
+  readonly #readFirst: boolean;
 
   /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
   constructor(
-    { backend = stateBackend, permissions = [], canExecute = false }: WorkspaceOptions,
-    skills?: SkillLibrary,
+    { backend = stateBackend, permissions = [], canExecute = false, readFirst = true }: WorkspaceOptions,
+    { skills, above = [] }: WorkspaceParts = {},
   ) {
-    checkOptions({ backend, permissions, canExecute }, { name: "Files", schema: WORKSPACE_OPTIONS });
+    checkOptions(
+      { backend, permissions, canExecute, readFirst },
+      { name: "Files", schema: WORKSPACE_OPTIONS },
+    );
     compileRules(permissions);
     this.#make = typeof backend === "function" ? backend : () => backend;
-    this.#permissions = permissions;
+    this.#permissions = [...above, permissions].filter(({ length }) => length > 0);
     this.#skills = skills;
+    this.#readFirst = readFirst;
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
@@ -62,12 +81,41 @@ export class Workspace {
   }
 
   /** Opens the workspace as a tool call finds it: after the calls that stand before it in its message. */
-  async openFor(id: string, runtime: ToolRuntime): Promise<OpenWorkspace> {
-    const { files = {} } = (runtime.state ?? {}) as { files?: Record<string, string> };
-    const earlier = earlierCalls(id, runtime.state);
-    if (earlier.length === 0) return this.#open(files, runtime);
+  async openFor(id: string, runtime: ToolRuntime): Promise<OpenCall> {
+    const { files = {}, messages = [] } = (runtime.state ?? {}) as CallState;
+    const turn = turnOf(id, messages);
+    const earlier = turn ? earlierCalls(id, turn, messages) : [];
+    const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
+    const sightings = new Sightings(
+      messages,
+      name(id),
+      earlier.map((call) => name(call.id)),
+    );
+    const seen = (): SeenFile | undefined => (this.#readFirst ? sightings.latest : undefined);
+    const held = (backend: FileBackend): FileBackend =>
+      this.#readFirst ? asSeen(backend, sightings) : backend;
+    const replayed = await this.#replayed(files, { earlier, runtime, held });
+    sightings.begin();
+    const { backend, changes } = this.#open(replayed, runtime);
+    return { backend: held(backend), changes, seen };
+  }
+
+  /** The files in the state after some calls. */
+  async #replayed(
+    files: Record<string, string>,
+    {
+      earlier,
+      runtime,
+      held,
+    }: {
+      earlier: readonly EarlierCall[];
+      runtime: ToolRuntime;
+      held: (backend: FileBackend) => FileBackend;
+    },
+  ): Promise<Record<string, string>> {
+    if (earlier.length === 0) return files;
     const state = stateFiles(files);
-    const backend = this.#guarded(this.#make(contextOf(state, runtime)));
+    const backend = held(this.#guarded(this.#make(contextOf(state, runtime))));
     for (const { name, args } of earlier) {
       const parsed = FILE_ARGUMENTS[name].safeParse(args);
       if (!parsed.success) continue;
@@ -76,7 +124,7 @@ export class Workspace {
       if (leaf(backend, call.args.file_path) === state)
         await operate(backend, call, { signal: runtime.signal });
     }
-    return this.#open(state.files(), runtime);
+    return state.files();
   }
 
   #open(files: Record<string, string>, runtime: CallContext): OpenWorkspace {
@@ -85,7 +133,7 @@ export class Workspace {
   }
 
   #guarded(backend: FileBackend): FileBackend {
-    const held = this.#permissions.length > 0 ? withPermissions(backend, this.#permissions) : backend;
+    const held = this.#permissions.reduce(withPermissions, backend);
     return this.#skills ? withSkills(held, this.#skills) : held;
   }
 }
@@ -108,13 +156,27 @@ function leaf(backend: FileBackend, path: string): FileBackend {
 const MUTATIONS = ["write_file", "edit_file", "delete_file"] as const;
 type Mutation = (typeof MUTATIONS)[number];
 
-function earlierCalls(id: string, state: unknown): { name: Mutation; args: unknown }[] {
-  const { messages = [] } = (state ?? {}) as { messages?: BaseMessage[] };
-  const turn = messages.findLast(
+interface EarlierCall {
+  id: string | undefined;
+  name: Mutation;
+  args: unknown;
+}
+
+interface CallState {
+  files?: Record<string, string>;
+  messages?: BaseMessage[];
+}
+
+/** The message that a call stands in. */
+function turnOf(id: string, messages: readonly BaseMessage[]): AIMessage | undefined {
+  return messages.findLast(
     (message): message is AIMessage =>
       AIMessage.isInstance(message) && (message.tool_calls ?? []).some((call) => call.id === id),
   );
-  if (!turn) return [];
+}
+
+/** The calls that change files and stand before one in its turn. */
+function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessage[]): EarlierCall[] {
   const calls = turn.tool_calls ?? [];
   // Another middleware may have refused some before the tools ran.
   const later = messages.slice(messages.indexOf(turn) + 1);
@@ -127,7 +189,7 @@ function earlierCalls(id: string, state: unknown): { name: Mutation; args: unkno
       calls.findIndex((call) => call.id === id),
     )
     .filter((call) => !answered.has(call.id ?? "") && !isWithheld(turn, call))
-    .flatMap(({ name, args }) =>
-      MUTATIONS.includes(name as Mutation) ? { name: name as Mutation, args } : [],
+    .flatMap(({ id: call, name, args }) =>
+      MUTATIONS.includes(name as Mutation) ? { id: call, name: name as Mutation, args } : [],
     );
 }

@@ -1,11 +1,15 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
-import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
 import { breathe } from "./breathe.ts";
+import { lightenWriters, type WritingNode } from "./light-writers.ts";
 
 /** What is used of an agent here. */
 interface LoopingAgent {
-  graph: { builder: { branches: Record<string, Record<string, { path: Runnable }>> } };
+  graph: {
+    builder: { branches: Record<string, Record<string, { path: Runnable }>> };
+    nodes: Record<string, WritingNode>;
+  };
 }
 
 /**
@@ -15,9 +19,13 @@ interface LoopingAgent {
  * what `withConfig` makes of the agent is built anew, without it. `createDeepAgent` and `makeLeadAgent` have it.
  */
 export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
-  const { tools: _, ...others } = agent.graph.builder.branches;
-  for (const branch of Object.values(others).flatMap((branches) => Object.values(branches))) {
+  const { branches } = agent.graph.builder;
+  const { tools: _, ...others } = branches;
+  for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
+  }
+  for (const [name, node] of Object.entries(agent.graph.nodes)) {
+    lightenWriters(node, Object.keys(branches[name] ?? {}).length);
   }
   return agent;
 }
@@ -41,12 +49,23 @@ class LightRouter extends Runnable<RoutedState> {
     await breathe();
     const { messages, jumpTo } = state;
     if (isSingleCall(messages)) {
-      const route: unknown = await this.#router.invoke({ messages: messages.slice(-1), jumpTo }, config);
+      const route: unknown = await this.#ask({ messages: messages.slice(-1), jumpTo }, config);
       if (typeof route === "string") return route;
       if (Array.isArray(route) && route.length === 1 && isToolCall(route[0])) return route[0].node;
     }
-    return this.#router.invoke(state, config);
+    return this.#ask(state, config);
   }
+
+  /** A function is called as such where nobody listens to what runs. */
+  async #ask(state: RoutedState, config?: RunnableConfig): Promise<unknown> {
+    const router = this.#router;
+    return isLambda(router) && !config?.callbacks ? router.func(state) : router.invoke(state, config);
+  }
+}
+
+/** What LangChain makes of its routers, which take the state alone and return at once. */
+function isLambda(runnable: Runnable): runnable is Runnable & { func: (state: RoutedState) => unknown } {
+  return runnable instanceof RunnableLambda;
 }
 
 /** Whether the tools would find just the call of the last message to run. */

@@ -9,7 +9,9 @@ import {
   Command,
   interrupt,
   MemorySaver,
+  MessagesAnnotation,
   REMOVE_ALL_MESSAGES,
+  StateGraph,
   StateSchema,
   type BaseCheckpointSaver,
   type StateSnapshot,
@@ -40,11 +42,25 @@ const tools = [
     const content = `noted ${n}`;
     return new Command({ update: { messages: [new ToolMessage({ content, tool_call_id: toolCallId })] } });
   }),
+  work("jump", (n, { toolCallId }) => {
+    const reply = new ToolMessage({ content: `jumped ${n}`, tool_call_id: toolCallId });
+    return new Command({ goto: "model_request", update: { messages: [reply] } });
+  }),
   work("forget", (n, { toolCallId, state }) => {
     const first = state.messages.find((message) => message.type === "tool");
     const removed = first?.id === undefined ? [] : [new RemoveMessage({ id: first.id })];
     const reply = new ToolMessage({ content: `forgot ${n}`, tool_call_id: toolCallId });
     return new Command({ update: { messages: [...removed, reply] } });
+  }),
+  // As a handoff does it: the graph inside has something for the agent around it.
+  work("hand", async (n) => {
+    const reply = new ToolMessage({ content: `handed ${n}`, tool_call_id: "handed", id: `handed-${n}` });
+    const inner = new StateGraph(MessagesAnnotation)
+      .addNode("inner", () => new Command({ graph: Command.PARENT, update: { messages: [reply] } }))
+      .addEdge("__start__", "inner")
+      .compile();
+    await inner.invoke({ messages: [] });
+    return "never";
   }),
   work("restart", (n) => {
     const all = new RemoveMessage({ id: REMOVE_ALL_MESSAGES });
@@ -56,7 +72,7 @@ const tools = [
 
 const call = fc
   .record({
-    name: fc.constantFrom("work", "work", "fail", "ask", "direct", "note", "forget", "restart", "unknown"),
+    name: fc.constantFrom(...tools.map((one) => one.name), "work", "unknown"),
     n: fc.nat(9),
     // Some models count their call ids anew in every turn.
     id: fc.option(fc.constantFrom("1", "2"), { nil: undefined, freq: 3 }),
@@ -79,6 +95,9 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       fork: fc.option(fc.nat(12), { nil: undefined }),
     });
     const check = async (options: Run): Promise<void> => {
+      // A jump past a hook has the model run twice at once, beside calls: what runs together has no order to compare.
+      const hasJump = options.turns.flat().some(({ name }) => name === "jump");
+      fc.pre(!hasJump || options.hook !== "beforeModel");
       expect(await played(options, true)).toEqual(await played(options, false));
     };
     await fc.assert(fc.asyncProperty(run, check), { numRuns: 40 });
@@ -88,12 +107,23 @@ describe("an agent with the light loop does what LangChain's does:", () => {
     "the stream of %s",
     async (mode) => {
       const check = async (turns: ScriptedCall[][]): Promise<void> => {
+        // What a model says beside calls, after a jump, comes in any order.
+        fc.pre(!turns.flat().some(({ name }) => name === "jump"));
         expect(await streamed(turns, mode, true)).toEqual(await streamed(turns, mode, false));
       };
       await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });
     },
     60_000,
   );
+
+  it("what callbacks hear of a run and of an edit", async () => {
+    const check = async (turns: ScriptedCall[][]): Promise<void> => {
+      // A restart may come before or after the end of a call beside it.
+      fc.pre(!turns.some((calls) => calls.length > 1 && calls.some(({ name }) => name === "restart")));
+      expect(await heard(turns, true)).toEqual(await heard(turns, false));
+    };
+    await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });
+  }, 60_000);
 
   it("its drawing", async () => {
     const drawn = (isLight: boolean): Promise<string> => agentOf([], { isLight }).drawMermaid();
@@ -324,6 +354,37 @@ async function streamed(
     chunks.push((error as Error).message);
   }
   return plain(chunks);
+}
+
+/** Every run that a listener is told of, by its name and what it is a part of, with how it ended. */
+async function heard(turns: ScriptedCall[][], isLight: boolean): Promise<unknown> {
+  const agent = agentOf(turns, { isLight });
+  const told: unknown[] = [];
+  const names = new Map<string, string>();
+  const begin = (kind: string, id: string, parent?: string, tags?: string[], name?: string): void => {
+    names.set(id, `${names.get(parent ?? "") ?? ""}/${kind} ${name}`);
+    told.push([names.get(id), tags]);
+  };
+  const end = (_: unknown, id: string): void => void told.push(["end", names.get(id)]);
+  const listener = {
+    handleChainStart: (_: unknown, __: unknown, id: string, parent?: string, ...rest: unknown[]) =>
+      begin("chain", id, parent, rest[0] as string[], rest[3] as string),
+    handleToolStart: (_: unknown, __: unknown, id: string, parent?: string, ...rest: unknown[]) =>
+      begin("tool", id, parent, rest[0] as string[], rest[2] as string),
+    handleChatModelStart: (_: unknown, __: unknown, id: string, parent?: string, ...rest: unknown[]) =>
+      begin("model", id, parent, rest[1] as string[], rest[3] as string),
+    handleChainEnd: end,
+    handleToolEnd: end,
+    handleLLMEnd: end,
+    handleChainError: end,
+    handleToolError: end,
+  };
+  const config = { ...CONFIG, callbacks: [listener] };
+  await agent.invoke(INPUT, config as never).catch(() => undefined);
+  const edit = { messages: [new HumanMessage("An edit")] };
+  await boundTo(agent).graph.updateState(config, edit, "model_request");
+  // Calls beside each other are told of as they come.
+  return told.map((one) => JSON.stringify(one)).toSorted();
 }
 
 /** What tells a plain edge from a Send. Times and ids are made up anew in each run. */

@@ -32,6 +32,12 @@ export function todosUpdate(todos: readonly Todo[], changes: readonly Change[]):
   return Object.defineProperty([...todos], CHANGES, { value: changes });
 }
 
+/** Two writes to `todos`, each made without knowing of the other, as one. */
+export function joinedTodos(first: Todo[], second: Todo[]): Todo[] {
+  const changes = changesOf(second) ?? [];
+  return todosUpdate(patchTodos([...first], changes), [...(changesOf(first) ?? []), ...changes]);
+}
+
 /** What the middleware remembers beside the todos. Private to the graph; absolute values, so a replay is harmless. */
 export interface PlanMemory {
   nextId: number;

@@ -12,6 +12,7 @@ const OWN: RepeatOptions = {
   grep: "harmless",
   ask_clarification: "harmless",
   task: "harmless",
+  background: "harmless",
   write_file: "repeat",
   delete_file: "repeat",
 };

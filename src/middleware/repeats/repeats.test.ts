@@ -319,7 +319,7 @@ describe("files on a disk", () => {
       ];
       const disk = diskBackend(folder);
       await disk.write("/b", "x");
-      const { run } = deep(steps, { backend: disk, middleware: [stop] });
+      const { run } = deep(steps, { backend: disk, readFirst: false, middleware: [stop] });
       await expect(run(go, { signal: controller.signal })).rejects.toThrow(/abort/i);
       expect(results((await run(null)).messages)).toEqual([
         "Replaced /a.",

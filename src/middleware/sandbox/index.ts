@@ -34,7 +34,7 @@ export function sandboxMiddlewareOf(
 ) {
   const workspace = new Workspace(
     { backend: sandboxes.backend, canExecute: true, ...(permissions && { permissions }) },
-    skills,
+    { skills },
   );
   const files = filesMiddlewareOf(workspace, {
     systemPrompt: sandboxPrompt(MOUNT, sandboxes),

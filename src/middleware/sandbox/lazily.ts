@@ -5,6 +5,8 @@ export function lazily(make: () => Promise<FileBackend>): FileBackend {
   return {
     list: async (path, options) => (await make()).list(path, options),
     read: async (path) => (await make()).read(path),
+    readBytes: async (path) => (await make()).readBytes(path),
+    writeBytes: async (path, bytes) => (await make()).writeBytes(path, bytes),
     write: async (path, content) => (await make()).write(path, content),
     delete: async (path) => (await make()).delete(path),
     edit: async (path, edit) => (await make()).edit(path, edit),

@@ -14,7 +14,8 @@ import {
   type Execution,
   type ShellOptions,
 } from "../../files/index.ts";
-import { NO_BUBBLEWRAP } from "../../files/shell/index.ts";
+import { SPACES } from "../../files/shell/bubblewrap.ts";
+import { NO_ISOLATION } from "../../files/shell/index.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */
@@ -49,7 +50,7 @@ export function localSandboxProvider({
       await Promise.all(Object.values(folders).map((folder) => mkdir(folder as string, { recursive: true })));
       const isolated = bubblewrap !== "never" && bubblewrapWorks();
       if (bubblewrap === "always" && !isolated) {
-        throw new HarnessError("invalid-options", `localSandboxProvider: ${NO_BUBBLEWRAP}`);
+        throw new HarnessError("invalid-options", `localSandboxProvider: ${NO_ISOLATION}`);
       }
       const root = dirname(folders.workspace);
       const alias = isolated || PLAIN.test(root) ? root : await plainName(root);
@@ -99,7 +100,7 @@ function mounted(
   const nowhere: FileBackend = {
     ...stateFiles({}),
     execute: async (command, options) => {
-      if (!wrap) return { ok: false, error: `Commands are not run here: ${NO_BUBBLEWRAP}` };
+      if (!wrap) return { ok: false, error: `Commands are not run here: ${NO_ISOLATION}` };
       return virtual(virtual(await shell.execute!(wrap(command, alias), options), root), alias);
     },
   };
@@ -117,14 +118,7 @@ function inSandbox(command: string, root: string): string {
   const mounts = ["/usr", "/bin", "/lib", "/lib64", "/sbin", "/etc/alternatives", "/etc/ssl"].map(
     (path) => `--ro-bind-try ${path} ${path}`,
   );
-  const flags = [
-    "--unshare-all",
-    "--die-with-parent",
-    "--proc /proc",
-    "--dev /dev",
-    "--tmpfs /tmp",
-    ...mounts,
-  ];
+  const flags = [...SPACES, "--proc /proc", "--dev /dev", "--tmpfs /tmp", ...mounts];
   return `exec bwrap ${flags.join(" ")} --bind ${quoted(root)} ${MOUNT} --setenv HOME ${MOUNT}/workspace --chdir ${MOUNT}/workspace /bin/sh -c ${quoted(command)}`;
 }
 

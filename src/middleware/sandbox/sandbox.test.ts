@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { afterAll, describe, expect, it } from "vitest";
+import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { stateFiles } from "../../files/index.ts";
 import { bubblewrapWorks } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
@@ -91,6 +92,16 @@ describe("a sandbox", () => {
       expect((await backend.write("/etc/x", "no")).ok).toBe(false);
     });
   }
+
+  it.runIf(canIsolate())("on this machine cannot take its bounds away, not as root either", async () => {
+    const folders = threadFolders(baseDir, "bounds");
+    const { backend } = await localSandboxProvider().acquire({ threadId: "bounds", folders });
+    const result = await backend.execute!(
+      "grep CapEff /proc/self/status; mount -o remount,rw,bind /usr && echo writable",
+    );
+    expect(result.ok && result.output).toMatch(/CapEff:\s+0{16}\n/);
+    expect(result.ok && result.output).not.toContain("writable");
+  });
 
   it("runs no command where nothing isolates it, and keeps its files", () => {
     const program = `import { localSandboxProvider } from "./src/index.ts";

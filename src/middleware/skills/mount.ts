@@ -26,7 +26,9 @@ export function withSkills(main: FileBackend, library: SkillLibrary): FileBacken
   return {
     list: async (path, options) => (await at(path)).list(path, options),
     read: async (path) => (await at(path)).read(path),
+    readBytes: async (path) => (await at(path)).readBytes(path),
     write: async (path, content) => (await at(path)).write(path, content),
+    writeBytes: async (path, bytes) => (await at(path)).writeBytes(path, bytes),
     delete: async (path) => (await at(path)).delete(path),
     edit: async (path, edit) => (await at(path)).edit(path, edit),
     glob: async (pattern, scope = {}) => {
@@ -67,9 +69,12 @@ function readOnly({ files, base }: Skill): FileBackend {
       };
     },
     read: (path) => files.read(inner(path)),
+    readBytes: (path) => files.readBytes(inner(path)),
     write: refused,
+    writeBytes: refused,
     swap: refused,
     delete: refused,
+    deleteFolder: refused,
   });
 }
 
@@ -79,9 +84,9 @@ async function copyNamed(main: FileBackend, command: string, placed: readonly Pl
     const files = readOnly(skill);
     const found = await files.glob("**", { ignored: true });
     for (const path of found.ok ? found.paths : []) {
-      const file = await files.read(path);
-      // What is no text stays behind, and the command says what it misses.
-      if (file.ok) await main.write(`${skill.at}${path}`, file.content);
+      const file = await files.readBytes(path);
+      // What cannot be read stays behind, and the command says what it misses.
+      if (file.ok) await main.writeBytes(`${skill.at}${path}`, file.bytes);
     }
   }
 }

@@ -7,6 +7,7 @@ import { ending } from "../ending.ts";
 import type { RunEvent } from "../events.ts";
 import { OUTCOME_CODES } from "../exit-codes.ts";
 import { hold } from "../thread.ts";
+import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
 import type { EventLog } from "./event-log.ts";
@@ -31,12 +32,13 @@ export interface Execution {
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
   save: (change: Partial<RunRecord>) => void;
+  traces?: Traces | undefined;
 }
 
 /** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
 export async function execute(
   run: HostedRun,
-  { graph, protocol: log, emit, save }: Execution,
+  { graph, protocol: log, emit, save, traces }: Execution,
 ): Promise<RunStatus> {
   const { thread, request, chunks, signal } = run;
   const events = new RunEvents(thread, emit);
@@ -73,6 +75,7 @@ export async function execute(
       dir: ready.dir,
       notice: ready.notice,
       edits: run.edits,
+      traces,
       tap: {
         modes: MODES,
         options: () => {

@@ -7,6 +7,7 @@ import type { RunEvent } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
+import type { Traces } from "../traces/index.ts";
 import { MAIN } from "../view.ts";
 import { withMessageIds } from "./begin.ts";
 import { EventLog } from "./event-log.ts";
@@ -29,6 +30,7 @@ export interface RunHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
   checkpointer: BaseCheckpointSaver;
   ledger: Ledger;
+  traces?: Traces | undefined;
 }
 
 /** A thread that is at work, or was a moment ago. */
@@ -59,6 +61,7 @@ export class RunHost {
   readonly ledger: Ledger;
   /** Everything that happens. Numbers go on rising after a restart. */
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
   /** The runs that have ended and can still be read, with what will forget them, oldest first. */
@@ -66,10 +69,11 @@ export class RunHost {
   #isStopping = false;
   #look: NodeJS.Timeout | undefined;
 
-  constructor({ graphs, checkpointer, ledger }: RunHostOptions) {
+  constructor({ graphs, checkpointer, ledger, traces }: RunHostOptions) {
     this.graphs = graphs;
     this.checkpointer = checkpointer;
     this.ledger = ledger;
+    this.#traces = traces;
   }
 
   graph(name: string): HostedGraph {
@@ -259,6 +263,7 @@ export class RunHost {
       }),
     );
     this.events.close();
+    await this.#traces?.close();
   }
 
   /** Tells everybody that something about a thread has changed. */
@@ -321,6 +326,7 @@ export class RunHost {
         graph: this.graph(run.request.graph),
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
+        traces: this.#traces,
         save: (change) => {
           run.record = { ...run.record, ...change, updatedAt: Date.now() };
           this.ledger.putRun(run.record);

@@ -1,8 +1,9 @@
 import { shortened } from "../../middleware/shortened.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent, type RunProject } from "../agent.ts";
+import { isolationNotice } from "../isolation.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
-import { projectTools } from "../project.ts";
+import type { RunServers } from "../servers.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
 import type { HostedGraph } from "./graphs.ts";
@@ -17,13 +18,16 @@ export interface ThreadsGraphOptions {
   modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
   /** What the user and the project that a thread works on have to say. Default: nothing. */
   projectOf?: (settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>;
+  /** Finds the MCP servers that a thread's settings name. */
+  servers?: Pick<RunServers, "of"> | undefined;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
 const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
-export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: ThreadsGraphOptions): HostedGraph {
+export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
+  const { saver, defaults, cwd, modelOf, projectOf, servers } = options;
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -35,27 +39,30 @@ export function threadsGraph({ saver, defaults, cwd, modelOf, projectOf }: Threa
       const dir = wanted.dir ?? (model.name === OFFLINE && !known ? cwd : undefined);
       const settings = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
       const project = await projectOf?.(settings);
-      const tools = project && (await projectTools(project));
+      const notice = [isolationNotice(settings, project?.config), model.isFallback ? FALLBACK : undefined]
+        .filter((line) => line !== undefined)
+        .join(" ");
       return {
         agent: createRunAgent({
           settings,
           model: model.model,
           checkpointer: saver,
           project,
-          ...(tools && { tools }),
+          mcp: await servers?.of(settings, project),
         }),
         model,
         settings,
         ...(dir !== undefined && { dir }),
-        ...(model.isFallback && { notice: FALLBACK }),
+        ...(notice !== "" && { notice }),
       };
     },
     reader: async (thread) => {
       // To build an agent takes longer than to read a thread, and the same settings make the same agent.
       const { model = "", ...rest } = await settingsFor(thread);
       const settings = { ...rest, model };
-      const key = JSON.stringify(settings);
-      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver });
+      const project = await projectOf?.(settings);
+      const key = JSON.stringify([settings, project?.config.mode]);
+      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
       readers.set(key, reader);
       return reader;
     },

@@ -217,6 +217,33 @@ describe("holdfast run", () => {
     expect(await holdfast(["resume"])).toMatchObject({ code: 0 });
   });
 
+  it("stops when its --budget is used up, says which, and goes on with another", async () => {
+    const used = (response: FixtureResponse) => ({
+      ...response,
+      usage: { prompt_tokens: 900, completion_tokens: 100, total_tokens: 1000 },
+    });
+    script = [used(PLAN), used(call("ls", {})), used(call("ls", {}))];
+    const stopped = await holdfast(["run", "--budget", "tokens=2000", "--thread", "t", "A garden"]);
+    expect(stopped.code).toBe(3);
+    expect(stopped.out).toContain("Stopped after 2,000 tokens, the most for one run (0/2");
+    script = [used(call("ls", {}))];
+    const again = await holdfast(["resume", "t", "--json", "--budget", "cost=0.001"], {
+      env: { HOLDFAST_PRICES: "3,15" },
+    });
+    expect(eventsOf(again.out).at(-1)).toMatchObject({ outcome: "open", reason: "cost-limit" });
+    script = [call("update_todos", { done: "1,2" }), say("Planted.")];
+    expect(await holdfast(["resume", "t", "--budget", "minutes=5"])).toMatchObject({ code: 0 });
+  });
+
+  it("lets sub-agents work in the background", async () => {
+    const job = { description: "Count the beds", subagent_type: "general-purpose", background: true };
+    script = [call("task", job), say("Three beds."), say("Three beds."), say("Three beds.")];
+    const { code, out } = await holdfast(["run", "--background", "--no-plan", "A garden"]);
+    expect(code).toBe(0);
+    expect(out).toContain("Three beds.");
+    expect(JSON.stringify(requests().at(-1)!.messages)).toContain("The background task b1");
+  });
+
   it("stops after --max-turns also without a plan, and goes on", async () => {
     script = [call("ls", {})];
     const stopped = await holdfast(["run", "--no-plan", "--max-turns", "1", "--thread", "t", "Go"]);
@@ -589,6 +616,23 @@ describe("threads", () => {
     expect((await holdfast(["show", "notes", "--file", "/x"])).err).toContain("there are: /notes.md");
   });
 
+  it("are exported as one page that needs nothing else, and replaces nothing unasked", async () => {
+    const file = join(home, "garden.html");
+    const made = { code: 0, out: `The thread is in ${file}.\n` };
+    expect(await holdfast(["export", "gard", file])).toMatchObject(made);
+    const page = readFileSync(file, "utf8");
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).toContain("<li>Dig <span");
+    expect(page).toContain("A garden with 漢字 in its title");
+    expect(page).not.toMatch(/<script|<link|https?:/);
+    expect(await holdfast(["export", "gard", file])).toMatchObject({
+      code: 2,
+      err: `holdfast: ${file} cannot be written: it is there already; --force replaces it.\n`,
+    });
+    expect(await holdfast(["export", "gard", file, "--force"])).toMatchObject(made);
+    expect((await holdfast(["export", "gard", "-"])).out).toBe(page);
+  });
+
   it("are deleted, all or none", async () => {
     expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
     expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });
@@ -698,6 +742,8 @@ describe("what a user gets wrong is one line and exit 2", () => {
     [["plan", "eidt", "t"], "Unknown command eidt; did you mean plan edit?"],
     [["Fix the bug"], "for a task it is holdfast run 'Fix the bug'"],
     [["run", "--prest=lean", "x"], "Unknown flag --prest; did you mean --preset?"],
+    [["run", "--budget", "hours=3", "x"], '--budget is "hours=3"; hours=3: write amounts above 0 of tokens'],
+    [["run", "--budget", "cost=3", "x"], "--budget has a cost: set HOLDFAST_PRICES"],
     [["run", "--max-tuns", "3", "x"], "Unknown flag --max-tuns; did you mean --max-turns?"],
     [["run", "--no-paln", "x"], "Unknown flag --no-paln; did you mean --no-plan?"],
     [["run", "-z", "x"], "Unknown flag -z; see holdfast run --help."],
@@ -732,8 +778,13 @@ it("a damaged thread file is one line, and stays as it is", async () => {
 });
 
 it("doctor says what was found and what to do, and never shows a key", async () => {
-  const { code, out } = await holdfast(["doctor"], { env: { OLLAMA_HOST: "127.0.0.1:9" } });
+  const { code, out } = await holdfast(["doctor"], {
+    env: { OLLAMA_HOST: "127.0.0.1:9", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317" },
+  });
   expect(code).toBe(0);
+  expect(out).toMatch(
+    /· traces: posted to http:\/\/127\.0\.0\.1:4317\/v1\/traces .*\n {4}That is the usual port/,
+  );
   expect(out).toContain(
     "· model: openai:gpt-5.1 (HOLDFAST_MODEL; OPENAI_API_KEY, OPENAI_BASE_URL set); OpenAI answers",
   );

@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { APPROVALS, FORMATS, MODES, PRESETS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CommandContext {
@@ -58,7 +58,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "resume [thread]",
       "Go on with a thread where it stopped",
       (args) =>
-        outputOptions(projectOptions(modelOptions(stateOption(args))))
+        outputOptions(sandboxOptions(projectOptions(modelOptions(stateOption(args)))))
           .positional("thread", {
             type: "string",
             describe: "Its id or the beginning of it; else the latest unfinished of this directory",
@@ -140,12 +140,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "show <thread>",
       "Print the plan of a thread, its answer or its files",
       (args) =>
-        stateOption(args)
-          .positional("thread", {
-            type: "string",
-            demandOption: true,
-            describe: "Its id or the beginning of it",
-          })
+        threadArgument(stateOption(args))
           .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
           .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
           .option("transcript", { type: "boolean", describe: "The whole conversation instead, as Markdown" })
@@ -163,15 +158,22 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         .command(
           "edit <thread>",
           "Open the plan in $EDITOR, check it and apply it",
-          (args) =>
-            stateOption(args).positional("thread", {
-              type: "string",
-              demandOption: true,
-              describe: "Its id or the beginning of it",
-            }),
+          (args) => threadArgument(stateOption(args)),
           on(async () => (await import("./commands/plan-edit.ts")).planEdit),
         )
         .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
+    )
+    .command(
+      "export <thread> [file]",
+      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost",
+      (args) =>
+        threadArgument(stateOption(args))
+          .positional("file", {
+            type: "string",
+            describe: "The new file; <thread>.html in this directory, - for standard output",
+          })
+          .option("force", { type: "boolean", describe: "Replace the file if it is there" }),
+      on(async () => (await import("./commands/export.ts")).exportThread),
     )
     .command(
       "rm <threads..>",
@@ -211,7 +213,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "doctor",
       "Test the model, servers and storage, and say what to do",
       (args) =>
-        stateOption(args)
+        mcpOption(stateOption(args))
           .option("ask", {
             type: "boolean",
             describe: "Also ask the model something, which may cost a little",
@@ -248,6 +250,23 @@ function stateOption<T>(args: Argv<T>) {
   });
 }
 
+function mcpOption<T>(args: Argv<T>) {
+  return args.option("mcp-config", {
+    type: "string",
+    requiresArg: true,
+    coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
+    describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
+  });
+}
+
+function threadArgument<T>(args: Argv<T>) {
+  return args.positional("thread", {
+    type: "string",
+    demandOption: true,
+    describe: "Its id or the beginning of it",
+  });
+}
+
 function modelOptions<T>(args: Argv<T>) {
   return args
     .option("model", {
@@ -260,6 +279,12 @@ function modelOptions<T>(args: Argv<T>) {
       type: "number",
       describe: "Stop after so many turns, sub-agents' included; resume goes on",
       coerce: wholeNumber("max-turns")<number | undefined>,
+    })
+    .option("budget", {
+      type: "string",
+      requiresArg: true,
+      describe:
+        "Stop after tokens=200000,cost=5,minutes=30 (item-tokens and so on for one item); resume goes on",
     })
     .option("timeout", {
       type: "number",
@@ -282,9 +307,22 @@ function projectOptions<T>(args: Argv<T>) {
     });
 }
 
+/** What commands may reach. */
+function sandboxOptions<T>(args: Argv<T>) {
+  return args
+    .option("sandbox", {
+      choices: SANDBOXES,
+      describe: "Isolate commands where that works, always, or never (default auto)",
+    })
+    .option("network", {
+      type: "boolean",
+      describe: "Let commands reach the network, where they are isolated",
+    });
+}
+
 /** How the agent of a thread is built. */
 function agentOptions<T>(args: Argv<T>) {
-  return projectOptions(args)
+  return mcpOption(sandboxOptions(projectOptions(args)))
     .option("mode", {
       choices: MODES,
       describe:
@@ -301,9 +339,14 @@ function agentOptions<T>(args: Argv<T>) {
       type: "boolean",
       describe: "Let the agent run commands in --dir",
     })
-    .option("network", {
+    .option("background", {
       type: "boolean",
-      describe: "Let commands reach the network, where they are isolated",
+      describe: "Let sub-agents work while the agent goes on",
+    })
+    .option("web", {
+      type: "boolean",
+      describe:
+        "Let the agent read pages, and search where $TAVILY_API_KEY, $EXA_API_KEY or $BRAVE_API_KEY is",
     })
     .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
     .option("plan", {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { APPROVALS, FORMATS, MODES, PRESETS, SHELLS } from "./choices.ts";
+import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES, SHELLS } from "./choices.ts";
 import { offersAfter } from "./parser.ts";
 import type { Terminal } from "./terminal.ts";
 import { commandPath } from "./unknown-words.ts";
@@ -25,10 +25,12 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--preset": () => PRESETS,
   "--approve": () => APPROVALS,
   "--mode": () => MODES,
+  "--sandbox": () => SANDBOXES,
   "--format": () => FORMATS,
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],
   "--state": () => [FILES],
+  "--mcp-config": () => [FILES],
   "--thread": threadIds,
   "--file": NOTHING,
   "--ask": NOTHING,
@@ -36,6 +38,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "-a": NOTHING,
   "--limit": NOTHING,
   "--max-turns": NOTHING,
+  "--budget": NOTHING,
   "--timeout": NOTHING,
 };
 
@@ -43,6 +46,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
 const WORDS: Readonly<Partial<Record<string, { offer: Offer; isList?: true }>>> = {
   resume: { offer: threadIds },
   show: { offer: threadIds },
+  export: { offer: threadIds },
   "plan edit": { offer: threadIds },
   rm: { offer: threadIds, isList: true },
   backup: { offer: () => [FILES] },

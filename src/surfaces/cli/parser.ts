@@ -69,6 +69,8 @@ const LISTS = [
   "allowOrigin",
   "allow-host",
   "allowHost",
+  "mcp-config",
+  "mcpConfig",
 ];
 
 function eachOnce(flags: Record<string, unknown>): true {

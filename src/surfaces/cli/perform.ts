@@ -1,11 +1,14 @@
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
+import { isolationNotice } from "../../runs/isolation.ts";
 import { modelFor } from "../../runs/model.ts";
 import { pricesOf } from "../../runs/prices.ts";
-import { projectTools, settledModel } from "../../runs/project.ts";
+import { settledModel } from "../../runs/project.ts";
+import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
+import { tracesFrom } from "../../runs/traces/index.ts";
 import type { SqliteSaver } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -37,15 +40,25 @@ export interface PerformOptions extends ProjectOfRun {
 export async function perform(options: PerformOptions): Promise<number> {
   const { terminal, saver, thread, flags, resumed, task, project } = options;
   const { env } = terminal;
+  const traces = tracesFrom(env);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const wanted = options.settings.model ?? settledModel(project, env);
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
   const settings: RunSettings = { ...options.settings, model: model.name };
+  const notices = [
+    isolationNotice(settings, project.config),
+    model.isFallback ? asTyped(FALLBACK, env) : undefined,
+    options.notice,
+  ];
+  let note = (_text: string): void => {};
+  const servers = new RunServers({ env, onNote: (text) => note(text) });
+  const mcp = await servers.of(settings, project);
   const release = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
+  note = (text) => events.emit({ type: "notice", text });
   interruption.signal.addEventListener("abort", () =>
     events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
   );
@@ -56,7 +69,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       model: model.model,
       checkpointer: saver,
       project,
-      tools: await projectTools(project),
+      mcp,
       canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
     });
     const input = await options.input(agent, settings);
@@ -79,9 +92,9 @@ export async function perform(options: PerformOptions): Promise<number> {
       task,
       resumed,
       dir: settings.dir,
-      notice:
-        [model.isFallback && asTyped(FALLBACK, env), options.notice].filter(Boolean).join(" ") || undefined,
+      notice: notices.filter((line) => line !== undefined).join(" ") || undefined,
       prices,
+      traces,
       onEnd: async (end) => {
         const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
         const hint = answerHint(questions);
@@ -98,8 +111,10 @@ export async function perform(options: PerformOptions): Promise<number> {
   } finally {
     interruption.dispose();
     output.close();
+    await servers.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
     await release().catch(() => {});
+    await traces?.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
 import { RunHost } from "../../runs/host/host.ts";
+import { tracesFrom } from "../../runs/traces/index.ts";
 import { version } from "../../runs/version.ts";
 import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
@@ -75,7 +76,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
   const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<SqliteSaver>;
-  const host = new RunHost({ graphs, checkpointer, ledger });
+  const host = new RunHost({ graphs, checkpointer, ledger, traces: tracesFrom(process.env) });
   const streams = new Streams();
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };
 

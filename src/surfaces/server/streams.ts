@@ -29,7 +29,8 @@ export class Streams {
       stream.onAbort(close);
       // A reader who went before the answer began is told of in no other way.
       const { signal: left } = c.req.raw;
-      left.addEventListener("abort", () => stream.abort(), { once: true });
+      const leave = (): void => stream.abort();
+      left.addEventListener("abort", leave, { once: true });
       if (left.aborted) stream.abort();
       this.#closing.signal.addEventListener("abort", close, { once: true });
       const beat = setInterval(() => void stream.write(": still here\n\n"), HEARTBEAT_MS);
@@ -39,6 +40,8 @@ export class Streams {
         await work(stream, gone.signal);
       } finally {
         clearInterval(beat);
+        // The platform keeps a request's signal, and whoever listens to it, for as long as that listener has the request.
+        left.removeEventListener("abort", leave);
         this.#closing.signal.removeEventListener("abort", close);
         this.#open -= 1;
       }

@@ -1,6 +1,8 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import type { RunEvent } from "../../../src/runs/events.ts";
 import type { Prices } from "../../../src/runs/prices.ts";
+import type { Question, StampedEvent } from "../../../src/runs/story/told.ts";
+
+export type { Question, StampedEvent };
 
 /** What the server says of itself. */
 export interface Info {
@@ -33,31 +35,6 @@ export interface Settings {
   ask?: readonly string[];
   shell?: boolean;
 }
-
-/** The call that a question is about. */
-export interface AskedCall {
-  owner: string;
-  call: string;
-  name: string;
-  args: Record<string, unknown>;
-}
-
-type QuestionEvent = Extract<RunEvent, { type: "question" }>;
-
-/** Something that a run waits for a person to say. */
-export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
-  /** The sub-agent that asks, where it is one. */
-  owner?: string | undefined;
-  todos?: readonly Todo[] | undefined;
-  call?: AskedCall | undefined;
-  error?: string | undefined;
-}
-
-/** A run event as the server sends it: a sub-agent may carry its model. */
-type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { model?: string } : Event;
-
-/** Live events have a number; those of the past have none. */
-export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
 
 /** A thread with all that happened in it, now or at a checkpoint. */
 export interface ThreadContent {

@@ -1,7 +1,7 @@
 import type { Todo } from "../../../src/plan/todo.ts";
+import { planOf, threadOf } from "../../../src/runs/story/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentTodo, Settings } from "../client/contract.ts";
-import { planOf, threadOf } from "../model/thread.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
 

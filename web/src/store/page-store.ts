@@ -1,7 +1,7 @@
+import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/runs/story/thread.ts";
 import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
-import { EMPTY_THREAD, follow, threadOf, withCalls } from "../model/thread.ts";
 import { START, withThread, type PageState } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;

@@ -1,6 +1,6 @@
+import { EMPTY_THREAD, type ThreadState } from "../../../src/runs/story/thread.ts";
 import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
-import { EMPTY_THREAD, type ThreadState } from "../model/thread.ts";
 
 /** Everything that the page shows. */
 export interface PageState {

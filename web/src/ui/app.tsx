@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
-import { planOf } from "../model/thread.ts";
+import { planOf } from "../../../src/runs/story/thread.ts";
 import { shownThread, statusOf } from "../store/state.ts";
 import { Conversation } from "./conversation.tsx";
 import { Files } from "./files.tsx";

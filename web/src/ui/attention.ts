@@ -1,5 +1,6 @@
+import { inSight } from "../../../src/runs/story/words.ts";
 import type { Thread, ThreadStatus } from "../client/contract.ts";
-import { inSight, THREAD_NAMES } from "../model/words.ts";
+import { THREAD_NAMES } from "../model/thread-names.ts";
 import type { PageStore } from "../store/page-store.ts";
 
 /** What somebody who looks elsewhere wants to know. */

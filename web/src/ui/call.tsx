@@ -1,6 +1,6 @@
-import { fieldText, shownArguments } from "../model/arguments.ts";
-import type { CallEntry } from "../model/entries.ts";
-import { duration, inSight } from "../model/words.ts";
+import { fieldText, shownArguments } from "../../../src/runs/story/arguments.ts";
+import type { CallEntry } from "../../../src/runs/story/entries.ts";
+import { duration, inSight } from "../../../src/runs/story/words.ts";
 import { Diff } from "./diff.tsx";
 import { useNow } from "./use-store.ts";
 

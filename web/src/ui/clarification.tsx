@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import { inSight } from "../model/words.ts";
+import { inSight } from "../../../src/runs/story/words.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Markdown } from "./markdown.tsx";
 

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { agentOf } from "../../../src/runs/story/thread.ts";
+import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
 import { MAIN } from "../../../src/runs/view.ts";
-import { agentOf } from "../model/thread.ts";
-import { clock, duration, inSight } from "../model/words.ts";
 import { shownThread, type PageState } from "../store/state.ts";
 import { Composer } from "./composer.tsx";
 import { Delete } from "./delete.tsx";

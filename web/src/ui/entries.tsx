@@ -1,8 +1,14 @@
 import { memo, useState } from "react";
-import type { CallEntry, EndEntry, Entry, PlanEntry, QuestionEntry } from "../model/entries.ts";
-import { PLAN_TOOLS } from "../model/plan-tools.ts";
-import { agentOf, type ThreadState } from "../model/thread.ts";
-import { changeWords, inSight } from "../model/words.ts";
+import type {
+  CallEntry,
+  EndEntry,
+  Entry,
+  PlanEntry,
+  QuestionEntry,
+} from "../../../src/runs/story/entries.ts";
+import { PLAN_TOOLS } from "../../../src/runs/story/plan-tools.ts";
+import { agentOf, type ThreadState } from "../../../src/runs/story/thread.ts";
+import { changeWords, inSight } from "../../../src/runs/story/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -107,6 +113,13 @@ function Answered({ entry: { question, answer } }: { entry: QuestionEntry }) {
   );
 }
 
+const USED_UP: Readonly<Record<NonNullable<EndEntry["reason"]>, string>> = {
+  "turn-limit": "Its turns are used up",
+  "token-limit": "Its tokens are used up",
+  "cost-limit": "Its money is used up",
+  "time-limit": "Its time is used up",
+};
+
 function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
   switch (outcome) {
     case "failed":
@@ -121,8 +134,7 @@ function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
     case "open":
       return (
         <p className="note">
-          {reason === "turn-limit" ? "Its turns are used up" : "The run ended with items left to do"}; Resume
-          goes on.
+          {reason === undefined ? "The run ended with items left to do" : USED_UP[reason]}; Resume goes on.
         </p>
       );
     case "waiting":

@@ -1,5 +1,5 @@
-import { exportHtml } from "../model/export.ts";
-import { costOfThread } from "../model/thread.ts";
+import { exportHtml } from "../../../src/runs/story/html/index.ts";
+import { costOfThread } from "../../../src/runs/story/thread.ts";
 import type { PageState } from "../store/state.ts";
 import { useStore } from "./use-store.ts";
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
+import { inSight } from "../../../src/runs/story/words.ts";
 import type { ChangedFile, FileVersions } from "../client/contract.ts";
-import { inSight } from "../model/words.ts";
 import { Diff } from "./diff.tsx";
 import { usePage, useStore } from "./use-store.ts";
 

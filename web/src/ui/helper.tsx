@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
+import type { Helper, ThreadState } from "../../../src/runs/story/thread.ts";
+import { agentOf } from "../../../src/runs/story/thread.ts";
+import { amount, duration, inSight } from "../../../src/runs/story/words.ts";
 import { tokensOf } from "../../../src/runs/view.ts";
-import type { Helper, ThreadState } from "../model/thread.ts";
-import { agentOf } from "../model/thread.ts";
-import { amount, duration, inSight } from "../model/words.ts";
 import { Markdown } from "./markdown.tsx";
 import { useNow } from "./use-store.ts";
 

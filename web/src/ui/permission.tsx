@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { fieldText, fieldValue, shownArguments } from "../model/arguments.ts";
-import { inSight } from "../model/words.ts";
+import { fieldText, fieldValue, shownArguments } from "../../../src/runs/story/arguments.ts";
+import { inSight } from "../../../src/runs/story/words.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Arguments } from "./call.tsx";
 import { Diff } from "./diff.tsx";

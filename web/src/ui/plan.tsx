@@ -1,5 +1,5 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { planOf, type ThreadState } from "../model/thread.ts";
+import { planOf, type ThreadState } from "../../../src/runs/story/thread.ts";
 import { shownThread } from "../store/state.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { HelperRow, PlanItem } from "./plan-item.tsx";

@@ -1,6 +1,6 @@
+import { inSight } from "../../../src/runs/story/words.ts";
 import { ownerName } from "../../../src/runs/view.ts";
 import type { Answer, Question } from "../client/contract.ts";
-import { inSight } from "../model/words.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Clarification } from "./clarification.tsx";
 import { Permission } from "./permission.tsx";

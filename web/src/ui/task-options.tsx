@@ -1,5 +1,5 @@
+import { inSight } from "../../../src/runs/story/words.ts";
 import type { Settings } from "../client/contract.ts";
-import { inSight } from "../model/words.ts";
 import { usePage } from "./use-store.ts";
 
 const PRESETS = ["lean", "classic", "deerflow", "checklist"];

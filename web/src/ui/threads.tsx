@@ -1,5 +1,6 @@
+import { ago, inSight } from "../../../src/runs/story/words.ts";
 import type { Thread } from "../client/contract.ts";
-import { ago, inSight, THREAD_NAMES } from "../model/words.ts";
+import { THREAD_NAMES } from "../model/thread-names.ts";
 import { goTo } from "../store/actions.ts";
 import { useNow, usePage, useStore } from "./use-store.ts";
 

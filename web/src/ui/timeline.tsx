@@ -1,8 +1,8 @@
 import { memo, useEffect, useMemo } from "react";
+import { timelineOf, type Bar, type Lane } from "../../../src/runs/story/lanes.ts";
+import type { TimeScale } from "../../../src/runs/story/scale.ts";
+import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
 import type { Checkpoint } from "../client/contract.ts";
-import { timelineOf, type Bar, type Lane } from "../model/lanes.ts";
-import type { TimeScale } from "../model/scale.ts";
-import { clock, duration, inSight } from "../model/words.ts";
 import { fork, lookAt } from "../store/actions.ts";
 import { useNow, usePage, useStore } from "./use-store.ts";
 

@@ -24,8 +24,12 @@ const NOT_AN_ANSWER = new Set([
   BUDGET_REASON,
 ]);
 
+/** In the metadata of an answer: sub-agents are still at work, and the model is called again with their reports. */
+export const WORK_GOES_ON = "holdfast_work_goes_on";
+
 /** Whether a model's message is a finished answer: no tool wanted in any form, not cut short, not filtered. */
 export function isFinalAnswer(message: AIMessage): boolean {
+  if (message.response_metadata?.[WORK_GOES_ON] === true) return false;
   if ((message.tool_calls?.length ?? 0) > 0 || (message.invalid_tool_calls?.length ?? 0) > 0) return false;
   const raw = message.additional_kwargs ?? {};
   if (Array.isArray(raw["tool_calls"]) && raw["tool_calls"].length > 0) return false;

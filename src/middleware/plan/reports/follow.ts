@@ -4,6 +4,7 @@ import {
   diffTodos,
   isClosed,
   renderStatus,
+  ZERO_TALLY,
   type Change,
   type Issue,
   type Plan,
@@ -84,6 +85,15 @@ export class FollowedTodo {
       await announce(setup, context, { by: "harness", changes, todos });
     }
     return new FollowedTodo(parts, context, { id, standing, started, alone });
+  }
+
+  /** The update that has the item in progress, for work that goes on after its call was answered. */
+  async begun(): Promise<FollowUpdate> {
+    const { update } = await this.#close(
+      { plan: this.#started, sentence: "" },
+      { spent: ZERO_TALLY, before: 0 },
+    );
+    return update;
   }
 
   /** Ends the item's work. Returns the update and a sentence for the model. */

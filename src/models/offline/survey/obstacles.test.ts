@@ -149,7 +149,7 @@ describe("what a survey meets", () => {
   it("searches that fail", async () => {
     const folder = await directoryOf(SMALL);
     const broken: FileBackend = {
-      ...bound(diskBackend(folder)),
+      ...diskBackend(folder),
       grep: async () => ({ ok: false, error: "The disk is tired." }),
     };
     const { ask } = await agentOn({}, { backend: broken });
@@ -161,18 +161,6 @@ describe("what a survey meets", () => {
     expect(turnsIn(messages)).toBeLessThan(40);
   });
 });
-
-function bound(backend: FileBackend): FileBackend {
-  return {
-    list: (path) => backend.list(path),
-    read: (path) => backend.read(path),
-    write: (path, content) => backend.write(path, content),
-    delete: (path) => backend.delete(path),
-    edit: (path, edit) => backend.edit(path, edit),
-    glob: (pattern, scope) => backend.glob(pattern, scope),
-    grep: (query) => backend.grep(query),
-  };
-}
 
 describe("a survey and people", () => {
   it("ends politely when the plan is rejected", async () => {

@@ -3,7 +3,9 @@ import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
 import { projectFindings } from "../doctor/project.ts";
+import { serverFindings } from "../doctor/servers.ts";
 import { storageFinding } from "../doctor/storage.ts";
+import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
@@ -14,22 +16,28 @@ export interface DoctorFlags {
   state?: string | undefined;
   ask?: boolean | undefined;
   json?: boolean | undefined;
+  mcpConfig?: readonly string[] | undefined;
 }
 
 const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
 
 /** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
-export async function doctor({ state, ask, json }: DoctorFlags, terminal: Terminal): Promise<number> {
+export async function doctor(
+  { state, ask, json, mcpConfig }: DoctorFlags,
+  terminal: Terminal,
+): Promise<number> {
   const { stdout, env } = terminal;
   const { findings: files, project } = await projectFindings(terminal);
-  const [machine, models, storage] = await Promise.all([
+  const [machine, models, storage, servers] = await Promise.all([
     machineFindings(terminal),
     modelFindings(env, { ask: ask === true, set: project?.config.model }),
     storageFinding(statePath(state, terminal)),
+    serverFindings(mcpConfig, terminal),
   ]);
   const [versions, ...rest] = machine;
   // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.
-  const findings = [versions!, ...models, ...files, storage, ...rest].map((finding) => ({
+  const seen = [versions!, ...models, ...files, storage, ...servers, ...rest, ...tracesFindings(env)];
+  const findings = seen.map((finding) => ({
     ...finding,
     text: redact(finding.text, env),
     ...(finding.fix !== undefined && { fix: redact(finding.fix, env) }),

@@ -32,7 +32,7 @@ export interface PlanEditFlags {
 export async function planEdit({ thread, state }: PlanEditFlags, terminal: Terminal): Promise<number> {
   return withSaver(statePath(state, terminal), async (saver) => {
     const found = await findThread(saver, thread);
-    const agent = await editableAgent(saver, found.id);
+    const agent = await editableAgent(saver, found.id, terminal);
     if (found.state === "running") {
       const id = oneLine(quoted(found.id));
       terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
@@ -42,8 +42,8 @@ export async function planEdit({ thread, state }: PlanEditFlags, terminal: Termi
 }
 
 /** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
-async function editableAgent(saver: SqliteSaver, thread: string): Promise<RunAgent> {
-  const agent = await agentOf(saver, thread);
+async function editableAgent(saver: SqliteSaver, thread: string, terminal: Terminal): Promise<RunAgent> {
+  const agent = await agentOf(saver, thread, terminal);
   const id = quoted(thread);
   if (!(await settingsOf(saver, thread)).plan) {
     throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);

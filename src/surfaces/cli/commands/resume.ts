@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import type { Isolation } from "../../../files/index.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
+import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
+import { readPrices } from "../../../runs/prices.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -21,7 +24,10 @@ export interface ResumeFlags extends OutputFlags, ProjectFlags {
   answer?: readonly string[] | undefined;
   model?: string | undefined;
   dir?: string | undefined;
+  sandbox?: Isolation | undefined;
+  network?: boolean | undefined;
   maxTurns?: number | undefined;
+  budget?: string | undefined;
   state?: string | undefined;
 }
 
@@ -37,8 +43,13 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       ...kept,
       ...(dir !== undefined && { dir: await existingFolder(dir, terminal.cwd) }),
       ...(flags.model !== undefined && { model: flags.model }),
+      ...(flags.sandbox !== undefined && { sandbox: flags.sandbox }),
+      ...(flags.network !== undefined && { network: flags.network }),
       ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
       ...(flags.project !== undefined && { project: flags.project }),
+      ...(flags.budget !== undefined && {
+        budget: readBudget(flags.budget, readPrices(terminal.env["HOLDFAST_PRICES"])),
+      }),
     };
     return perform({
       terminal,

@@ -1,12 +1,15 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
+import type { Isolation } from "../../../files/index.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
+import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
+import { readPrices } from "../../../runs/prices.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
@@ -31,9 +34,14 @@ export interface RunFlags extends OutputFlags, ProjectFlags {
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
   mode?: Mode | undefined;
+  sandbox?: Isolation | undefined;
   network?: boolean | undefined;
+  mcpConfig?: readonly string[] | undefined;
+  web?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
+  budget?: string | undefined;
+  background?: boolean | undefined;
   state?: string | undefined;
 }
 
@@ -114,15 +122,16 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  */
 export async function settingsFrom(
   flags: Omit<RunFlags, "task">,
-  { cwd }: Terminal,
+  { cwd, env }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
-  const { model, plan, preset, approve, dir, shell, network, ask, yes, mode, project, maxTurns } = flags;
+  const { model, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
+  const { ask, yes, mode, project, maxTurns, budget, background } = flags;
   for (const rule of ask ?? []) checkRule(rule);
   if (yes && ask) fail("--yes and --ask say the opposite of each other: leave out one.");
   if (yes && mode !== undefined && mode !== "auto") fail("--yes is --mode auto: leave out one.");
   if (mode === "plan" && plan === false) fail("--mode plan needs a plan: leave out --no-plan.");
-  const { maxTurns: _, ...before } = known ?? DEFAULT_SETTINGS;
+  const { maxTurns: _, budget: __, ...before } = known ?? DEFAULT_SETTINGS;
   const settings = {
     ...before,
     startedIn: cwd,
@@ -131,11 +140,16 @@ export async function settingsFrom(
     ...(preset !== undefined && { preset }),
     ...(approve !== undefined && { approve }),
     ...(shell !== undefined && { shell }),
+    ...(sandbox !== undefined && { sandbox }),
     ...(network !== undefined && { network }),
     ...(mode !== undefined && { mode }),
     ...(project !== undefined && { project }),
     ...(typeof dir === "string" && { dir: await existingFolder(dir, cwd) }),
+    ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
+    ...(web !== undefined && { web }),
     ...(maxTurns !== undefined && { maxTurns }),
+    ...(budget !== undefined && { budget: readBudget(budget, readPrices(env["HOLDFAST_PRICES"])) }),
+    ...(background !== undefined && { background }),
   };
   if (dir === false) delete settings.dir;
   if (settings.shell && settings.dir === undefined) {

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import { openProject } from "../../../project/index.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
+import { RunServers } from "../../../runs/servers.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -38,12 +40,18 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (notice !== undefined) stderr.write(shown`holdfast: ${harmless(notice)}\n`);
   const model = settings.model ?? settledModel(project, env);
   const defaults = { ...settings, ...(model !== undefined && { model }) };
+  const isolation = isolationNotice(defaults, project.config);
+  const onNote = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
+  const servers = new RunServers({ env, onNote });
+  // What is wrong with their file is said now.
+  await servers.of(defaults, project);
   return withSaver(statePath(flags.state, terminal), async (saver) => {
     const server = await createThreadsServer({
       saver,
       cwd,
       defaults,
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      servers,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
@@ -58,6 +66,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await server.recover();
       const address = `${url}/#token=${server.token ?? ""}`;
       stdout.write(shown`${harmless(address)}\n`);
+      if (isolation !== undefined) stderr.write(shown`holdfast: ${harmless(isolation)}\n`);
       if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
       if (flags.open) openBrowser(address);
       await aborted(interruption.signal);
@@ -67,6 +76,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       return EXIT.done;
     } finally {
       interruption.dispose();
+      await servers.close();
     }
   });
 }

@@ -1,8 +1,8 @@
 import { dirname, join, relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { isIsolated } from "../../../files/index.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
@@ -74,12 +74,15 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       thread,
       modelNamed: named,
     });
+    // Throws where commands have to be isolated and cannot be.
+    const isolation = isolationNotice({ ...settings, mode: conversation.mode }, project.config);
     const leave = (): void => conversation.quit();
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, leave);
     try {
       const lines = [
         firstLine(conversation, project, terminal),
         ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
+        ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
         ...(thread === undefined ? [] : [shown`going on with ${oneLine(thread)}`]),
       ];
@@ -94,6 +97,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       await conversation.run(flags.task?.trim() || undefined);
     } finally {
       await face.close();
+      await conversation.close();
       for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, leave);
     }
     if (conversation.thread !== undefined) {
@@ -163,13 +167,17 @@ async function latestHere(saver: SqliteSaver, terminal: Terminal): Promise<strin
 }
 
 /** Where it works, what answers, how commands are run, and what was read: `~/project · offline · …`. */
-function firstLine({ settings, model, paint }: Session, project: Project, terminal: Terminal): Harmless {
+function firstLine(
+  { settings, model, paint, isIsolated }: Session,
+  project: Project,
+  terminal: Terminal,
+): Harmless {
   const { dir, shell } = settings;
   const read = project.files.filter(({ isUsed }) => isUsed).map(({ path }) => nameIn(project.root, path));
   const parts = [
     dir === undefined ? "files in the thread" : directoryName({ dir }, { ...terminal, cwd: "/" }),
     model.name,
-    shell ? (isIsolated() ? "commands isolated" : "commands not isolated") : "no commands",
+    shell ? (isIsolated ? "commands isolated" : "commands not isolated") : "no commands",
     read.length > 0 ? `read ${read.join(", ")}` : "no project files",
   ];
   return paint("dim", oneLine(`holdfast · ${parts.join(" · ")}`));

@@ -28,7 +28,7 @@ export interface ShowFlags {
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
   const text = await withSaver(statePath(flags.state, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    const agent = await agentOf(saver, summary.id);
+    const agent = await agentOf(saver, summary.id, terminal);
     if (flags.transcript || flags.json) return history(flags, summary, agent);
     return textOf(flags, summary, await readThread(agent, summary.id));
   });

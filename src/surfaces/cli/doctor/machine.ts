@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { bubblewrapWorks } from "../../../files/index.ts";
+import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
 import { version } from "../../../runs/version.ts";
 import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
@@ -31,19 +32,24 @@ function versions(): Finding {
 }
 
 function sandbox(): Finding {
-  return bubblewrapWorks()
-    ? {
-        area: "sandbox",
-        level: "ok",
-        tested: true,
-        text: "bubblewrap works: commands of --shell and of lead agents are isolated",
-      }
-    : {
-        area: "sandbox",
-        level: "note",
-        tested: true,
-        text: "bubblewrap does not work here: commands of --shell run with your rights, and lead agents run none",
-      };
+  if (bubblewrapWorks()) {
+    const text = "bubblewrap works: commands of --shell and of lead agents are isolated";
+    return { area: "sandbox", level: "ok", tested: true, text };
+  }
+  if (seatbeltIsThere()) {
+    const text = "commands of --shell are isolated by macOS' sandbox (not tested); lead agents run none";
+    return { area: "sandbox", level: "note", tested: false, text };
+  }
+  const isMac = process.platform === "darwin";
+  return {
+    area: "sandbox",
+    level: "note",
+    tested: true,
+    text: `${isMac ? "nothing isolates commands" : "bubblewrap does not work"} here: commands of --shell run with your rights, and lead agents run none`,
+    fix: isMac
+      ? "npm install @anthropic-ai/sandbox-runtime"
+      : "apt-get install bubblewrap; in a container it also needs user namespaces",
+  };
 }
 
 function editor({ env }: Terminal): Finding {

@@ -150,8 +150,8 @@ const OUTCOMES = {
 
 function endLines(event: RunEnd, { agents, usage, startedAt }: RunView, paint: Paint): Harmless[] {
   const [style, outcome] = OUTCOMES[event.outcome];
-  const isOutOfTurns = event.reason === "turn-limit" && event.answer !== undefined;
-  const word = isOutOfTurns ? event.answer!.replace(/\.$/, "") : outcome;
+  const isUsedUp = event.reason !== undefined && event.answer !== undefined;
+  const word = isUsedUp ? event.answer!.replace(/\.$/, "") : outcome;
   const { completed, cancelled, total } = countTodos(agents.get(MAIN)?.todos ?? []);
   const parts = [
     total > 0 ? `${completed}/${total - cancelled}` : undefined,

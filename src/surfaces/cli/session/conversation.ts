@@ -1,3 +1,4 @@
+import type { McpServers } from "../../../mcp/index.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
@@ -26,6 +27,8 @@ export interface Conversation {
   readonly allowed: Allowed | undefined;
   readonly mode: Mode;
   readonly isBusy: boolean;
+  /** Whether something isolates commands. */
+  readonly isIsolated: boolean;
   /** What this session has spent. */
   readonly usage: Usage;
   readonly prices: Prices | undefined;
@@ -46,6 +49,8 @@ export interface Conversation {
   modelNamed: (name: string) => Promise<SessionModel>;
   /** The agent of the thread, as it is set up now. */
   agent: () => Promise<RunAgent>;
+  /** The MCP servers of the thread, which are started when their tools are asked for. */
+  servers: () => Promise<McpServers | undefined>;
   copiesFor: (thread: string) => KeptCopies | undefined;
   /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo: (thread: string | undefined) => void;

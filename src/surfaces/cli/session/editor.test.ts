@@ -50,11 +50,13 @@ describe("keys", () => {
 });
 
 function joinedText(keys: readonly Key[]): Key[] {
-  return keys.reduce<Key[]>((list, one) => {
+  const list: Key[] = [];
+  for (const one of keys) {
     const last = list.at(-1);
-    if (one.type !== "text" || last?.type !== "text") return [...list, one];
-    return [...list.slice(0, -1), text(last.text + one.text)];
-  }, []);
+    if (one.type === "text" && last?.type === "text") list[list.length - 1] = text(last.text + one.text);
+    else list.push(one);
+  }
+  return list;
 }
 
 describe("the line editor", () => {

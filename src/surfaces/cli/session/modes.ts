@@ -1,4 +1,3 @@
-import { isIsolated } from "../../../files/index.ts";
 import { MODES, type Mode } from "../../../project/index.ts";
 
 /** What is asked for where nobody has said otherwise. */
@@ -12,7 +11,7 @@ export const MODE_TEXTS: Readonly<Record<Mode, string>> = {
 };
 
 /** The mode that the key goes on to. Without isolation nobody gets into `auto` by a key. */
-export function nextMode(mode: Mode): Mode {
-  const all = MODES.filter((one) => one !== "auto" || isIsolated());
+export function nextMode(mode: Mode, isIsolated: boolean): Mode {
+  const all = MODES.filter((one) => one !== "auto" || isIsolated);
   return all[(all.indexOf(mode) + 1) % all.length]!;
 }

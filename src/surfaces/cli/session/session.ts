@@ -1,5 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/near.ts";
+import type { McpServers } from "../../../mcp/index.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
@@ -8,13 +9,15 @@ import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
+import { hasIsolation } from "../../../runs/isolation.ts";
 import { KeptCopies } from "../../../runs/kept-copies.ts";
 import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
-import { projectTools } from "../../../runs/project.ts";
 import { isRunForUser } from "../../../runs/run-for-user.ts";
-import type { RunSettings } from "../../../runs/settings.ts";
+import { RunServers } from "../../../runs/servers.ts";
+import { chosenMode, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
+import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { directoryName } from "../directories.ts";
 import { dollars, short } from "../output/amounts.ts";
@@ -75,6 +78,8 @@ export class Session implements Conversation {
   usage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   /** The conversation is summarized in the next turn when it has so many messages. */
   compactAt: number | undefined;
+  readonly #servers: RunServers;
+  readonly #traces: Traces | undefined;
   readonly #queue: Queued[] = [];
   #turn: Turn | undefined;
   /** How the turn at hand was begun. */
@@ -89,6 +94,9 @@ export class Session implements Conversation {
     [this.terminal, this.face, this.paint, this.saver] = [terminal, face, paint, saver];
     [this.settings, this.model, this.project, this.allowed] = [settings, model, project, allowed];
     [this.#copies, this.thread, this.modelNamed] = [copies, thread, options.modelNamed];
+    const { env } = terminal;
+    this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
+    this.#traces = tracesFrom(env);
   }
 
   /** Runs until the person leaves. */
@@ -98,7 +106,7 @@ export class Session implements Conversation {
       steer: () => this.#steer(),
       stop: () => this.#stop(),
       quit: () => this.quit(),
-      nextMode: () => this.setMode(nextMode(this.mode)),
+      nextMode: () => this.setMode(nextMode(this.mode, this.isIsolated)),
       unfold: () => this.#unfold(),
       unqueue: () => this.#unqueue(),
     });
@@ -118,7 +126,11 @@ export class Session implements Conversation {
   }
 
   get mode(): Mode {
-    return this.settings.mode ?? this.project.config.mode ?? DEFAULT_MODE;
+    return chosenMode(this.settings, this.project.config) ?? DEFAULT_MODE;
+  }
+
+  get isIsolated(): boolean {
+    return hasIsolation(this.settings, this.project.config);
   }
 
   get prices(): Prices | undefined {
@@ -182,9 +194,19 @@ export class Session implements Conversation {
       model: model.model,
       checkpointer,
       project,
-      tools: await projectTools(project),
+      mcp: await this.servers(),
       ...(compactAt !== undefined && { compactAt }),
     });
+  }
+
+  servers(): Promise<McpServers | undefined> {
+    return this.#servers.of(this.settings, this.project);
+  }
+
+  /** Ends what was started for the session. */
+  async close(): Promise<void> {
+    await this.#servers.close();
+    await this.#traces?.close();
   }
 
   /** What people may do to the plan while the agent works. */
@@ -271,6 +293,7 @@ export class Session implements Conversation {
         resumed: !isNew,
         dir: this.settings.dir,
         prices: this.prices,
+        traces: this.#traces,
         edits: this.#turn.edits,
       });
     } finally {

@@ -437,7 +437,8 @@ it("a thread in a directory shows what it changed there, and nothing else of the
   writeFileSync(join(folder, "b.md"), "old line\nsame\n");
   writeFileSync(join(folder, "secret.md"), "secret\n");
   const edit = callTool("edit_file", { file_path: "/b.md", old_string: "old line", new_string: "new line" });
-  await start([WRITE, edit, "Done."], { dir: folder });
+  const read = callTool("read_file", { file_path: "/b.md" });
+  await start([WRITE, read, edit, "Done."], { dir: folder });
   const thread = await begin("Change files");
   await settled(thread);
   const { body } = await send("GET", `/threads/${thread}/files`);

@@ -1,6 +1,5 @@
-import { isIsolated } from "../../../../files/index.ts";
 import { MODES, type Mode } from "../../../../project/index.ts";
-import { RUN_TOOLS } from "../../../../runs/agent.ts";
+import { ownTools } from "../../../../runs/agent.ts";
 import { messageCount } from "../../../../runs/earlier-messages.ts";
 import { costOf } from "../../../../runs/prices.ts";
 import { dollars, short } from "../../output/amounts.ts";
@@ -33,7 +32,7 @@ export const mode: SlashCommand = {
         `${one === conversation.mode ? "❯" : " "} ${one}: ${MODE_TEXTS[one]}`;
       return conversation.say(...MODES.map((one) => shown`${oneLine(line(one))}`));
     }
-    if (chosen === "auto" && !isIsolated()) {
+    if (chosen === "auto" && !conversation.isIsolated) {
       const answer = await conversation.face.ask({
         about: [
           conversation.paint(
@@ -113,11 +112,12 @@ export const tools: SlashCommand = {
   name: "tools",
   about: "what the agent can use",
   isBeside: true,
-  run: async (_args, { settings, project, say }) => {
-    const own = RUN_TOOLS.filter((name) => name !== "execute" || settings.shell);
+  run: async (_args, { settings, project, servers, say }) => {
+    const served = (await (await servers())?.tools()) ?? [];
     const skills = project.skills.map(({ name }) => `/${name}`);
     say(
-      oneLine(`tools: ${own.join(", ")}`),
+      oneLine(`tools: ${ownTools(settings).join(", ")}`),
+      ...(served.length > 0 ? [oneLine(`of servers: ${served.map(({ name }) => name).join(", ")}`)] : []),
       ...(skills.length > 0 ? [oneLine(`skills: ${skills.join(", ")}`)] : []),
     );
   },

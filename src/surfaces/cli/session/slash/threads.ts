@@ -12,6 +12,7 @@ import { isHere } from "../../directories.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { findThread } from "../../threads.ts";
+import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 /** So many of the latest are offered. */
@@ -39,8 +40,13 @@ export const resume: SlashCommand = {
     const known = await knownSettings(saver, chosen);
     if (!known)
       return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
-    const { mode, model } = conversation.settings;
-    conversation.settings = { ...known, model, ...(mode !== undefined && { mode }) };
+    const { mode, settings } = conversation;
+    // What is trusted and allowed is of the directory that the session was opened in.
+    if (known.dir !== settings.dir)
+      return conversation.say(
+        oneLine(`That thread works on ${known.dir ?? "files of its own"}: holdfast resume ${quoted(chosen)}`),
+      );
+    conversation.settings = { ...known, model: settings.model, mode };
     conversation.switchTo(chosen);
     const [last] = (await earlierMessages(await conversation.agent(), chosen)).slice(-1);
     const said = last ? oneLine(`, last asked: ${shortened(last.text, 60)}`) : shown``;

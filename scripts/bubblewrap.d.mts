@@ -1,0 +1,2 @@
+export declare function canIsolate(): boolean;
+export declare function installBubblewrap(): void;

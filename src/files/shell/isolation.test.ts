@@ -1,0 +1,240 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { canIsolate } from "../../../scripts/bubblewrap.mjs";
+import { shellBackend, type ShellOptions } from "./index.ts";
+import { seatbeltRules } from "./seatbelt.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-isolation-")));
+afterAll(() => rmSync(folder, { recursive: true }));
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(folder, "root-"));
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+/** What a command printed, its root and options aside isolated as it is by default. */
+async function isolated(command: string, options: ShellOptions = {}, dir = root): Promise<string> {
+  const result = await shellBackend(dir, { isolation: "always", ...options }).execute!(command);
+  if (!result.ok) throw new Error(result.error);
+  return result.output;
+}
+
+/** Files in a new folder. */
+function filesIn(name: string, files: Record<string, string>): string {
+  const place = mkdtempSync(join(folder, `${name}-`));
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(place, file)), { recursive: true });
+    writeFileSync(join(place, file), content);
+  }
+  return place;
+}
+
+describe.runIf(canIsolate())("an isolated command", () => {
+  it("cannot take its bounds away, not as root either", async () => {
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    const output = await isolated(
+      "grep CapEff /proc/self/status; umount .git/hooks; mount -o remount,rw,bind /; mount -o remount,rw,bind .git/hooks; echo x > .git/hooks/pre-commit",
+    );
+    expect(output).toMatch(/CapEff:\s+0{16}\n/);
+    expect(readdirSync(join(root, ".git/hooks"))).toEqual([]);
+  });
+
+  it("sees an empty home folder but for programs, which it can write to for a moment", async () => {
+    const home = filesIn("home", {
+      ".ssh/id": "hush",
+      ".aws/credentials": "hush",
+      "diary.md": "hush",
+      ".cargo/credentials.toml": "hush",
+      ".cargo/bin/tool": "#!/bin/sh\necho tool ran\n",
+      "opt/kit/bin/kit": "#!/bin/sh\ncat $(dirname $0)/../lib/words\n",
+      "opt/kit/lib/words": "kit ran\n",
+      "bin/unused": "",
+    });
+    for (const program of [".cargo/bin/tool", "opt/kit/bin/kit"]) chmodSync(join(home, program), 0o755);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("PATH", `${home}/bin:${home}/.cargo/bin:${home}/opt/kit/bin:${process.env["PATH"]}`);
+    const output = await isolated(
+      "tool; kit; ls -A ~; cat ~/.ssh/id ~/.aws/credentials ~/diary.md ~/.cargo/credentials.toml; mkdir ~/.cache && echo kept > ~/.cache/x && cat ~/.cache/x; echo x > ~/.cargo/bin/y",
+    );
+    expect(output).toContain("tool ran\nkit ran\n.cargo\nbin\nopt\n");
+    expect(output).not.toContain("hush");
+    expect(output).toContain("kept\n");
+    expect(readdirSync(home).toSorted()).toEqual([".aws", ".cargo", ".ssh", "bin", "diary.md", "opt"]);
+    expect(readdirSync(join(home, ".cargo/bin"))).toEqual(["tool"]);
+  });
+
+  it("works in a home folder, and in a folder of one, without its keys", async () => {
+    const home = filesIn("home", {
+      ".ssh/id": "hush",
+      ".netrc": "hush",
+      "project/a.txt": "mine\n",
+      "b.txt": "",
+    });
+    vi.stubEnv("HOME", home);
+    const look = "cat a.txt project/a.txt ~/.ssh/id ~/.netrc ~/.ssh/* 2>/dev/null; echo new > made.txt; ls ~";
+    expect(await isolated(look, {}, home)).toBe("mine\nb.txt\nmade.txt\nproject\n");
+    expect(await isolated(look, {}, join(home, "project"))).toBe("mine\nproject\n");
+    expect(existsSync(join(home, "project/made.txt"))).toBe(true);
+  });
+
+  it("finds the repository around it in a home folder, and a worktree's history, and can write to neither", async () => {
+    const home = filesIn("home", {
+      "repo/packages/a/x": "",
+      "repo/node_modules/m": "shared\n",
+      "diary.md": "hush",
+    });
+    const git = (...args: string[]) =>
+      spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: join(home, "repo") });
+    git("init", "-q");
+    git("commit", "-q", "--allow-empty", "-m", "first");
+    git("worktree", "add", "-q", "../tree");
+    vi.stubEnv("HOME", home);
+    const look = "cat ../../node_modules/m; git log --format=%s; echo x > ../../made; cat ~/diary.md";
+    const inPart = await isolated(look, {}, join(home, "repo/packages/a"));
+    expect(inPart).toMatch(/^shared\nfirst\n/);
+    expect(inPart).not.toContain("hush");
+    expect(existsSync(join(home, "repo/made"))).toBe(false);
+    const inTree = await isolated(
+      "git log --format=%s; ls ~/repo; echo x > ~/repo/.git/hooks/y",
+      {},
+      join(home, "tree"),
+    );
+    expect(inTree).toMatch(/^first\n/);
+    expect(inTree).not.toContain("node_modules");
+    expect(existsSync(join(home, "repo/.git/hooks/y"))).toBe(false);
+  });
+
+  it("does not see what is hidden from it, wherever that is", async () => {
+    const state = filesIn("state", { "threads.db": "hush", "threads.db-wal": "hush" });
+    writeFileSync(join(root, "own.db"), "hush");
+    const hidden = ["threads.db", "threads.db-wal"].map((name) => join(state, name));
+    const output = await isolated(`cat ${state}/* own.db; echo x > own.db; rm own.db`, {
+      hidden: [...hidden, join(root, "own.db"), join(root, "not-there.db")],
+    });
+    expect(output).not.toContain("hush");
+    expect(readFileSync(join(root, "own.db"), "utf8")).toBe("hush");
+  });
+
+  it("cannot make what other programs would run for the user, and leaves no trace of the attempt", async () => {
+    const names = [
+      ".git/hooks/pre-commit",
+      ".git/config",
+      ".mcp.json",
+      ".holdfast/x",
+      ".agents/skills/x/SKILL.md",
+    ];
+    const all = [...names, ".claude/skills/x/SKILL.md", ".envrc", ".vscode/tasks.json", ".husky/x"];
+    const attempts = all.map(
+      (name) => `mkdir -p $(dirname ${name}); echo x > ${name}; mv y ${name}; ln -s y ${name}`,
+    );
+    const output = await isolated(
+      `echo y > y; ${attempts.join("; ")}; rm -rf .git .claude; git init; mv .claude z; ls -A`,
+    );
+    expect(output).toContain("Read-only file system");
+    expect(readdirSync(root)).toEqual(["y"]);
+  });
+
+  it("does not have git take what stands in for it, or keep npm from its work", async () => {
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    git("init", "-q");
+    writeFileSync(join(root, "package.json"), '{"scripts":{"hi":"echo hi"}}');
+    const output = await isolated("git add -A && git status --short; npm run -s hi");
+    expect(output).toBe("A  package.json\nhi\n");
+  });
+
+  it("cannot make it where a part is there, or move the folder away that holds it", async () => {
+    mkdirSync(join(root, ".git/objects"), { recursive: true });
+    writeFileSync(join(root, ".git/config"), "[core]\n");
+    const output = await isolated(
+      "echo x > .git/hooks; mkdir -p .git/hooks; echo x > .git/hooks/a; echo x > .git/config; mv .git aside; echo z > .git/commondir; echo i > .git/index",
+    );
+    expect(output).toContain("busy");
+    expect(readdirSync(join(root, ".git")).toSorted()).toEqual(["config", "index", "objects"]);
+    expect(readFileSync(join(root, ".git/config"), "utf8")).toBe("[core]\n");
+  });
+
+  it("leaves alone the file that a worktree has for its .git, and what a link leads to", async () => {
+    writeFileSync(join(root, ".git"), "gitdir: /elsewhere\n");
+    mkdirSync(join(root, "skills"));
+    symlinkSync("skills", join(root, ".claude"));
+    await isolated("echo x > .git; rm .git; echo x > .claude/SKILL.md; echo x > skills/SKILL.md");
+    expect(readFileSync(join(root, ".git"), "utf8")).toBe("gitdir: /elsewhere\n");
+    expect(readdirSync(join(root, "skills"))).toEqual([]);
+    expect(lstatSync(join(root, ".claude")).isSymbolicLink()).toBe(true);
+  });
+
+  it("is held as long as any runs in the directory", async () => {
+    const long = isolated(
+      "until [ -e go ]; do sleep 0.01; done; mkdir -p .claude/skills; echo x > .mcp.json",
+    );
+    await vi.waitFor(() => expect(existsSync(join(root, ".mcp.json"))).toBe(true));
+    await isolated("echo short");
+    expect(existsSync(join(root, ".mcp.json"))).toBe(true);
+    writeFileSync(join(root, "go"), "");
+    expect(await long).toContain("Read-only");
+    expect(readdirSync(root)).toEqual(["go"]);
+  });
+
+  it("cannot point git elsewhere by taking turns with another", async () => {
+    mkdirSync(join(root, ".git"));
+    const path = join(root, ".git/commondir");
+    const first = isolated("echo z > .git/commondir; until [ -e go ]; do sleep 0.01; done");
+    await vi.waitFor(() => expect(existsSync(path)).toBe(true));
+    const second = isolated(
+      "echo > begun; while [ -e .git/commondir ]; do sleep 0.01; done; echo z > .git/commondir",
+    );
+    await vi.waitFor(() => expect(existsSync(join(root, "begun"))).toBe(true), { timeout: 10_000 });
+    writeFileSync(join(root, "go"), "");
+    await Promise.all([first, second]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("reaches the network only where it is wanted", async () => {
+    const server = createServer((_, response) => response.end("reached"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const ask = `${JSON.stringify(process.execPath)} -e 'fetch("http://127.0.0.1:${port}").then((r) => r.text()).then(console.log, () => console.log("alone"))'`;
+    expect(await isolated(ask)).toBe("alone\n");
+    expect(await isolated(ask, { network: true })).toBe("reached\n");
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+it("macOS is given the same bounds", () => {
+  const { network, filesystem } = seatbeltRules("/work", { network: false, hidden: ["/state/threads.db"] });
+  expect(network).toEqual({ allowedDomains: [], deniedDomains: [] });
+  expect(filesystem.allowWrite).toContain("/work");
+  expect(filesystem.denyRead).toEqual(expect.arrayContaining([join(homedir(), ".ssh"), "/state/threads.db"]));
+  expect(filesystem.denyWrite).toEqual(
+    expect.arrayContaining(["/work/.git/hooks", "/work/.git/config", "/work/.mcp.json", "/work/.claude"]),
+  );
+  expect(seatbeltRules("/work", { network: true, hidden: [] })).not.toHaveProperty("network");
+});
+
+it("tests in CI fail where bubblewrap is missing", () => {
+  const program = `import { canIsolate } from "./scripts/bubblewrap.mjs"; console.log(canIsolate());`;
+  const tried = (env: object) =>
+    spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+      encoding: "utf8",
+      env: { PATH: "/nowhere", ...env },
+    });
+  expect(tried({ CI: "1" })).toMatchObject({ status: process.platform === "linux" ? 1 : 0 });
+  expect(tried({})).toMatchObject({ status: 0, stdout: "false\n" });
+});

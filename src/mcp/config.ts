@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { HarnessError } from "../errors.ts";
+import type { McpConfig, McpOptions, McpServer } from "./options.ts";
+
+const texts = z.record(z.string(), z.string());
+const both = { timeout: z.number().positive().optional(), disabled: z.boolean().optional() };
+
+const PROGRAM = z.strictObject({
+  type: z.literal("stdio").optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).optional(),
+  env: texts.optional(),
+  cwd: z.string().optional(),
+  ...both,
+});
+
+const ADDRESS = z.strictObject({
+  type: z.enum(["http", "streamable-http"]).optional(),
+  url: z.string().min(1),
+  headers: texts.optional(),
+  oauth: z
+    .strictObject({
+      clientId: z.string(),
+      clientSecret: z.string(),
+      issuer: z.string(),
+      scope: z.string().optional(),
+    })
+    .optional(),
+  ...both,
+});
+
+const isFunction = z.custom<unknown>((value) => typeof value === "function", "must be a function");
+const duration = z.number().positive();
+
+/** What stands beside `mcpServers` in the options of an agent. The servers have a check of their own. */
+const SETTINGS = z
+  .strictObject({
+    mcpServers: z.unknown(),
+    dir: z.string(),
+    // `process.env` is no plain object.
+    env: z.custom<unknown>(isRecord, "must be an object of variables"),
+    startTimeoutMs: duration,
+    callTimeoutMs: duration,
+    searchAbove: z.number().min(0),
+    ask: z.enum(["all", "writes", "none"]),
+    questions: z.boolean(),
+    auth: isFunction,
+    onNote: isFunction,
+  } satisfies Record<keyof McpOptions, z.ZodType>)
+  .partial();
+
+/** The option `mcp` of a harness; what is in it is checked with its servers. */
+export const MCP = z.custom<unknown>(isRecord, "must be an object with mcpServers");
+
+/**
+ * Checks parsed JSON, such as of `.mcp.json`, and returns it as servers for the option `mcp`. Variables stay as they are:
+ * they are read when a server starts. Throws `invalid-options` that names the server and the field. `where`: what the
+ * JSON was read from, for that message.
+ */
+export function readMcpConfig(json: unknown, where = ".mcp.json"): McpConfig {
+  if (!isRecord(json)) fail(where, "must be an object with mcpServers");
+  const { mcpServers, ...others } = json;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) fail(where, `there is no field "${unknown}" (there is mcpServers)`);
+  if (!isRecord(mcpServers)) fail(where, "mcpServers must be an object of servers by name");
+  for (const [name, server] of Object.entries(mcpServers)) checkServer(name, server, where);
+  return { mcpServers: mcpServers as Record<string, McpServer> };
+}
+
+/** The same for the whole option `mcp`. `name`: whose option it is. */
+export function checkMcpOptions(options: unknown, name: string): asserts options is McpOptions {
+  const result = SETTINGS.safeParse(options);
+  if (!result.success) fail(name, `mcp: ${problem(result.error, SETTINGS)}`);
+  readMcpConfig({ mcpServers: (options as McpOptions).mcpServers }, `${name}: mcp`);
+}
+
+function checkServer(name: string, server: unknown, where: string): void {
+  const at = `${where}: server "${name}"`;
+  if (!isRecord(server)) fail(at, "must be an object with command or url");
+  const { command, url, type } = server;
+  if (type === "sse") fail(at, 'type: "sse" is of the past; use "http" with the server\'s newer address');
+  if ((command === undefined) === (url === undefined)) fail(at, "must have either command or url");
+  const schema = command === undefined ? ADDRESS : PROGRAM;
+  const result = schema.safeParse(server);
+  if (!result.success) fail(at, problem(result.error, schema));
+}
+
+function problem({ issues }: z.ZodError, schema: z.ZodObject): string {
+  const [issue] = issues;
+  const path = issue!.path.join(".");
+  if (issue?.code !== "unrecognized_keys") return `${path}: ${issue!.message}`;
+  const known = path === "" ? ` (there are ${Object.keys(schema.shape).join(", ")})` : "";
+  return `there is no field "${[...issue.path, issue.keys[0]].join(".")}"${known}`;
+}
+
+/** A server with its variables filled in, or the names of those that are not set. */
+export function filledIn(
+  server: McpServer,
+  env: Readonly<Record<string, string | undefined>>,
+): { server: McpServer } | { missing: string[] } {
+  const missing = new Set<string>();
+  const fill = (value: unknown): unknown => {
+    if (typeof value === "string") {
+      return value.replaceAll(
+        /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g,
+        (_, name: string, standby: string | undefined) => {
+          // As in a shell: `:-` also stands in for what is empty.
+          const found = standby === undefined ? env[name] : env[name] || standby;
+          if (found === undefined) missing.add(name);
+          return found ?? "";
+        },
+      );
+    }
+    if (Array.isArray(value)) return value.map(fill);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]));
+  };
+  const filled = fill(server) as McpServer;
+  return missing.size > 0 ? { missing: [...missing] } : { server: filled };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function fail(where: string, reason: string): never {
+  throw new HarnessError("invalid-options", `${where}: ${reason}.`);
+}

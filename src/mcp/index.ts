@@ -1,0 +1,36 @@
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import type { McpOptions } from "./options.ts";
+import { loadSdk } from "./sdk.ts";
+import { McpServers } from "./servers.ts";
+
+/** Tools of MCP servers for any agent, and how to end the servers. */
+export interface McpTools {
+  tools: DynamicStructuredTool[];
+  /** Which servers cannot be used, and why. */
+  notes: readonly string[];
+  close: () => Promise<void>;
+}
+
+/**
+ * Starts MCP servers and returns their tools, for any `createAgent` and for sub-agents with tools of their own. One that
+ * cannot be used is a note. `createDeepAgent` and `makeLeadAgent` do the same with their option `mcp`, and search where
+ * there are many. Throws `invalid-options`, and `missing-package` without `@modelcontextprotocol/client`.
+ */
+export async function mcpTools(options: McpOptions): Promise<McpTools> {
+  const servers = new McpServers(options);
+  await loadSdk();
+  const tools = [...(await servers.tools())];
+  return { tools, notes: servers.notes, close: () => servers.close() };
+}
+
+export { readMcpConfig } from "./config.ts";
+export { mcpMiddleware } from "./middleware.ts";
+export type {
+  AddressServer,
+  McpConfig,
+  McpOptions,
+  McpServer,
+  McpSettings,
+  ProgramServer,
+} from "./options.ts";
+export { McpServers } from "./servers.ts";

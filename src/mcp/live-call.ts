@@ -1,0 +1,93 @@
+import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/client";
+import type { FormQuestion } from "./form.ts";
+
+/** By how much progress may lengthen a call: so many times what it may be silent. */
+const MOST_TIMES = 30;
+
+/** How a call is made: it ends when the signal says so, and tells of its progress. */
+export type MakeCall = (options: { signal: AbortSignal; onprogress: () => void }) => Promise<CallToolResult>;
+
+/** What a call comes to next: its result, or something that its server wants to know of a person. */
+export type NextOfCall = { result: CallToolResult } | { question: FormQuestion };
+
+/** A call that is under way at a server. It can wait for a person while the run that made it is stopped. */
+export class LiveCall {
+  /** What people were asked for it so far, and have answered. */
+  readonly asked: object[] = [];
+  readonly #controller = new AbortController();
+  readonly #silenceMs: number;
+  readonly #result: Promise<NextOfCall>;
+  readonly #questions: { question: FormQuestion; answer: (answer: ElicitResult) => void }[] = [];
+  #onArrival = (): void => {};
+  #timer: NodeJS.Timeout | undefined;
+  #lastMs: number;
+  #isOver = false;
+
+  constructor(make: MakeCall, silenceMs: number) {
+    this.#silenceMs = silenceMs;
+    this.#lastMs = performance.now() + silenceMs * MOST_TIMES;
+    this.#wind();
+    this.#result = this.#run(make);
+    // It may fail while nobody waits for it.
+    this.#result.catch(() => {});
+  }
+
+  async #run(make: MakeCall): Promise<NextOfCall> {
+    const { signal } = this.#controller;
+    // A server that is still being started does not hear that nobody waits.
+    const cancelled = new Promise<never>((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+    try {
+      const result = await Promise.race([make({ signal, onprogress: () => this.#wind() }), cancelled]);
+      return { result };
+    } finally {
+      this.#isOver = true;
+      clearTimeout(this.#timer);
+    }
+  }
+
+  /** The result, or the next open question. Throws what the call failed with. */
+  async next(): Promise<NextOfCall> {
+    if (this.#questions.length === 0) {
+      const arrival = new Promise<void>((resolve) => (this.#onArrival = resolve));
+      await Promise.race([this.#result, arrival]);
+    }
+    const [open] = this.#questions;
+    return open ? { question: open.question } : this.#result;
+  }
+
+  /** Called by the server's connection. Time stands still until it is answered. */
+  ask(question: FormQuestion): Promise<ElicitResult> {
+    clearTimeout(this.#timer);
+    return new Promise((answer) => {
+      this.#questions.push({ question, answer });
+      this.#onArrival();
+    });
+  }
+
+  /** Answers the question that is open. */
+  answer(answer: ElicitResult): void {
+    this.#questions.shift()?.answer(answer);
+    if (this.#questions.length > 0) return;
+    this.#lastMs = performance.now() + this.#silenceMs * MOST_TIMES;
+    this.#wind();
+  }
+
+  /** Tells the server that nobody waits any more. */
+  cancel(reason: unknown): void {
+    this.#controller.abort(reason);
+    for (const { answer } of this.#questions.splice(0)) answer({ action: "cancel" });
+  }
+
+  #wind(): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver || this.#questions.length > 0) return;
+    const left = Math.min(this.#silenceMs, this.#lastMs - performance.now());
+    const seconds = Math.round(this.#silenceMs / 100) / 10;
+    this.#timer = setTimeout(
+      () => this.cancel(new Error(`It did not answer within ${seconds} s, and the call was cancelled.`)),
+      Math.max(left, 0),
+    );
+  }
+}

@@ -1,0 +1,80 @@
+import { ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
+import { z } from "zod";
+import { anyUpdate } from "../middleware/any-update.ts";
+import { answeredOnce } from "../middleware/tool-errors/index.ts";
+import { NO_SUCH_TOOL } from "./find-tools.prompt.ts";
+import { FIND_TOOLS, findTools } from "./find-tools.ts";
+import { withImagesBehind } from "./images.ts";
+import type { McpOptions } from "./options.ts";
+import { serversOf, type McpServers } from "./servers.ts";
+import { PREFIX } from "./tool-names.ts";
+
+const SEARCH_ABOVE = 3000;
+
+/**
+ * Gives an agent the tools of MCP servers, which are started with its first model call. Where their definitions are
+ * many, a search tool stands for them, and those it has found follow behind all others for the rest of the thread: the
+ * beginning of a request stays the same. Takes no graph step. Stands in front of middleware that minds tool calls.
+ */
+export function mcpMiddleware(mcp: McpOptions | McpServers) {
+  const servers = serversOf(mcp, "mcpMiddleware");
+  const { searchAbove = SEARCH_ABOVE } = servers.options;
+  const searches = new WeakMap<object, { search: DynamicStructuredTool | undefined }>();
+  /** The tool that stands for others, where they are too many. */
+  const searchFor = (tools: readonly DynamicStructuredTool[]): DynamicStructuredTool | undefined => {
+    const known = searches.get(tools) ?? {
+      search: tokens(tools) > searchAbove ? findTools(tools) : undefined,
+    };
+    searches.set(tools, known);
+    return known.search;
+  };
+  return createMiddleware({
+    name: "McpMiddleware",
+    stateSchema: foundToolsSchema(),
+    wrapModelCall: async (request, handler) => {
+      const tools = await servers.tools();
+      const search = searchFor(tools);
+      const found = (request.state as { foundTools?: readonly string[] }).foundTools ?? [];
+      const shown = search ? [search, ...found.flatMap((name) => servers.find(name) ?? [])] : tools;
+      return handler({
+        ...request,
+        messages: withImagesBehind(request.messages),
+        tools: [...request.tools, ...shown],
+      });
+    },
+    wrapToolCall: async (request, handler) => {
+      const { name, id = "" } = request.toolCall;
+      if (name !== FIND_TOOLS && !name.startsWith(PREFIX)) return answeredOnce(request, handler);
+      // A run that goes on after a stop calls tools before its model.
+      const tools = await servers.tools();
+      const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
+      if (tool) return answeredOnce({ ...request, tool }, handler);
+      const content = NO_SUCH_TOOL.replace("{name}", () => name);
+      return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+    },
+  });
+}
+
+function foundToolsSchema() {
+  return new StateSchema({
+    foundTools: new ReducedValue(z.array(z.string()).default([]), {
+      inputSchema: anyUpdate<string[]>(),
+      reducer: (before, more) => (more === undefined ? before : [...new Set([...before, ...more])]),
+    }),
+  });
+}
+
+/** About what definitions cost: four characters of JSON are a token. */
+function tokens(tools: readonly DynamicStructuredTool[]): number {
+  const texts = tools.map(({ name, description, schema }) =>
+    JSON.stringify([name, description, jsonOf(schema)]),
+  );
+  return texts.reduce((sum, text) => sum + text.length, 0) / 4;
+}
+
+function jsonOf(schema: unknown): unknown {
+  return z.toJSONSchema(schema as z.ZodType);
+}

@@ -1,0 +1,128 @@
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { checkMcpOptions, filledIn } from "./config.ts";
+import { Connection, messageOf } from "./connection.ts";
+import type { McpOptions } from "./options.ts";
+import { Secrets } from "./secrets.ts";
+import { serverTool, type ToolPlace } from "./tool.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
+
+/** Servers that nobody has used for so long are ended. They are started again when they are needed. */
+const IDLE_MS = 5 * 60_000;
+
+/**
+ * MCP servers of an agent, or of several. They are started together when their tools are first needed; one that
+ * cannot be used is a note, and never the end of a run.
+ */
+export class McpServers {
+  readonly options: McpOptions;
+  readonly #places: readonly ToolPlace[];
+  readonly #notes: string[] = [];
+  /** The variables that servers lack, until somebody is told. */
+  #lacking: readonly [server: string, missing: readonly string[]][] = [];
+  /** The tools of each server as it last listed them: a request must look like the one before it. */
+  readonly #known = new Map<Connection, { listed: object; tools: readonly DynamicStructuredTool[] }>();
+  #tools: readonly DynamicStructuredTool[] = [];
+  readonly #failed = new Set<Connection>();
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: McpOptions, { name = "mcpTools" }: { name?: string } = {}) {
+    checkMcpOptions(options, name);
+    this.options = options;
+    const waiting = new WaitingCalls();
+    this.#places = Object.entries(options.mcpServers).flatMap(([server, given]) => {
+      if (given.disabled) return [];
+      const filled = filledIn(given, options.env ?? process.env);
+      if ("missing" in filled) {
+        this.#lacking = [...this.#lacking, [server, filled.missing]];
+        return [];
+      }
+      const secrets = new Secrets(filled.server);
+      const connection = new Connection({ name: server, server: filled.server, settings: options, secrets });
+      return [{ connection, secrets, waiting }];
+    });
+  }
+
+  /** What cannot be used, and why. */
+  get notes(): readonly string[] {
+    return this.#notes;
+  }
+
+  /** The tools of all servers that can be used, the same list while they are the same. Starts them; does not throw. */
+  async tools(): Promise<readonly DynamicStructuredTool[]> {
+    this.#restOn();
+    for (const [server, missing] of this.#lacking) {
+      this.#note(server, `it needs ${missing.join(", ")}, which is not set.`);
+    }
+    this.#lacking = [];
+    const all = await Promise.all(this.#places.map((place) => this.#toolsOf(place)));
+    // A server may list a name twice.
+    const tools = [...new Map(all.flat().map((tool) => [tool.name, tool])).values()];
+    const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
+    if (!isSame) this.#tools = tools;
+    return this.#tools;
+  }
+
+  /** The tool of a call, as it was last listed. */
+  find(name: string): DynamicStructuredTool | undefined {
+    this.#restOn();
+    return this.#tools.find((tool) => tool.name === name);
+  }
+
+  /** Whether a tool says of itself that it changes nothing. */
+  isReadOnly(name: string): boolean {
+    const { annotations } = (this.find(name)?.metadata ?? {}) as { annotations?: { readOnlyHint?: unknown } };
+    return annotations?.readOnlyHint === true;
+  }
+
+  /** Ends all servers. They are started again when they are needed. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    await Promise.all(this.#places.map(({ connection }) => connection.close()));
+  }
+
+  async #toolsOf(place: ToolPlace): Promise<readonly DynamicStructuredTool[]> {
+    const { connection } = place;
+    const known = this.#known.get(connection);
+    // Once in a while is enough: every model call would wait for a server that hangs.
+    if (this.#failed.has(connection)) return known?.tools ?? [];
+    try {
+      const listed = await connection.tools();
+      if (known?.listed === listed) return known.tools;
+      const tools = listed.map((tool) => serverTool(tool, place));
+      this.#known.set(connection, { listed, tools });
+      return tools;
+    } catch (error) {
+      this.#failed.add(connection);
+      setTimeout(() => this.#failed.delete(connection), IDLE_MS).unref();
+      this.#note(connection.name, messageOf(error));
+      // Tools that were there stay: to call one says why it cannot be used.
+      return known?.tools ?? [];
+    }
+  }
+
+  #restOn(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      const isBusy = this.#places.some(({ connection }) => connection.isBusy);
+      if (isBusy) this.#restOn();
+      else void this.close();
+    }, IDLE_MS).unref();
+  }
+
+  #note(server: string, reason: string): void {
+    const note = `The MCP server ${server} is not used: ${reason}`;
+    this.#notes.push(note);
+    const tell = this.options.onNote ?? ((text: string) => process.emitWarning(text));
+    tell(note);
+  }
+}
+
+const shared = new WeakMap<McpOptions, McpServers>();
+
+/** The servers of an option `mcp`; those of one object are shared, such as by the lead agents of many requests. */
+export function serversOf(mcp: McpOptions | McpServers, name: string): McpServers {
+  if (mcp instanceof McpServers) return mcp;
+  const known = shared.get(mcp) ?? new McpServers(mcp, { name });
+  shared.set(mcp, known);
+  return known;
+}

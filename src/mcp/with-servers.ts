@@ -1,0 +1,24 @@
+import type { ConsentOptions } from "../middleware/consent/options.ts";
+import { ALL } from "../middleware/consent/rules.ts";
+import type { McpOptions } from "./options.ts";
+import { serversOf, type McpServers } from "./servers.ts";
+import { PREFIX } from "./tool-names.ts";
+
+interface WithMcp {
+  mcp?: McpOptions | McpServers;
+  interruptOn?: ConsentOptions["interruptOn"];
+}
+
+/**
+ * The options of a harness with its servers in them, and what `ask` says of these among its rules; a rule of its own
+ * goes first. `name`: whose options they are.
+ */
+export function withServers<Options extends WithMcp>(options: Options, name: string): Options {
+  if (!options.mcp) return options;
+  const mcp = serversOf(options.mcp, name);
+  const { ask = "none" } = mcp.options;
+  if (ask === "none") return { ...options, mcp };
+  const isAsked = ({ toolCall }: { toolCall: { name: string } }): boolean => !mcp.isReadOnly(toolCall.name);
+  const rule = ask === "all" ? ALL : { ...ALL, when: isAsked };
+  return { ...options, mcp, interruptOn: { [`${PREFIX}*`]: rule, ...options.interruptOn } };
+}

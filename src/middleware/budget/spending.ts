@@ -1,0 +1,74 @@
+import type { Limits } from "./options.ts";
+import { costOf, type Prices, type UsedTokens } from "./prices.ts";
+
+/** What can be limited. */
+export type Resource = keyof Limits;
+export const RESOURCES = ["modelCalls", "tokens", "cost", "ms"] as const satisfies readonly Resource[];
+
+/** Amounts of each. */
+export type Amounts = Readonly<Record<Resource, number>>;
+
+/** What has been spent so far. */
+export class Spending {
+  readonly #prices: Prices | undefined;
+  #modelCalls = 0;
+  #tokens = 0;
+  #cost = 0;
+  /** Of earlier invocations, and when this one began and was last seen at work. */
+  #before = 0;
+  #since: number | undefined;
+  #at = 0;
+
+  constructor(prices: Prices | undefined) {
+    this.#prices = prices;
+  }
+
+  /** The work goes on after nobody has worked for a while. */
+  begin(): void {
+    this.#before += this.#at - (this.#since ?? this.#at);
+    this.#since = undefined;
+  }
+
+  addCall(): void {
+    this.#touch();
+    this.#modelCalls += 1;
+  }
+
+  addTokens(used: UsedTokens): void {
+    this.#touch();
+    this.#tokens += used.inputTokens + used.outputTokens;
+    if (this.#prices) this.#cost += costOf(used, this.#prices);
+  }
+
+  now(): Amounts {
+    this.#touch();
+    const ms = this.#before + this.#at - this.#since!;
+    return { modelCalls: this.#modelCalls, tokens: this.#tokens, cost: this.#cost, ms };
+  }
+
+  #touch(): void {
+    this.#at = Date.now();
+    this.#since ??= this.#at;
+  }
+}
+
+/** Amounts for people and models: `20,000 tokens`, `$2.50`, `1.5 minutes`. */
+export function amountText(resource: Resource, amount: number): string {
+  switch (resource) {
+    case "cost":
+      return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })}`;
+    case "ms":
+      return amount < MINUTE ? plural(amount / 1000, "second") : plural(amount / MINUTE, "minute");
+    case "tokens":
+      return plural(amount, "token");
+    case "modelCalls":
+      return plural(amount, "model call");
+  }
+}
+
+const MINUTE = 60_000;
+
+function plural(amount: number, unit: string): string {
+  const number = amount.toLocaleString("en", { maximumFractionDigits: 3 });
+  return `${number} ${unit}${amount === 1 ? "" : "s"}`;
+}

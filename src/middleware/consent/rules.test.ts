@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { ConsentRules } from "./rules.ts";
+
+it("a tool's own rule goes before that of a beginning of its name, and a longer beginning before a shorter", () => {
+  const when = () => true;
+  const some = { allowedDecisions: ["approve" as const], when };
+  const rules = new ConsentRules({
+    "mcp__*": true,
+    "mcp__a__*": some,
+    mcp__a__read: false,
+    "mcp__b__*": false,
+  });
+  expect(rules.get("mcp__c__x")?.allowedDecisions).toEqual(["approve", "edit", "reject"]);
+  expect(rules.get("mcp__a__write")).toBe(some);
+  expect(rules.has("mcp__a__read")).toBe(false);
+  expect(rules.has("mcp__b__x")).toBe(false);
+  expect(rules.has("write_file")).toBe(false);
+});

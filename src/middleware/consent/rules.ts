@@ -1,0 +1,32 @@
+import type { ConsentOptions, ConsentRule } from "./options.ts";
+
+export const ALL: ConsentRule = { allowedDecisions: ["approve", "edit", "reject"] };
+
+/**
+ * The rules by which calls wait for consent: that of a tool's name, else that of the longest beginning of it, such as
+ * `mcp__github__*`.
+ */
+export class ConsentRules {
+  readonly #exact: ReadonlyMap<string, boolean | ConsentRule>;
+  /** From the longest. */
+  readonly #beginnings: readonly [string, boolean | ConsentRule][];
+
+  constructor(interruptOn: ConsentOptions["interruptOn"]) {
+    const entries = Object.entries(interruptOn);
+    this.#exact = new Map(entries);
+    this.#beginnings = entries
+      .flatMap(([name, rule]): [string, boolean | ConsentRule][] =>
+        name.endsWith("*") ? [[name.slice(0, -1), rule]] : [],
+      )
+      .toSorted(([a], [b]) => b.length - a.length);
+  }
+
+  get(name: string): ConsentRule | undefined {
+    const rule = this.#exact.get(name) ?? this.#beginnings.find(([start]) => name.startsWith(start))?.[1];
+    return rule === true ? ALL : rule || undefined;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined;
+  }
+}

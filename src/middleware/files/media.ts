@@ -1,0 +1,99 @@
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { MediaType } from "../../files/media-type.ts";
+import { nameOf } from "../../files/paths.ts";
+import { settled } from "../../models/deferred.ts";
+
+/** What a model may be able to look at beside text. */
+export const MEDIA = ["image", "pdf"] as const;
+export type Media = (typeof MEDIA)[number];
+
+/** A file that is not text, for the model to look at: kept in the artifact of the call that read it. */
+export interface Shown {
+  path: string;
+  type: MediaType;
+  /** In base64. */
+  data: string;
+}
+
+/** The most bytes that providers take: of an image as of its five megabytes in base64, of a document. */
+const MOST: Readonly<Record<Media, number>> = { image: 3_750_000, pdf: 10_000_000 };
+
+/** What the model of an agent can look at: what an option says, else its profile. */
+export class Sight {
+  readonly #option: readonly Media[] | undefined;
+  #model: object | undefined;
+
+  constructor({ media, model }: { media?: readonly Media[] | undefined; model?: object | undefined }) {
+    this.#option = media;
+    this.#model = model;
+  }
+
+  /** The request with the files that it speaks of, where its model can look at them. */
+  async opened<Request extends { model: unknown; messages: BaseMessage[] }>(
+    request: Request,
+  ): Promise<Request> {
+    this.#model = request.model as object;
+    if (!request.messages.some(shownIn)) return request;
+    const media = await this.media();
+    return { ...request, messages: withFiles(request.messages, media) };
+  }
+
+  async media(): Promise<readonly Media[]> {
+    if (this.#option) return this.#option;
+    const { profile } = ((this.#model && (await settled(this.#model))) ?? {}) as {
+      profile?: { imageInputs?: boolean; pdfInputs?: boolean };
+    };
+    return MEDIA.filter((kind) => (kind === "image" ? profile?.imageInputs : profile?.pdfInputs) === true);
+  }
+}
+
+/** What becomes of a file that is not text: it is shown to the model, or described. */
+export function look(
+  path: string,
+  { type, bytes, media }: { type: MediaType; bytes: Uint8Array; media: readonly Media[] },
+): { text: string; shown?: Shown } {
+  const text = `${path}: ${type}, ${bytes.length} bytes.`;
+  const kind = kindOf(type);
+  if (!media.includes(kind)) return { text: `${text} You cannot look at it: only text can be read here.` };
+  if (bytes.length > MOST[kind])
+    return { text: `${text} You can look at files of up to ${MOST[kind]} bytes.` };
+  return { text, shown: { path, type, data: Buffer.from(bytes).toString("base64") } };
+}
+
+function kindOf(type: MediaType): Media {
+  return type === "application/pdf" ? "pdf" : "image";
+}
+
+/**
+ * The messages with files behind the results that speak of them. In messages of the user's, as not every provider takes
+ * them in a result, and behind all results of a turn, which must stand together.
+ */
+function withFiles(messages: readonly BaseMessage[], media: readonly Media[]): BaseMessage[] {
+  let waiting: Shown[] = [];
+  return messages.flatMap((message, at) => {
+    const shown = shownIn(message);
+    if (shown && media.includes(kindOf(shown.type))) waiting.push(shown);
+    const next = messages[at + 1];
+    if (waiting.length === 0 || (next && ToolMessage.isInstance(next))) return message;
+    const files = waiting.map(fileMessage);
+    waiting = [];
+    return [message, ...files];
+  });
+}
+
+function shownIn(message: BaseMessage): Shown | undefined {
+  if (!ToolMessage.isInstance(message)) return undefined;
+  return ((message.artifact ?? {}) as { shown?: Shown }).shown;
+}
+
+/** Images in the form that every client knows; documents in the standard one, which each puts into its provider's. */
+function fileMessage({ path, type, data }: Shown): HumanMessage {
+  const text = { type: "text" as const, text: `${path}:` };
+  return kindOf(type) === "image"
+    ? new HumanMessage({
+        content: [text, { type: "image_url", image_url: { url: `data:${type};base64,${data}` } }],
+      })
+    : new HumanMessage({
+        contentBlocks: [text, { type: "file", mimeType: type, data, metadata: { filename: nameOf(path) } }],
+      });
+}

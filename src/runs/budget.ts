@@ -1,0 +1,41 @@
+import { HarnessError } from "../errors.ts";
+import type { BudgetOptions, Limits } from "../middleware/budget/options.ts";
+import type { Prices } from "../middleware/budget/prices.ts";
+
+/** What can be written, and what it is. */
+const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number; isWhole: boolean }>> = {
+  tokens: { resource: "tokens", unit: 1, isWhole: true },
+  cost: { resource: "cost", unit: 1, isWhole: false },
+  minutes: { resource: "ms", unit: 60_000, isWhole: false },
+};
+
+const ITEM = "item-";
+
+/** Reads `tokens=200000,cost=5,minutes=30,item-tokens=50000`. Dollars need prices. Throws `invalid-options`. */
+export function readBudget(text: string, prices: Prices | undefined): BudgetOptions {
+  const run: Limits = {};
+  const item: Limits = {};
+  for (const part of text.split(",")) {
+    const [key = "", value = "", ...rest] = part.split("=").map((word) => word.trim());
+    const isItem = key.startsWith(ITEM);
+    const known = RESOURCES[isItem ? key.slice(ITEM.length) : key];
+    const amount = Number(value);
+    const isAmount = value !== "" && amount > 0 && Number.isFinite(amount) && rest.length === 0;
+    if (!known || !isAmount || (known.isWhole && !Number.isInteger(amount))) fail(text, `${part.trim()}: `);
+    (isItem ? item : run)[known.resource] = Math.max(amount * known.unit, known.resource === "ms" ? 1 : 0);
+  }
+  if (!prices && (run.cost ?? item.cost) !== undefined) {
+    const message = "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, to know what tokens cost.";
+    throw new HarnessError("invalid-options", message);
+  }
+  return {
+    ...run,
+    ...(Object.keys(item).length > 0 && { perItem: item }),
+    ...(prices && { prices }),
+  };
+}
+
+function fail(text: string, part: string): never {
+  const valid = "amounts above 0 of tokens, cost (dollars) and minutes, such as tokens=200000,item-minutes=5";
+  throw new HarnessError("invalid-options", `--budget is ${JSON.stringify(text)}; ${part}write ${valid}.`);
+}

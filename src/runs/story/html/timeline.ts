@@ -1,0 +1,37 @@
+import { timelineOf, type Bar } from "../lanes.ts";
+import type { Span } from "../spans.ts";
+import { duration } from "../words.ts";
+import { escaped } from "./escaped.ts";
+
+const WIDTH = 1000;
+const ROW = 18;
+const HEAD = 20;
+
+/** What took how long, as bars; who cannot see them has the same in words. */
+export function timelineHtml(spans: readonly Span[]): string {
+  const now = Math.max(0, ...spans.map(({ from, to = from }) => to));
+  const { lanes, scale } = timelineOf(spans, now);
+  if (lanes.length === 0) return "";
+  let top = 0;
+  const drawn = lanes.map(({ name, rows }) => {
+    const title = `<text x="0" y="${top + 14}">${escaped(name)}</text>`;
+    top += HEAD;
+    const bars = rows.flatMap((row) => {
+      const y = top;
+      top += ROW;
+      return row.bars.map((bar) => barSvg(bar, y, now));
+    });
+    return title + bars.join("");
+  });
+  return `<h2>Timeline</h2>
+<p class="about">${escaped(duration(scale.length))} of work</p>
+<svg viewBox="0 0 ${WIDTH} ${top}" role="img" aria-label="What took how long">${drawn.join("")}</svg>`;
+}
+
+function barSvg({ span: { kind, label, ok, from, to }, start, width }: Bar, y: number, now: number): string {
+  const words = [label, duration((to ?? now) - from), ...(ok === false ? ["failed"] : [])].join(", ");
+  const x = (start * WIDTH).toFixed(1);
+  const wide = (Math.min(width, 1 - start) * WIDTH).toFixed(1);
+  const look = `${kind}${ok === false ? " failed" : ""}`;
+  return `<rect class="${look}" x="${x}" y="${y}" width="${wide}" height="${ROW - 4}" rx="3"><title>${escaped(words)}</title></rect>`;
+}

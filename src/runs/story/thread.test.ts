@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
+import type { StampedEvent } from "./told.ts";
+
+const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
+const COUNTS = { total: 1, pending: 0, in_progress: 1, completed: 0, blocked: 0, cancelled: 0 };
+const TODO = { id: "1", content: "Look", status: "in_progress" as const };
+
+type Body<Of = StampedEvent> = Of extends StampedEvent ? Omit<Of, "version" | "at" | "thread"> : never;
+
+function after(bodies: readonly Body[], start: ThreadState = EMPTY_THREAD): ThreadState {
+  const events = bodies.map((body, index): StampedEvent => ({
+    ...body,
+    version: 1,
+    thread: "t",
+    at: index * 1000,
+  }));
+  return events.reduce(follow, start);
+}
+
+const START: Body = { type: "run-start", model: "m", resumed: false, task: "Do it" };
+const PLAN: Body = {
+  type: "plan-change",
+  owner: "main",
+  by: "model",
+  changes: [],
+  counts: COUNTS,
+  todos: [TODO],
+};
+const DONE: Body = { type: "run-end", outcome: "done", exitCode: 0, counts: COUNTS, usage: USAGE, cost: 0.5 };
+
+describe("a thread made of its events", () => {
+  it("keeps its plan, its tokens and its cost when the next run begins", () => {
+    const usage: Body = { type: "model-end", owner: "main", text: "Hello", usage: USAGE };
+    const state = after([START, PLAN, usage, DONE, START, usage, DONE]);
+    expect(planOf(state)).toEqual([TODO]);
+    expect(state.view.usage).toEqual({ inputTokens: 20, outputTokens: 10, cachedTokens: 0 });
+    expect(state.cost).toBe(1);
+  });
+
+  it("puts pieces of text together and replaces them with the whole answer", () => {
+    const pieces: Body[] = [
+      START,
+      { type: "text", owner: "main", text: "Hel" },
+      { type: "text", owner: "main", text: "lo" },
+    ];
+    expect(after(pieces).entries.at(-1)).toMatchObject({ kind: "text", text: "Hello", isOpen: true });
+    const whole = after([...pieces, { type: "model-end", owner: "main", text: "Hello!", usage: USAGE }]);
+    expect(whole.entries.filter(({ kind }) => kind === "text")).toMatchObject([
+      { text: "Hello!", isOpen: false },
+    ]);
+  });
+
+  it("withdraws text of an answer that begins anew", () => {
+    const anew = after([
+      START,
+      { type: "text", owner: "main", text: "Hm" },
+      { type: "text", owner: "main", text: "Yes", anew: true },
+    ]);
+    expect(anew.entries.at(-1)).toMatchObject({ text: "Yes" });
+    const retried = after([
+      START,
+      { type: "text", owner: "main", text: "Hm" },
+      { type: "model-retry", owner: "main", seconds: 1, reason: "busy" },
+    ]);
+    expect(retried.entries.map(({ kind }) => kind)).toEqual(["task"]);
+  });
+
+  it("keeps the words of a helper apart from its parent's", () => {
+    const helper = "main/scout:c1";
+    const state = after([
+      START,
+      { type: "subagent-start", owner: helper, name: "scout", description: "Look around", todoId: "1" },
+      { type: "text", owner: helper, text: "I look" },
+      { type: "text", owner: "main", text: "I wait" },
+      { type: "subagent-end", owner: helper, name: "scout", ok: true },
+    ]);
+    expect(state.entries.map(({ kind, owner }) => `${kind} ${owner}`)).toEqual([
+      "task main",
+      "helper main",
+      `text ${helper}`,
+      "text main",
+    ]);
+    expect(state.helpers.get(helper)).toMatchObject({
+      model: "m",
+      todoId: "1",
+      ok: true,
+      startedAt: 1000,
+      endedAt: 4000,
+    });
+  });
+
+  it("shows a call once, from its start to its end, and one that was only heard of at its end", () => {
+    const end: Body = {
+      type: "tool-end",
+      owner: "main",
+      call: "c",
+      name: "ls",
+      about: "/",
+      ok: true,
+      result: "a",
+    };
+    const state = after([
+      START,
+      { type: "tool-start", owner: "main", call: "c", name: "ls", about: "/" },
+      end,
+      end,
+    ]);
+    expect(state.entries.filter(({ kind }) => kind === "call")).toMatchObject([
+      { at: 1000, endedAt: 2000, ok: true },
+      { at: 3000, endedAt: 3000, ok: true },
+    ]);
+  });
+
+  it("holds questions until they are answered, and the call that one is about when it is asked again", () => {
+    const call = { owner: "main", call: "c", name: "rm", args: {} };
+    const asked: Body = { type: "question", id: "q", kind: "permission", text: "May I?", options: [] };
+    const state = after([START, { ...asked, call }, { ...asked, error: "Say yes or no." }]);
+    expect(state.questions).toMatchObject([{ id: "q", call, error: "Say yes or no." }]);
+    const answered = after([{ type: "answer", id: "q", answer: { type: "approve" } }], state);
+    expect(answered.questions).toEqual([]);
+    expect(answered.entries.at(-1)).toMatchObject({ kind: "question", answer: { type: "approve" } });
+  });
+
+  it("knows what an answered question was about, though only the loaded questions said so", () => {
+    const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
+    const call = { owner: "main", call: "c", name: "rm", args: {} };
+    const state = withCalls(after([START, { type: "question", ...question }]), [{ ...question, call }]);
+    expect(state.questions).toMatchObject([{ call }]);
+    const answered = after([{ type: "answer", id: "q", answer: { type: "approve" } }], {
+      ...state,
+      questions: [],
+    });
+    expect(answered.entries.at(-1)).toMatchObject({ kind: "question", question: { call } });
+  });
+
+  it("shows nobody a call that is cut to decide about, until the whole of it was loaded", () => {
+    const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
+    const call = { owner: "main", call: "c", name: "write_file", args: { content: "long" } };
+    const cut = { ...call, args: { content: "lo…" }, cut: true as const };
+    const state = after([START, { type: "question", ...question, call: cut }]);
+    expect(state.questions[0]!.call).toBeUndefined();
+    expect(withCalls(state, [{ ...question, call }]).questions).toMatchObject([{ call }]);
+  });
+
+  it("has the questions that its events say, and those that only the server knows", () => {
+    const loaded = threadOf({ questions: [], events: [], last: 9 });
+    const piece = { type: "text", owner: "main", text: "a", version: 1, thread: "t", at: 1 } as StampedEvent;
+    expect(follow(loaded, { ...piece, n: 9 })).toBe(loaded);
+    expect(follow(loaded, { ...piece, n: 10 }).entries).toHaveLength(1);
+  });
+
+  it("closes what was going on when the run ends, and takes the end of a call that comes in the next run", () => {
+    const state = after([
+      START,
+      PLAN,
+      { type: "tool-start", owner: "main", call: "c", name: "ls", about: "" },
+      DONE,
+    ]);
+    expect(state.spans).toEqual([
+      { kind: "item", owner: "main", id: "1", label: "Look", from: 1000, to: 3000 },
+      { kind: "call", owner: "main", id: "c", label: "ls", from: 2000, to: 3000 },
+    ]);
+    expect(state.entries.find(({ kind }) => kind === "call")).toMatchObject({ cutAt: 3000 });
+    const end: Body = {
+      type: "tool-end",
+      owner: "main",
+      call: "c",
+      name: "ls",
+      about: "",
+      ok: true,
+      result: "",
+    };
+    const calls = after([START, end], state).entries.filter(({ kind }) => kind === "call");
+    expect(calls).toMatchObject([{ ok: true, endedAt: 1000 }]);
+  });
+});

@@ -1,0 +1,265 @@
+import type { RunEvent, Usage } from "../events.ts";
+import { costOf, type Prices } from "../prices.ts";
+import { MAIN } from "../view.ts";
+import type { Attributes, Span, Tracer } from "./span.ts";
+
+export interface RunTraceOptions {
+  tracer: Tracer;
+  prices?: Prices | undefined;
+  /** Whether what is said and done goes along, and not only that it was. */
+  hasContent?: boolean | undefined;
+}
+
+interface Agent {
+  span: Span;
+  /** The items in progress. */
+  items: Map<string, Span>;
+  /** The model is being asked. */
+  chat?: Span | undefined;
+}
+
+/**
+ * A run as spans by the GenAI conventions, made of its events: `invoke_agent`, below it a span for each plan item with
+ * the `chat` and `execute_tool` of the time that it was in progress; sub-agents stand below the call that started them.
+ */
+export class RunTrace {
+  readonly #options: RunTraceOptions;
+  readonly #agents = new Map<string, Agent>();
+  readonly #calls = new Map<string, Span>();
+  #thread = "";
+  #model = "";
+
+  constructor(options: RunTraceOptions) {
+    this.#options = options;
+  }
+
+  follow(event: RunEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "run-start": {
+        this.#thread = event.thread;
+        this.#model = event.model;
+        const { span } = this.#begin(MAIN, "holdfast", at);
+        span.set({ "holdfast.resumed": event.resumed, ...this.#content({ "holdfast.task": event.task }) });
+        return;
+      }
+      case "plan-snapshot":
+        return this.#plan(event.owner, event.todos, at);
+      case "plan-change": {
+        const { owner, by, counts, changes, todos } = event;
+        this.#agents.get(owner)?.span.note("plan-change", at, {
+          "holdfast.plan.by": by,
+          "holdfast.plan.changes": changes.length,
+          "holdfast.plan.completed": counts.completed,
+          "holdfast.plan.total": counts.total,
+        });
+        return this.#plan(owner, todos, at);
+      }
+      case "model-start": {
+        const agent = this.#agents.get(event.owner);
+        if (!agent) return;
+        this.#endChat(agent, at, "The model call failed.");
+        agent.chat = this.#start(`chat ${this.#model}`, event.owner, at, {
+          "gen_ai.operation.name": "chat",
+          ...this.#modelNames(),
+          isCall: true,
+        });
+        return;
+      }
+      case "model-retry": {
+        const { owner, reason, seconds } = event;
+        this.#agents.get(owner)?.chat?.note("retry", at, { reason, seconds: { fraction: seconds } });
+        return;
+      }
+      case "model-end": {
+        const agent = this.#agents.get(event.owner);
+        agent?.chat?.set({
+          ...this.#usage(event.usage),
+          ...this.#content({ "holdfast.answer": event.text }),
+        });
+        if (agent) this.#endChat(agent, at);
+        return;
+      }
+      case "tool-start": {
+        const { owner, call, name, args, repeated } = event;
+        const span = this.#start(`execute_tool ${name}`, owner, at, {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": name,
+          "gen_ai.tool.type": "function",
+          "gen_ai.tool.call.id": call,
+          "holdfast.repeated": repeated,
+          ...this.#content({ "gen_ai.tool.call.arguments": args }),
+        });
+        if (span) this.#calls.set(`${owner} ${call}`, span);
+        return;
+      }
+      case "tool-end": {
+        const { owner, call, ok, result, output, exitCode } = event;
+        const span = this.#calls.get(`${owner} ${call}`);
+        this.#calls.delete(`${owner} ${call}`);
+        span?.set({
+          "process.exit.code": exitCode ?? undefined,
+          ...this.#content({ "gen_ai.tool.call.result": output ?? result }),
+        });
+        // What a tool says may be content.
+        if (!ok) span?.fail(this.#options.hasContent ? result : "The call failed.");
+        span?.end(at);
+        return;
+      }
+      case "subagent-start": {
+        const { span } = this.#begin(event.owner, event.name, at);
+        const { todoId, description } = event;
+        span.set({ "holdfast.todo.id": todoId, ...this.#content({ "holdfast.task": description }) });
+        return;
+      }
+      case "subagent-end":
+        return this.#finish(event.owner, at, event.ok ? undefined : (event.error ?? "It failed."));
+      case "question":
+      case "answer":
+        this.#agents.get(MAIN)?.span.note(event.type, at, {
+          "holdfast.question.id": event.id,
+          "holdfast.question.kind": event.type === "question" ? event.kind : undefined,
+        });
+        return;
+      case "run-end": {
+        const { outcome, counts, usage, cost, error } = event;
+        this.#agents.get(MAIN)?.span.set({
+          ...this.#usage(usage),
+          ...(cost !== undefined && { "holdfast.cost.usd": { fraction: cost } }),
+          "holdfast.outcome": outcome,
+          "holdfast.plan.completed": counts.completed,
+          "holdfast.plan.total": counts.total,
+        });
+        for (const span of this.#calls.values()) span.end(at);
+        this.#calls.clear();
+        const others = [...this.#agents.keys()].filter((owner) => owner !== MAIN).toReversed();
+        for (const owner of others) this.#finish(owner, at);
+        return this.#finish(MAIN, at, outcome === "failed" ? (error ?? "The run failed.") : undefined);
+      }
+      case "text":
+      case "notice":
+        return;
+    }
+  }
+
+  #begin(owner: string, name: string, at: number): Agent {
+    this.#finish(owner, at);
+    const span = this.#options.tracer.start(`invoke_agent ${name}`, {
+      at,
+      parent: owner === MAIN ? undefined : this.#placeOfAgent(owner),
+      attributes: {
+        ...this.#common("invoke_agent"),
+        ...this.#modelNames(),
+        "gen_ai.agent.name": name,
+        "gen_ai.agent.id": owner,
+      },
+    });
+    const agent = { span, items: new Map<string, Span>() };
+    this.#agents.set(owner, agent);
+    return agent;
+  }
+
+  /** `main/scout:call_7` stands below the call that started it. */
+  #placeOfAgent(owner: string): Span | undefined {
+    const end = owner.lastIndexOf("/");
+    const parent = owner.slice(0, Math.max(0, end)) || MAIN;
+    const call = owner.slice(owner.lastIndexOf(":") + 1);
+    return this.#calls.get(`${parent} ${call}`) ?? this.#place(parent);
+  }
+
+  /** Where an agent's next span belongs: below its item in progress, if that is the only one, else below the agent. */
+  #place(owner: string): Span | undefined {
+    const agent = this.#agents.get(owner);
+    const [item, ...others] = agent?.items.values() ?? [];
+    return item && others.length === 0 ? item : agent?.span;
+  }
+
+  #start(
+    name: string,
+    owner: string,
+    at: number,
+    { isCall = false, ...attributes }: Attributes & { "gen_ai.operation.name": string; isCall?: boolean },
+  ): Span | undefined {
+    const parent = this.#place(owner);
+    if (!parent) return undefined;
+    const all = { ...this.#common(attributes["gen_ai.operation.name"]), ...attributes };
+    return this.#options.tracer.start(name, { at, parent, attributes: all, isCall });
+  }
+
+  #common(operation: string): Attributes {
+    return { "gen_ai.operation.name": operation, "gen_ai.conversation.id": this.#thread };
+  }
+
+  #modelNames(): Attributes {
+    const [provider, ...name] = this.#model.split(":");
+    return { "gen_ai.provider.name": provider, "gen_ai.request.model": name.join(":") || provider };
+  }
+
+  #plan(owner: string, todos: Extract<RunEvent, { type: "plan-snapshot" }>["todos"], at: number): void {
+    const agent = this.#agents.get(owner);
+    if (!agent) return;
+    for (const { id, content, status, note, actuals } of todos) {
+      const open = agent.items.get(id);
+      if (status === "in_progress" && !open) {
+        const attributes = {
+          ...this.#common("plan_item"),
+          "holdfast.todo.id": id,
+          ...this.#content({ "holdfast.todo.content": content }),
+        };
+        agent.items.set(
+          id,
+          this.#options.tracer.start(`plan_item ${id}`, { at, parent: agent.span, attributes }),
+        );
+      } else if (open && status !== "in_progress") {
+        open.set({
+          "holdfast.todo.status": status,
+          "gen_ai.usage.input_tokens": actuals?.inputTokens,
+          "gen_ai.usage.output_tokens": actuals?.outputTokens,
+          "holdfast.todo.tool_calls": actuals?.toolCalls,
+        });
+        if (status === "blocked") open.fail(this.#options.hasContent && note ? note : "The item is blocked.");
+        open.end(at);
+        agent.items.delete(id);
+      }
+    }
+  }
+
+  #endChat(agent: Agent, at: number, error?: string): void {
+    if (error !== undefined) agent.chat?.fail(error);
+    agent.chat?.end(at);
+    agent.chat = undefined;
+  }
+
+  #finish(owner: string, at: number, error?: string): void {
+    const agent = this.#agents.get(owner);
+    if (!agent) return;
+    this.#endChat(agent, at);
+    for (const span of agent.items.values()) {
+      span.set({ "holdfast.todo.status": "in_progress" });
+      span.end(at);
+    }
+    if (error !== undefined) agent.span.fail(error);
+    agent.span.end(at);
+    this.#agents.delete(owner);
+  }
+
+  #usage(usage: Usage): Attributes {
+    const { prices } = this.#options;
+    return {
+      "gen_ai.usage.input_tokens": usage.inputTokens,
+      "gen_ai.usage.output_tokens": usage.outputTokens,
+      "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
+      ...(prices && { "holdfast.cost.usd": { fraction: costOf(usage, prices) } }),
+    };
+  }
+
+  /** Content goes along only where that was asked for. */
+  #content(all: Readonly<Record<string, unknown>>): Attributes {
+    if (!this.#options.hasContent) return {};
+    const entries = Object.entries(all).map(([key, value]) => [
+      key,
+      value === undefined || typeof value === "string" ? value : JSON.stringify(value),
+    ]);
+    return Object.fromEntries(entries) as Attributes;
+  }
+}

@@ -1,0 +1,24 @@
+/** A number is whole where it is; what may have a fraction says so. */
+export type Attribute = string | number | boolean | { fraction: number };
+export type Attributes = Readonly<Record<string, Attribute | undefined>>;
+
+/** What took time, while it does. Everything after its end is left out. */
+export interface Span {
+  set: (attributes: Attributes) => void;
+  note: (name: string, at: number, attributes?: Attributes) => void;
+  fail: (message: string) => void;
+  end: (at: number) => void;
+}
+
+export interface SpanStart {
+  at: number;
+  attributes?: Attributes;
+  parent?: Span | undefined;
+  /** Whether it is a call of another service. */
+  isCall?: boolean;
+}
+
+/** Where spans go. */
+export interface Tracer {
+  start: (name: string, options: SpanStart) => Span;
+}

@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { MemorySaver } from "@langchain/langgraph";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { createRunAgent } from "../agent.ts";
+import { conduct, RunEvents } from "../conduct.ts";
+import { taskInput } from "../drive.ts";
+import { DEFAULT_SETTINGS } from "../settings.ts";
+import { tracesFrom, tracesUrl } from "./index.ts";
+
+interface KeyValue {
+  key: string;
+  value: Record<string, string | boolean | number>;
+}
+interface Sent {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: KeyValue[];
+  events: { name: string }[];
+  status: { code?: number; message?: string };
+}
+interface Request {
+  resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: Sent[] }[] }[];
+}
+
+let collector: Server;
+let answer: "at once" | "never" | "an error";
+let requests: { url: string; type: string; key: string; body: Request }[];
+
+beforeEach(async () => {
+  answer = "at once";
+  requests = [];
+  collector = createServer((request, response) => void receive(request, response));
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+});
+afterEach(() => {
+  collector.closeAllConnections();
+  collector.close();
+});
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { "content-type": type = "", "x-key": key = "" } = request.headers;
+  const body = JSON.parse(await text(request)) as Request;
+  requests.push({ url: request.url!, type, key: String(key), body });
+  if (answer === "at once") response.end("{}");
+  if (answer === "an error") response.writeHead(503).end();
+}
+
+const endpoint = (): string => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+
+/** Runs a script with traces, and gives back what the collector got. */
+async function traced(steps: Step[], env: Record<string, string> = {}): Promise<Sent[]> {
+  const traces = tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(), ...env });
+  const model = new ScriptedModel(steps);
+  await conduct(taskInput("Go and look", {}), {
+    agent: createRunAgent({
+      settings: { ...DEFAULT_SETTINGS, model: "scripted" },
+      model,
+      checkpointer: new MemorySaver(),
+    }),
+    thread: "t",
+    model: { model, name: "openai:gpt-x", source: "option" },
+    events: new RunEvents("t", () => {}),
+    signal: new AbortController().signal,
+    answer: async () => undefined,
+    resumed: false,
+    task: "Go and look",
+    prices: { input: 1, output: 1, cached: 1 },
+    traces,
+  });
+  await traces?.close();
+  return requests.flatMap(({ body }) => body.resourceSpans.flatMap((one) => one.scopeSpans[0]!.spans));
+}
+
+const attributesOf = ({ attributes }: { attributes: KeyValue[] }) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+const SCRIPT: Step[] = [
+  [callTool("write_todos", { todos: ["Secret errand"] }), callTool("ls", { path: "/" })],
+  callTool("task", { description: "Look around", subagent_type: "general-purpose" }),
+  callTool("ls", { path: "/nowhere" }),
+  "Nothing there.",
+  "Done.",
+];
+
+describe("a run with a collector", () => {
+  it("is one tree: the agent, its items, and below them what was asked and done, sub-agents too", async () => {
+    const spans = await traced(SCRIPT);
+    const nameOf = (id: string | undefined) => spans.find(({ spanId }) => spanId === id)?.name;
+    const tree = spans.map(({ name, parentSpanId }) => `${nameOf(parentSpanId) ?? "-"} > ${name}`);
+    expect(tree.toSorted()).toEqual([
+      "- > invoke_agent holdfast",
+      "execute_tool task > invoke_agent general-purpose",
+      "invoke_agent general-purpose > chat openai:gpt-x",
+      "invoke_agent general-purpose > chat openai:gpt-x",
+      "invoke_agent general-purpose > execute_tool ls",
+      "invoke_agent holdfast > chat openai:gpt-x",
+      "invoke_agent holdfast > execute_tool ls",
+      "invoke_agent holdfast > execute_tool write_todos",
+      "invoke_agent holdfast > plan_item 1",
+      "plan_item 1 > chat openai:gpt-x",
+      "plan_item 1 > chat openai:gpt-x",
+      "plan_item 1 > execute_tool task",
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    for (const { traceId, spanId, startTimeUnixNano, endTimeUnixNano } of spans) {
+      expect(`${traceId} ${spanId}`).toMatch(/^[\da-f]{32} [\da-f]{16}$/);
+      expect(BigInt(endTimeUnixNano) >= BigInt(startTimeUnixNano)).toBe(true);
+    }
+  });
+
+  it("says by the GenAI conventions what was used, how it ended and how the plan went", async () => {
+    const spans = await traced(SCRIPT);
+    const main = spans.find(({ name }) => name === "invoke_agent holdfast")!;
+    expect(attributesOf(main)).toMatchObject({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.provider.name": "openai",
+      "gen_ai.request.model": "gpt-x",
+      "gen_ai.conversation.id": "t",
+      "gen_ai.usage.input_tokens": expect.stringMatching(/^\d+$/),
+      "holdfast.cost.usd": expect.any(Number),
+      "holdfast.outcome": "done",
+    });
+    expect(main.events.map(({ name }) => name)).toContain("plan-change");
+    const item = spans.find(({ name }) => name === "plan_item 1")!;
+    expect(attributesOf(item)).toMatchObject({ "holdfast.todo.status": "completed" });
+    const tool = spans.find(({ name }) => name === "execute_tool write_todos")!;
+    expect(attributesOf(tool)).toMatchObject({
+      "gen_ai.tool.name": "write_todos",
+      "gen_ai.tool.type": "function",
+    });
+    expect(spans.find(({ name }) => name.startsWith("chat"))!.kind).toBe(3);
+  });
+
+  it("keeps what was said to itself, unless it is asked for", async () => {
+    const all = (spans: Sent[]) => JSON.stringify(spans);
+    const words = /Secret errand|Go and look|Look around|Nothing there/;
+    expect(all(await traced(SCRIPT))).not.toMatch(words);
+    requests = [];
+    const told = await traced(SCRIPT, { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true" });
+    for (const word of words.source.split("|")) expect(all(told)).toContain(word);
+  });
+
+  it("marks what failed", async () => {
+    const spans = await traced([callTool("read_file", { file_path: "/none" }), new Error("broken")]);
+    expect(spans.find(({ name }) => name === "execute_tool read_file")!.status).toMatchObject({ code: 2 });
+    expect(spans.find(({ name }) => name === "invoke_agent holdfast")!.status).toMatchObject({
+      code: 2,
+      message: expect.stringContaining("broken"),
+    });
+  });
+
+  it("is sent as the standard variables say", async () => {
+    const spans = await traced(["Done."], {
+      OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b",
+      OTEL_RESOURCE_ATTRIBUTES: "team=reef,service.name=other",
+      OTEL_SERVICE_NAME: "kelp",
+      TRACEPARENT: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
+    });
+    expect(requests[0]).toMatchObject({ url: "/v1/traces", type: "application/json", key: "a b" });
+    const { resource } = requests[0]!.body.resourceSpans[0]!;
+    expect(attributesOf(resource)).toMatchObject({ "service.name": "kelp", team: "reef" });
+    const main = spans.find(({ name }) => name === "invoke_agent holdfast")!;
+    expect(main).toMatchObject({ traceId: "a".repeat(32), parentSpanId: "b".repeat(16) });
+  });
+});
+
+describe("a collector", () => {
+  it.each(["never", "an error"] as const)("that answers with %s ends no run", async (how) => {
+    answer = how;
+    await traced(["Done."]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("that is not there ends no run", async () => {
+    await traced(["Done."], { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+    expect(requests).toEqual([]);
+  });
+
+  it("that is away gets no more than fits, and hears how much is missing", async () => {
+    const { OtlpTracer } = await import("./otlp.ts");
+    answer = "an error";
+    const url = `${endpoint()}/v1/traces`;
+    const tracer = new OtlpTracer({ url, resource: {}, version: "0" });
+    for (let n = 0; n < 10_000; n += 1) tracer.start("one", { at: n }).end(n);
+    await tracer.close();
+    answer = "at once";
+    requests = [];
+    await tracer.close();
+    const sent = requests.map(({ body }) => body.resourceSpans[0]!);
+    expect(sent.flatMap(({ scopeSpans }) => scopeSpans[0]!.spans).length).toBeLessThanOrEqual(4096);
+    expect(Number(attributesOf(sent[0]!.resource)["holdfast.dropped_spans"])).toBeGreaterThan(5000);
+  });
+});
+
+it("nothing is traced where nothing asks for it", () => {
+  expect(tracesFrom({})).toBeUndefined();
+  expect(tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_SDK_DISABLED: "true" })).toBeUndefined();
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x/base/" })).toBe("http://x/base/v1/traces");
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://y/t" })).toBe("http://y/t");
+  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "nonsense" })).toBeUndefined();
+});

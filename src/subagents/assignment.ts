@@ -1,0 +1,101 @@
+import { isGraphBubbleUp } from "@langchain/langgraph";
+import type { ToolRuntime } from "../middleware/loose-tool.ts";
+import { ownerOf } from "../middleware/plan/events.ts";
+import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
+import { ZERO_TALLY } from "../plan/index.ts";
+import { runChild, type ChildPlace } from "./child.ts";
+import type { SubagentEvent } from "./events.ts";
+import { broughtBack, type Given, type Job } from "./exchange.ts";
+import type { Report } from "./report.ts";
+import type { CompiledSubagent } from "./spec.ts";
+
+/** A job in the hands of a sub-agent. */
+export interface Assignment {
+  subagent: CompiledSubagent;
+  job: Job;
+  /** The tool call that started it. */
+  call: string;
+  owner: string;
+  given: Given;
+}
+
+/** How it ended. */
+export type Outcome = { report: Report } | { failure: string };
+
+/** The place of a sub-agent: `main/researcher:call_7`. `root`: the caller's name, where it has none from its own. */
+export function ownerFor({ configurable }: ToolRuntime, name: string, call: string, root = "main"): string {
+  return `${ownerOf({ configurable }, root)}/${name}:${call}`;
+}
+
+/** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
+export async function carryOut(assignment: Assignment, place: Omit<ChildPlace, "owner">): Promise<Outcome> {
+  const { subagent, given, owner } = assignment;
+  const { writer, signal } = place.runtime;
+  tell(assignment, writer, { type: "subagent-start" });
+  let outcome: Outcome;
+  try {
+    outcome = { report: await runChild(subagent, given, { ...place, owner }) };
+  } catch (error) {
+    if (isGraphBubbleUp(error) || signal?.aborted) throw error;
+    outcome = { failure: error instanceof Error ? error.message : String(error) };
+  }
+  tellEnd(assignment, writer, outcome);
+  return outcome;
+}
+
+export function tellEnd(assignment: Assignment, writer: ToolRuntime["writer"], outcome: Outcome): void {
+  const error = "failure" in outcome ? outcome.failure : outcome.report.unfinished;
+  const type = "subagent-end";
+  tell(assignment, writer, error === undefined ? { type, ok: true } : { type, ok: false, error });
+}
+
+function tell(
+  { subagent: { name }, job, call, owner }: Assignment,
+  writer: ToolRuntime["writer"],
+  event: Pick<SubagentEvent, "type" | "ok" | "error">,
+): void {
+  writer?.({
+    ...event,
+    version: 1,
+    owner,
+    name,
+    call,
+    description: job.description,
+    ...(job.todo_id !== undefined && { todoId: job.todo_id }),
+    at: Date.now(),
+  } satisfies SubagentEvent);
+}
+
+/** What the caller's model and state get of a job that has ended. */
+export interface Conclusion {
+  text: string;
+  isError: boolean;
+  update: Record<string, unknown>;
+}
+
+/** Puts together what comes of a job, for the plan item that followed it, too. */
+export async function conclude(
+  { subagent, given }: Assignment,
+  outcome: Outcome,
+  { followed, before = 0 }: { followed?: FollowedTodo | undefined; before?: number } = {},
+): Promise<Conclusion> {
+  if ("failure" in outcome) {
+    const { failure: reason } = outcome;
+    const ended = await followed?.end({ ok: false, reason, spent: ZERO_TALLY, before });
+    const text = `the sub-agent "${subagent.name}" failed: ${reason}.${ended ? ` [${ended.sentence}]` : ""}`;
+    return { text, isError: true, update: { ...ended?.update } };
+  }
+  const { text, spent, unfinished, after } = outcome.report;
+  const ended = await followed?.end(
+    unfinished === undefined ? { ok: true, spent, before } : { ok: false, reason: unfinished, spent, before },
+  );
+  const remarks = [
+    ...(unfinished === undefined ? [] : [`The sub-agent did not finish: ${unfinished}.`]),
+    ...(ended ? [ended.sentence] : []),
+  ];
+  return {
+    text: remarks.length > 0 ? `${text}\n\n[${remarks.join(" ")}]` : text,
+    isError: false,
+    update: { ...broughtBack(subagent, given, after), ...ended?.update },
+  };
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
+import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
+import type { ToolRuntime } from "../../middleware/loose-tool.ts";
+import { ASKED_IN_KEY } from "../../middleware/step-writes.ts";
+import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
+import { ChildStream, STREAM_KEY } from "../child-stream.ts";
+import { readReport, type Report } from "../report.ts";
+import { startedWith } from "./started-with.ts";
+
+/** What has become of a job that is not at work: it ended, it asks a person, or it was stopped and can go on. */
+export type Settled = Outcome | { asks: Interrupt[] } | { stopped: unknown };
+
+/** How long one that is stopped may take. LangGraph takes no time; a runnable of another kind may not listen at all. */
+const PATIENCE_MS = 2000;
+
+/** How a job is run. */
+export interface Terms {
+  runtime: ToolRuntime;
+  budget: Budget | undefined;
+  /** The namespace of its checkpoints. */
+  ns: string;
+  /** Where it has checkpoints it goes on from them. */
+  isResumed: boolean;
+  /** An answer that was given without an interrupt's id may be for it. */
+  mayTakeAnswer: boolean;
+  /** Waits for its turn. */
+  turn: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
+/** A sub-agent at work while its caller goes on. */
+export class BackgroundJob {
+  assignment: Assignment;
+  readonly startedAt = Date.now();
+  settled: Settled | undefined;
+  /** The invocation that it was started in, by its writer. */
+  readonly startedIn: unknown;
+  /** The invocation in which somebody is handing on its report. */
+  claimedIn: unknown;
+  /** Resolves when it is not at work any more; never rejects. */
+  readonly end: Promise<void>;
+  readonly #abort = new AbortController();
+  readonly #stream: ChildStream;
+  #writer: ToolRuntime["writer"];
+
+  constructor(assignment: Assignment, terms: Terms) {
+    this.assignment = assignment;
+    this.startedIn = terms.runtime.writer;
+    this.#stream = new ChildStream(terms.runtime.configurable?.[STREAM_KEY]);
+    this.#follow(terms.runtime);
+    this.end = this.#work(terms);
+  }
+
+  /** Its caller is in another invocation now, which goes on where the last one stopped. */
+  turnTo(runtime: ToolRuntime): void {
+    if (runtime.writer === this.#writer) return;
+    this.#stream.turnTo(runtime.configurable?.[STREAM_KEY]);
+    this.#follow(runtime);
+  }
+
+  /** Stops it, and resolves when it has stopped, or does not listen. What it has finished is kept. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await Promise.race([this.end, sleep(PATIENCE_MS, undefined, { ref: false })]);
+  }
+
+  /** What it has come to so far. `reason`: why it goes no further. */
+  soFar(reason = "it is still at work"): Report {
+    return readReport(this.#stream.latest ?? {}, this.assignment.given, reason);
+  }
+
+  #follow({ writer, signal, configurable }: ToolRuntime): void {
+    this.#writer = writer;
+    // The signal of a step ends with the step; that of the whole run is behind it.
+    const { externalAbortSignal: ofRun = signal } = (configurable?.["__pregel_abort_signals"] ?? {}) as {
+      externalAbortSignal?: AbortSignal;
+    };
+    if (!ofRun) return;
+    // Not on the signal itself: Node takes more than ten listeners for a leak.
+    const stopped = AbortSignal.any([ofRun]);
+    if (stopped.aborted) this.#abort.abort();
+    stopped.addEventListener("abort", () => this.#abort.abort(), { once: true });
+  }
+
+  async #work(terms: Terms): Promise<void> {
+    this.settled = await terms.turn(() => this.#run(terms));
+  }
+
+  async #run({ runtime, budget, ns, isResumed, mayTakeAnswer }: Terms): Promise<Settled> {
+    const { configurable = {} } = runtime;
+    const { signal } = this.#abort;
+    if (signal.aborted) return { stopped: signal.reason };
+    const own = {
+      ...configurable,
+      checkpoint_ns: ns,
+      [STREAM_KEY]: this.#stream,
+      [BUDGET_KEY]: budget?.accountOf(runtime) ?? configurable[BUDGET_KEY],
+      [ASKED_IN_KEY]: {
+        ...(configurable[ASKED_IN_KEY] as object | undefined),
+        [ns.split("|").at(-1)!]: configurable["__pregel_task_id"],
+      },
+      __pregel_scratchpad: padOf(configurable["__pregel_scratchpad"], mayTakeAnswer),
+      ...(isResumed && { __pregel_resuming: true }),
+    };
+    const writer = (chunk: unknown): void => this.#writer?.(chunk);
+    const config = { ...runtime.config, writer };
+    try {
+      if (isResumed) {
+        const given = await startedWith(this.assignment.given, runtime, ns);
+        this.assignment = { ...this.assignment, given };
+      }
+      const within = { ...runtime, configurable: own, writer, signal, config };
+      return await carryOut(this.assignment, { runtime: within, budget: undefined });
+    } catch (error) {
+      return isGraphInterrupt(error) ? { asks: error.interrupts } : { stopped: error };
+    }
+  }
+}
+
+/** What LangGraph keeps for a task, for a run within it that is the only one: it counts them, and names them by that. */
+function padOf(pad: unknown, mayTakeAnswer: boolean): object | undefined {
+  if (typeof pad !== "object" || pad === null) return undefined;
+  return Object.assign(Object.create(pad) as object, {
+    subgraphCounter: 0,
+    ...(!mayTakeAnswer && { nullResume: undefined, consumeNullResume: () => undefined }),
+  });
+}

@@ -1,0 +1,22 @@
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import type { ToolRuntime } from "../../middleware/loose-tool.ts";
+import type { Given } from "../exchange.ts";
+
+/** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */
+export async function startedWith(
+  given: Given,
+  { configurable = {} }: ToolRuntime,
+  ns: string,
+): Promise<Given> {
+  const saver = configurable["__pregel_checkpointer"] as BaseCheckpointSaver | undefined;
+  if (typeof saver !== "object") return given;
+  const place = { configurable: { thread_id: configurable["thread_id"], checkpoint_ns: ns } };
+  let oldest: Partial<Given> = {};
+  for await (const { checkpoint } of saver.list(place)) {
+    if ("messages" in checkpoint.channel_values) oldest = checkpoint.channel_values;
+  }
+  const fields = Object.keys(given).flatMap((field) =>
+    oldest[field] === undefined || field === "messages" ? [] : [[field, oldest[field]] as const],
+  );
+  return { ...given, ...Object.fromEntries(fields) };
+}

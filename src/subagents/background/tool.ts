@@ -1,0 +1,76 @@
+import { ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { Command } from "@langchain/langgraph";
+import { z } from "zod";
+import { callId, checkedTool, failure, type ToolRuntime } from "../../middleware/loose-tool.ts";
+import { shortened } from "../../middleware/shortened.ts";
+import { BACKGROUND_DESCRIPTION, BACKGROUND_TEXTS } from "./background.prompt.ts";
+import type { Crew, Ended } from "./crew.ts";
+import type { BackgroundJob } from "./job.ts";
+
+export const BACKGROUND = "background";
+
+/** The tool to look at jobs in the background, to wait for them, and to cancel them. */
+export function backgroundTool(crew: Crew): DynamicStructuredTool {
+  const schema = z.object({ action: z.enum(["look", "wait", "cancel"]), id: z.coerce.string().optional() });
+  const text = { name: BACKGROUND, description: BACKGROUND_DESCRIPTION, schema };
+  return checkedTool(text, async ({ action, id }, runtime) => {
+    const call = callId(runtime);
+    const jobs = crew.muster(runtime, { isAsking: action === "wait" });
+    if (jobs.size === 0) return answer(call, BACKGROUND_TEXTS.none);
+    const chosen = new Map([...jobs].filter(([known]) => id === undefined || known === id));
+    if (chosen.size === 0) {
+      const ids = [...jobs.keys()].join(", ");
+      return failure(BACKGROUND, call, `there is no background task "${id}"; there are ${ids}.`);
+    }
+    if (action === "look") return answer(call, [...chosen].map(([one, job]) => looked(one, job)).join("\n"));
+    return handedOver(call, await endedBy(action, chosen, { crew, runtime, call }));
+  });
+}
+
+async function endedBy(
+  action: "wait" | "cancel",
+  jobs: Map<string, BackgroundJob>,
+  { crew, runtime, call }: { crew: Crew; runtime: ToolRuntime; call: string },
+): Promise<Ended[]> {
+  if (action === "wait") {
+    await crew.settle(jobs.values());
+    return crew.collect(jobs, runtime, call);
+  }
+  const ended: Ended[] = [];
+  for (const [id, job] of jobs) ended.push(await crew.cancel(id, job, runtime, call));
+  return ended;
+}
+
+/** What somebody who looks sees of a job. */
+function looked(id: string, background: BackgroundJob): string {
+  const { assignment, settled, startedAt } = background;
+  const { subagent, job } = assignment;
+  const { spent, text } = background.soFar();
+  const standing = !settled ? "at work" : "asks" in settled ? "waits for a person" : "has ended";
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  const about = shortened(job.description);
+  const said = spent.modelCalls > 0 ? ` Last: ${shortened(text, 200)}` : "";
+  return `${id} ${subagent.name} (${about}): ${standing}, ${seconds} s, ${spent.modelCalls} model calls.${said}`;
+}
+
+function answer(call: string, content: string): ToolMessage {
+  return new ToolMessage({ content, name: BACKGROUND, tool_call_id: call });
+}
+
+/** The reports as one result, with the changes of each for the reducers. */
+function handedOver(call: string, ended: readonly Ended[]): ToolMessage | Command {
+  const text = ended.map(reportText).join("\n\n") || BACKGROUND_TEXTS.told;
+  return new Command({ update: [["messages", [answer(call, text)]], ...updatesOf(ended)] });
+}
+
+export function reportText({ id, name, text }: Ended): string {
+  const values: Record<string, string> = { id, name, report: text };
+  return BACKGROUND_TEXTS.ended.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key]!);
+}
+
+/** The writes to the state for jobs that have ended; the thread need not know them any more. */
+export function updatesOf(ended: readonly Ended[]): [string, unknown][] {
+  const gone = Object.fromEntries(ended.map(({ id }) => [id, null]));
+  return [...ended.flatMap(({ update }) => Object.entries(update)), ["_background", { jobs: gone }]];
+}

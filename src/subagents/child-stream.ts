@@ -1,0 +1,42 @@
+/** A chunk of a graph's stream as LangGraph hands it on: where it comes from, its mode, and what it says. */
+type Chunk = [namespace: string[], mode: string, payload: unknown];
+
+/** What LangGraph asks of the stream that a nested run writes to. */
+export interface ChunkStream {
+  modes: Set<string>;
+  push(chunk: Chunk): void;
+}
+
+/** The key of a task's configurable under which a nested run finds the stream of its caller. */
+export const STREAM_KEY = "__pregel_stream";
+
+/** Passes on what a sub-agent streams, and keeps its newest state: all that there is of one that is stopped half way. */
+export class ChildStream implements ChunkStream {
+  readonly modes: Set<string>;
+  latest: object | undefined;
+  #depth = Infinity;
+  #caller: ChunkStream | undefined;
+
+  constructor(caller: unknown) {
+    this.#caller = caller as ChunkStream | undefined;
+    this.modes = new Set([...(this.#caller?.modes ?? []), VALUES]);
+  }
+
+  /** From now on the caller is another invocation, which goes on where the last one stopped. */
+  turnTo(caller: unknown): void {
+    this.#caller = caller as ChunkStream | undefined;
+    for (const mode of this.#caller?.modes ?? []) this.modes.add(mode);
+  }
+
+  push(chunk: Chunk): void {
+    const [namespace, mode, payload] = chunk;
+    // Its own sub-agents are further down.
+    if (mode === VALUES && namespace.length <= this.#depth) {
+      this.#depth = namespace.length;
+      this.latest = payload as object;
+    }
+    if (mode !== VALUES || this.#caller?.modes.has(VALUES)) this.#caller?.push(chunk);
+  }
+}
+
+const VALUES = "values";

@@ -1,0 +1,77 @@
+import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
+import { STEP_LIMIT } from "../middleware/budget/options.ts";
+import type { ToolRuntime } from "../middleware/loose-tool.ts";
+import { OWNER_KEY } from "../middleware/plan/events.ts";
+import { StepControl } from "../middleware/step-control.ts";
+import { ChildStream, STREAM_KEY } from "./child-stream.ts";
+import type { Given } from "./exchange.ts";
+import { readReport, type Report } from "./report.ts";
+import type { CompiledSubagent } from "./spec.ts";
+
+/** Whose run it is, and in which other run it takes place. */
+export interface ChildPlace {
+  runtime: ToolRuntime;
+  owner: string;
+  budget: Budget | undefined;
+}
+
+/** Runs a sub-agent. What it has found when its time is up is its report. */
+export async function runChild(
+  { runnable, timeLimit }: CompiledSubagent,
+  given: Given,
+  place: ChildPlace,
+): Promise<Report> {
+  const { runtime } = place;
+  const config = { ...runtime.config, ...childConfig(place) };
+  if (timeLimit === undefined)
+    return readReport(await runnable.invoke(given as never, config as never), given);
+
+  const stream = new ChildStream(runtime.configurable?.[STREAM_KEY]);
+  const time = new AbortController();
+  const timer = setTimeout(() => time.abort(), timeLimit);
+  const signal = AbortSignal.any([time.signal, ...(runtime.signal ? [runtime.signal] : [])]);
+  const configurable = { ...config.configurable, [STREAM_KEY]: stream };
+  try {
+    const run = runnable.invoke(given as never, { ...config, configurable, signal } as never);
+    return readReport(await Promise.race([run, aborted(signal)]), given);
+  } catch (error) {
+    if (!time.signal.aborted || runtime.signal?.aborted) throw error;
+    return readReport(stream.latest ?? {}, given, `its time limit of ${seconds(timeLimit)} s was reached`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Fails when a signal is aborted: not everything that a sub-agent calls listens to it. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toLocaleString("en");
+}
+
+/**
+ * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
+ * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
+ * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
+ */
+function childConfig({ runtime, owner, budget }: ChildPlace) {
+  const { configurable, config, signal } = runtime;
+  // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
+  const { checkpoint_id: _, ...rest } = configurable ?? {};
+  return {
+    configurable: {
+      ...rest,
+      ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
+      [OWNER_KEY]: owner,
+      __pregel_abort_signals: undefined,
+    },
+    metadata: { ...config?.metadata, [OWNER_KEY]: owner },
+    recursionLimit: STEP_LIMIT,
+    ...StepControl.forChild(config?.control),
+    ...(signal && { signal: AbortSignal.any([signal]) }),
+  };
+}

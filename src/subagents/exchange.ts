@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from "node:util";
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { diffFiles } from "../files/index.ts";
+import type { CompiledSubagent } from "./spec.ts";
+
+/** A job as the model hands it out. */
+export interface Job {
+  description: string;
+  subagent_type: string;
+  todo_id?: string | undefined;
+}
+
+/** What a sub-agent starts with: part of the state that it is run on. */
+export interface Given {
+  messages: BaseMessage[];
+  files?: Record<string, string>;
+  [field: string]: unknown;
+}
+
+type Caller = { messages?: BaseMessage[]; files?: Record<string, string> } & Record<string, unknown>;
+
+/** Makes what a sub-agent starts with, of the state of its caller. `call`: the tool call that started it. */
+export function givenTo(
+  { fork = false, stateFields = [] }: CompiledSubagent,
+  { description }: Job,
+  { state, call }: { state: unknown; call: string },
+): Given {
+  const caller = (state ?? {}) as Caller;
+  const { files } = caller;
+  const shared = stateFields.flatMap((field) =>
+    caller[field] === undefined ? [] : [[field, caller[field]] as const],
+  );
+  return {
+    ...Object.fromEntries(shared),
+    messages: [...(fork ? historyBefore(call, caller.messages ?? []) : []), new HumanMessage(description)],
+    ...(files && { files }),
+  };
+}
+
+/** The conversation up to the turn that made a call, which has no result yet. */
+function historyBefore(call: string, messages: readonly BaseMessage[]): readonly BaseMessage[] {
+  const turn = messages.findLastIndex(
+    (message) => AIMessage.isInstance(message) && message.tool_calls?.some(({ id }) => id === call),
+  );
+  return turn < 0 ? messages : messages.slice(0, turn);
+}
+
+/** The update of the caller's state with what a sub-agent has made of what it was given. */
+export function broughtBack(
+  { ownsFiles = false, stateFields = [] }: CompiledSubagent,
+  given: Given,
+  after: Partial<Given>,
+): Record<string, unknown> {
+  const shared = stateFields.flatMap((field) => {
+    const change = changeOf(given[field], after[field]);
+    return change === undefined ? [] : [[field, change] as const];
+  });
+  const { files: before = {} } = given;
+  return {
+    ...Object.fromEntries(shared),
+    // An agent of ours returns all its files, so what is missing was deleted; another's files are additions.
+    ...(after.files && { files: diffFiles(before, ownsFiles ? after.files : { ...before, ...after.files }) }),
+  };
+}
+
+/** What is new in a value: the end of a list, the entries of a record, else all of it. */
+function changeOf(before: unknown, after: unknown): unknown {
+  if (after === undefined || isDeepStrictEqual(before, after)) return undefined;
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const isLonger = isDeepStrictEqual(after.slice(0, before.length), before);
+    return isLonger ? after.slice(before.length) : after;
+  }
+  if (!isPlain(before) || !isPlain(after)) return after;
+  return Object.fromEntries(
+    Object.entries(after).filter(([key, value]) => !isDeepStrictEqual(before[key], value)),
+  );
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}

@@ -1,0 +1,2 @@
+export type { SearchOptions, WebOptions } from "./options.ts";
+export { webTools } from "./tools.ts";

@@ -1,0 +1,143 @@
+import { missingKey } from "./check-options.ts";
+import type { SearchOptions, WebOptions } from "./options.ts";
+
+const TIME_MS = 20_000;
+const LARGEST_ANSWER = 2_000_000;
+const COUNT = 8;
+
+export interface Found {
+  title: string;
+  url: string;
+  text: string;
+}
+
+type Environment = NonNullable<WebOptions["env"]>;
+
+/** How a service is asked, and where in its answer the results are. */
+interface Service {
+  variables: readonly string[];
+  baseUrl: string;
+  request: (query: string, key: string) => { path: string; headers: Record<string, string>; body?: object };
+  results: (answer: never) => unknown;
+  read: (result: never) => { title?: unknown; url?: unknown; text?: unknown };
+}
+
+const SERVICES: Record<SearchOptions["provider"], Service> = {
+  tavily: {
+    variables: ["TAVILY_API_KEY"],
+    baseUrl: "https://api.tavily.com",
+    request: (query, key) => ({
+      path: "/search",
+      headers: { authorization: `Bearer ${key}` },
+      body: { query, max_results: COUNT },
+    }),
+    results: ({ results }: { results?: unknown }) => results,
+    read: ({ title, url, content }: Record<string, unknown>) => ({ title, url, text: content }),
+  },
+  exa: {
+    variables: ["EXA_API_KEY"],
+    baseUrl: "https://api.exa.ai",
+    request: (query, key) => ({
+      path: "/search",
+      headers: { "x-api-key": key },
+      body: { query, numResults: COUNT, contents: { text: { maxCharacters: 500 } } },
+    }),
+    results: ({ results }: { results?: unknown }) => results,
+    read: ({ title, url, text }: Record<string, unknown>) => ({ title, url, text }),
+  },
+  brave: {
+    variables: ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"],
+    baseUrl: "https://api.search.brave.com",
+    request: (query, key) => ({
+      path: `/res/v1/web/search?${new URLSearchParams({ q: query, count: String(COUNT) }).toString()}`,
+      headers: { "x-subscription-token": key },
+    }),
+    results: ({ web }: { web?: { results?: unknown } }) => web?.results,
+    read: ({ title, url, description }: Record<string, unknown>) => ({ title, url, text: description }),
+  },
+};
+
+/** A search service that is ready to be asked. */
+export interface Search {
+  provider: string;
+  /** Throws the reason of the signal alone. */
+  find: (query: string, signal?: AbortSignal) => Promise<{ results: Found[] } | { problem: string }>;
+}
+
+/** The service that the options name, or the first that has a key. Throws `missing-setting`. */
+export function searchOf(options: WebOptions["search"], env: Environment): Search | undefined {
+  if (options === false) return undefined;
+  const keyOf = ({ variables }: Service): string | undefined =>
+    variables.map((name) => env[name]).find(Boolean);
+  if (options) {
+    const service = SERVICES[options.provider];
+    const key = options.apiKey ?? keyOf(service) ?? missingKey(options.provider, service.variables[0]!);
+    return ready(options.provider, { ...service, baseUrl: options.baseUrl ?? service.baseUrl }, key);
+  }
+  for (const [provider, service] of Object.entries(SERVICES)) {
+    const key = keyOf(service);
+    if (key !== undefined) return ready(provider, service, key);
+  }
+  return undefined;
+}
+
+function ready(provider: string, service: Service, key: string): Search {
+  const find = async (query: string, signal?: AbortSignal): Promise<Found[]> => {
+    const { path, headers, body } = service.request(query, key);
+    const limit = AbortSignal.timeout(TIME_MS);
+    const response = await fetch(service.baseUrl.replace(/\/$/, "") + path, {
+      headers: {
+        accept: "application/json",
+        ...headers,
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { method: "POST", body: JSON.stringify(body) }),
+      redirect: "error",
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    });
+    const text = await limited(response);
+    if (!response.ok) throw new Error(problemOf(response.status, text));
+    const results = service.results(JSON.parse(text) as never);
+    return (Array.isArray(results) ? results : []).map((result) => found(service.read(result as never)));
+  };
+  return {
+    provider,
+    find: async (query, signal) => {
+      try {
+        return { results: await find(query, signal) };
+      } catch (error) {
+        signal?.throwIfAborted();
+        const { name, message } = error as Error;
+        const what = name === "TimeoutError" ? `no answer within ${TIME_MS / 1000} s` : message;
+        // Without its cause, which may have the key in it.
+        return { problem: `${provider}: ${what}`.replaceAll(key, "[hidden]") };
+      }
+    },
+  };
+}
+
+function problemOf(status: number, text: string): string {
+  if (status === 401 || status === 403) return "the key was refused; the user has to set another";
+  if (status === 429) return "too many searches for now; wait, or go on without";
+  return `status ${status}, ${text.slice(0, 200)}`;
+}
+
+async function limited(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece as Uint8Array);
+    length += (piece as Uint8Array).length;
+    if (length > LARGEST_ANSWER) throw new Error("the answer is too long");
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function found({ title, url, text }: ReturnType<Service["read"]>): Found {
+  const plain = (value: unknown): string =>
+    (typeof value === "string" ? value : "")
+      .replaceAll(/<\/?strong>/g, "")
+      .replaceAll(/\s+/g, " ")
+      .trim();
+  return { title: plain(title).slice(0, 200), url: plain(url), text: plain(text).slice(0, 500) };
+}

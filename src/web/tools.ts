@@ -1,0 +1,79 @@
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { z } from "zod";
+import { checkOptions } from "../middleware/check-options.ts";
+import { callId, checkedTool, failure } from "../middleware/loose-tool.ts";
+import { fromOutside } from "../middleware/outside.ts";
+import { WEB_OPTIONS } from "./check-options.ts";
+import { decode } from "./decode.ts";
+import { fetchPage, LARGEST_PAGE, PageError, type Page } from "./fetch-page.ts";
+import { toMarkdown } from "./markdown.ts";
+import type { WebOptions } from "./options.ts";
+import { Places } from "./places.ts";
+import { searchOf, type Search } from "./search.ts";
+import { WEB_FETCH_DESCRIPTION, WEB_SEARCH_DESCRIPTION } from "./web.prompt.ts";
+
+export const WEB_TOOLS = ["web_fetch", "web_search"];
+
+/**
+ * Tools to read pages of the web and to search it, for any agent. What they bring is marked as data. Throws
+ * `invalid-options`, and `missing-setting` for a search service without a key.
+ */
+export function webTools(options: WebOptions = {}): DynamicStructuredTool[] {
+  checkOptions(options, { name: "webTools", schema: WEB_OPTIONS });
+  const places = new Places(options);
+  const search = searchOf(options.search, options.env ?? process.env);
+  const tools = [
+    ...(options.fetch === false ? [] : [fetchTool(places)]),
+    ...(search ? [searchTool(search, places)] : []),
+  ];
+  // Nothing is changed by them: who minds repetitions need not mind these.
+  for (const tool of tools) tool.metadata = { annotations: { readOnlyHint: true, openWorldHint: true } };
+  return tools;
+}
+
+/** The tools of an option `web`. */
+export function webToolsOf(web: boolean | WebOptions | undefined): DynamicStructuredTool[] {
+  return web ? webTools(web === true ? {} : web) : [];
+}
+
+function fetchTool(places: Places): DynamicStructuredTool {
+  const name = "web_fetch";
+  const schema = z.object({ url: z.string() });
+  return checkedTool({ name, description: WEB_FETCH_DESCRIPTION, schema }, async ({ url }, runtime) => {
+    try {
+      const page = await fetchPage(url, { places, signal: runtime.signal });
+      const text = fromOutside(await readable(page), page.url.href);
+      return page.status < 400
+        ? text
+        : failure(name, callId(runtime), `The page has status ${page.status}.\n${text}`);
+    } catch (error) {
+      if (error instanceof PageError) return failure(name, callId(runtime), error.message);
+      throw error;
+    }
+  });
+}
+
+async function readable({ body, type, url, isCut }: Page): Promise<string> {
+  const text = decode(body, type);
+  const isPage =
+    type.includes("html") || (!type.startsWith("text/markdown") && /^\s*<(?:!doctype html|html)/i.test(text));
+  const { title, text: shown } = isPage ? await toMarkdown(text, url) : { title: "", text };
+  const cut = isCut ? `[The page is longer than ${LARGEST_PAGE / 1_000_000} MB; the rest was left out.]` : "";
+  return [title, shown || "[The page has no text.]", cut].filter(Boolean).join("\n\n");
+}
+
+function searchTool({ provider, find }: Search, places: Places): DynamicStructuredTool {
+  const name = "web_search";
+  const schema = z.object({ query: z.string().min(1) });
+  return checkedTool({ name, description: WEB_SEARCH_DESCRIPTION, schema }, async ({ query }, runtime) => {
+    const found = await find(query, runtime.signal);
+    if ("problem" in found) return failure(name, callId(runtime), found.problem);
+    const lines = found.results
+      // What may not be read need not be known.
+      .filter(({ url }) => URL.canParse(url) && places.problem(new URL(url)) === undefined)
+      .map(({ title, url, text }, at) => `${at + 1}. ${title}\n   ${url}\n   ${text}`);
+    return lines.length === 0
+      ? "Nothing was found."
+      : fromOutside(lines.join("\n"), `web_search, ${provider}`);
+  });
+}
