@@ -121,7 +121,7 @@ describe("a project that nobody has said yes to", () => {
   });
 
   it("is trusted only where there is one", async () => {
-    const { code, err } = await holdfast(["run", "--trust-project", "Go"]);
+    const { code, err } = await holdfast(["run", "--no-dir", "--trust-project", "Go"]);
     expect(code).toBe(2);
     expect(err).toContain("--trust-project is about a directory: add --dir");
   });

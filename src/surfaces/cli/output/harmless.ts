@@ -65,9 +65,9 @@ export function fit(line: Harmless, columns: number): Harmless {
   return `${sliceAnsi(line, 0, Math.max(0, width - 1))}…` as Harmless;
 }
 
-/** The rows that a text takes, broken at words where it can be. */
-export function wrapped(text: Harmless, columns: number): Harmless[] {
-  return wrapAnsi(text, columns, { hard: true, trim: false }).split("\n") as Harmless[];
+/** The rows that a text takes, broken at words where it can be. In prose the space of a break is left out. */
+export function wrapped(text: Harmless, columns: number, isProse = false): Harmless[] {
+  return wrapAnsi(text, columns, { hard: true, trim: isProse }).split("\n") as Harmless[];
 }
 
 /** A cell of a table, filled with spaces to its width. */
@@ -78,30 +78,4 @@ export function padded(cell: Harmless, width: number): Harmless {
 /** A part of a text that was made harmless: `from` and `to` are no places within a colour. */
 export function part(text: Harmless, from: number, to?: number): Harmless {
   return text.slice(from, to) as Harmless;
-}
-
-// oxlint-disable-next-line no-control-regex -- our own colours are control characters
-const COLOUR = /\u001B\[(\d+)m/y;
-const ENDS_OF_COLOURS = new Set(["0", "22", "23", "24", "27", "29", "39", "49"]);
-
-/** How much of a drawn line is the same in the next one, up to a place where no colour is on, and its width. */
-export function unchangedFront(was: Harmless, line: Harmless): { length: number; column: number } {
-  let [length, open] = [0, 0];
-  for (let at = 0; at < was.length && was[at] === line[at];) {
-    COLOUR.lastIndex = at;
-    const [code, number = ""] = COLOUR.exec(was) ?? [];
-    if (code === undefined) at++;
-    else if (!line.startsWith(code, at)) break;
-    else {
-      at += code.length;
-      open += ENDS_OF_COLOURS.has(number) ? -1 : 1;
-    }
-    // Not in the middle of a character that is made of several.
-    if (open === 0 && was.charCodeAt(at - 1) < 128 && isPlain(was, at) && isPlain(line, at)) length = at;
-  }
-  return { length, column: stringWidth(was.slice(0, length)) };
-}
-
-function isPlain(text: string, at: number): boolean {
-  return at >= text.length || text.charCodeAt(at) < 128;
 }

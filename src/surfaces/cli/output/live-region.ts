@@ -1,5 +1,6 @@
 import stringWidth from "string-width";
-import { joined, part, shown, unchangedFront, type Harmless } from "./harmless.ts";
+import { changeOf } from "./changed-cells.ts";
+import { joined, shown, type Harmless } from "./harmless.ts";
 import type { Screen } from "./output.ts";
 
 const ESC = shown`\u001B[`;
@@ -7,8 +8,12 @@ const HIDE_CURSOR = shown`${ESC}?25l`;
 const SHOW_CURSOR = shown`${ESC}?25h`;
 /** Terminals that know these show everything between them at once; the others ignore them. */
 const [BEGIN, END] = [shown`${ESC}?2026h`, shown`${ESC}?2026l`];
+/** What is shorter is read, and so shown, at once anyhow. */
+const AT_ONCE = 256;
 /** Between these a line that is too long is cut and not broken. */
 const [NO_WRAP, WRAP] = [shown`${ESC}?7l`, shown`${ESC}?7h`];
+
+const FEEDS = [shown``, shown`\n`, shown`\n\n`, shown`\n\n\n`];
 
 /** A place in the region. */
 export interface Place {
@@ -18,7 +23,7 @@ export interface Place {
 
 /**
  * Lines at the bottom of a terminal that are drawn again and again, below text that scrolls. Only what has changed is
- * written: text is pushed in above the region, and of the region the lines that are different from their change on.
+ * written: text is pushed in above the region, and of the region the cells that are different.
  */
 export class LiveRegion {
   readonly #screen: Screen;
@@ -43,7 +48,8 @@ export class LiveRegion {
     const seen = isShown === this.#isShown ? shown`` : isShown ? SHOW_CURSOR : HIDE_CURSOR;
     // Where nobody types into the region, a terminal may have shown what was typed all the same: `^C`.
     const at = cursor ? this.#moved(place) : shown`${this.#moved(place)}${body ? shown`${ESC}J` : shown``}`;
-    if (body || seen || at) this.#screen.write(shown`${BEGIN}${body}${at}${seen}${END}`);
+    const [begin, end] = body.length > AT_ONCE ? [BEGIN, END] : [shown``, shown``];
+    if (body || seen || at) this.#screen.write(shown`${begin}${body}${at}${seen}${end}`);
     this.#isShown = isShown;
     this.#lines = next;
     this.#columns = this.#width;
@@ -63,7 +69,7 @@ export class LiveRegion {
     const height = this.#screen.rows || 24;
     return (
       this.#columns === this.#width &&
-      Math.max(this.#lines.length, next.length) + scrolled.length < height &&
+      Math.max(this.#lines.length, scrolled.length + next.length) < height &&
       scrolled.every((line) => stringWidth(line) < this.#columns)
     );
   }
@@ -72,19 +78,18 @@ export class LiveRegion {
   #pushed(scrolled: readonly Harmless[], next: readonly Harmless[]): Harmless {
     const wanted = [...scrolled, ...next];
     const parts: Harmless[] = [];
-    const rows = this.#moveRows(wanted, parts);
+    const drawn = this.#moveRows(wanted, parts);
     for (const [row, line] of wanted.entries()) {
-      const was = rows[row]!;
+      const was = drawn[row]!;
       if (was === line) continue;
-      const { length, column } = unchangedFront(was, line);
-      // What only became longer has nothing behind it to take away.
-      const clear = length === was.length ? shown`` : shown`${ESC}K`;
-      parts.push(this.#moved({ row, column }), NO_WRAP, part(line, length), clear, WRAP);
-      this.#cursor = { row, column: stringWidth(line) };
+      const { column, text, end, clears } = changeOf(was, line);
+      if (!text && !clears) continue;
+      parts.push(this.#moved({ row, column }), text, clears ? shown`${ESC}K` : shown``);
+      this.#cursor = { row, column: end };
     }
     // What has scrolled is not ours any more.
     this.#cursor = { ...this.#cursor, row: this.#cursor.row - scrolled.length };
-    return joined(parts, "");
+    return parts.length === 0 ? shown`` : shown`${NO_WRAP}${joined(parts, "")}${WRAP}`;
   }
 
   /** Makes room, or takes it away, where the rows begin to differ. Gives back what is drawn then. */
@@ -92,7 +97,9 @@ export class LiveRegion {
     const drawn = this.#lines;
     const more = wanted.length - drawn.length;
     if (more === 0) return drawn;
-    const same = drawn.findIndex((line, at) => line === "" || !wanted[at]?.startsWith(line));
+    const same = drawn.findIndex(
+      (line, at) => line !== wanted[at] && (!line || !wanted[at]?.startsWith(line)),
+    );
     const at = same < 0 ? drawn.length : Math.min(same, wanted.length);
     if (more < 0) {
       parts.push(this.#moved({ row: at, column: 0 }), shown`${ESC}${-more}M`);
@@ -135,6 +142,9 @@ export class LiveRegion {
     const from = this.#cursor;
     this.#cursor = { row, column };
     const by = row - from.row;
+    // A line feed is the shortest way down, and goes to the first column where the terminal is set so.
+    if (by > 0 && by < 4)
+      return shown`\r${FEEDS[by]!}${column === 0 ? shown`` : shown`${ESC}${column + 1}G`}`;
     const vertical = by === 0 ? shown`` : by < 0 ? shown`${ESC}${-by}A` : shown`${ESC}${by}B`;
     if (column === 0) return shown`${vertical}\r`;
     return column === from.column ? vertical : shown`${vertical}${ESC}${column + 1}G`;

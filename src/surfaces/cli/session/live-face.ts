@@ -15,7 +15,8 @@ import { promptLines } from "./prompt-lines.ts";
 
 /** What an agent says is drawn so often; what is typed, at once. */
 const FRAME_MS = 33;
-const TICK_MS = 100;
+/** Times and what turns go on so often: each time some rows are drawn for it. */
+const TICK_MS = 250;
 const MOST_QUEUED = 3;
 
 export interface LiveFaceOptions extends FaceOptions {
@@ -39,6 +40,7 @@ export class LiveFace implements Face {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Immediate | undefined;
   #ticks: NodeJS.Timeout | undefined;
+  #now = Date.now();
   #isLent = true;
   readonly #onResize = (): void => this.#drawSoon();
 
@@ -83,7 +85,7 @@ export class LiveFace implements Face {
     this.#status = status;
     this.#prompt.isBusy = status.isBusy;
     clearInterval(this.#ticks);
-    this.#ticks = status.isBusy ? setInterval(() => this.#draw(), TICK_MS) : undefined;
+    this.#ticks = status.isBusy ? setInterval(() => this.#tick(), TICK_MS) : undefined;
     this.#drawSoon();
   }
 
@@ -140,6 +142,11 @@ export class LiveFace implements Face {
     setTimeout(() => this.#take(), TICK_MS);
   }
 
+  #tick(): void {
+    this.#now = Date.now();
+    this.#draw();
+  }
+
   #drawSoon(): void {
     this.#soon ??= setImmediate(() => this.#draw());
   }
@@ -174,7 +181,7 @@ export class LiveFace implements Face {
     let room = Math.max(0, height - prompt.lines.length - below.length - above.length - 1);
     const isPlanned = this.#status.isBusy && this.#view !== EMPTY_VIEW && room > 0;
     const rows = Math.max(1, Math.min(Math.ceil(height * 0.5), room));
-    const plan = isPlanned ? frame(this.#view, { columns, rows, now: Date.now(), paint, prices }) : [];
+    const plan = isPlanned ? frame(this.#view, { columns, rows, now: this.#now, paint, prices }) : [];
     room -= plan.length;
     const tail = room > 0 ? this.#answer.tail(columns).slice(-room) : [];
     const upper = [...tail, shown``, ...plan, ...above];

@@ -42,8 +42,8 @@ describe("Markdown on a terminal", () => {
       [
         "The title",
         "",
-        "A paragraph with bold, soft, code and a ",
-        "link (https://example.com/a) that is ",
+        "A paragraph with bold, soft, code and a",
+        "link (https://example.com/a) that is",
         "long enough to be broken.",
         "",
         "1. first",

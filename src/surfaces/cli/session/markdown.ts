@@ -40,7 +40,7 @@ export function blockRows(block: Token, options: MarkdownOptions): Harmless[] {
     case "heading": {
       const { depth, text } = block as Tokens.Heading;
       const style = depth < 3 ? (["bold", "underline"] as const) : ("bold" as const);
-      return wrapped(inlineText(text, paint), columns).map((row) => paint([style].flat(), row));
+      return wrapped(inlineText(text, paint), columns, true).map((row) => paint([style].flat(), row));
     }
     case "code":
       return codeRows((block as Tokens.Code).text, options);
@@ -65,7 +65,7 @@ export function paragraphRows(text: string, { paint, columns }: MarkdownOptions)
   return text
     .trimEnd()
     .split("\n")
-    .flatMap((line) => wrapped(inlineText(line.trim(), paint), columns));
+    .flatMap((line) => wrapped(inlineText(line.trim(), paint), columns, true));
 }
 
 export function codeRows(text: string, { paint, columns }: MarkdownOptions): Harmless[] {
@@ -102,7 +102,7 @@ function tableRows({ header, rows }: Tokens.Table, { paint, columns }: MarkdownO
     return body.flatMap((row, index) => [
       ...(index > 0 ? [shown``] : []),
       ...row.flatMap((value, at) =>
-        wrapped(shown`${paint("bold", names[at] ?? shown``)}: ${value}`, columns),
+        wrapped(shown`${paint("bold", names[at] ?? shown``)}: ${value}`, columns, true),
       ),
     ]);
   }

@@ -16,6 +16,7 @@ const [ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
 ];
 const IDLE = /^> what shall be done/m;
 const LOOK = callTool("ls", { path: "/" });
+const READ = callTool("read_file", { file_path: "/a.txt" });
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 
 let home: string;
@@ -186,7 +187,7 @@ describe("consent in a session", () => {
   it("shows a write as a diff, and lets it through once", async () => {
     writeFileSync(join(home, "a.txt"), "one\ntwo\n");
     const edit = callTool("edit_file", { file_path: "/a.txt", old_string: "two", new_string: "three" });
-    const stage = await open([edit, "Changed."]);
+    const stage = await open([READ, edit, "Changed."]);
     stage.type(`go${ENTER}`);
     await stage.see(/❯ 1\. yes/);
     expect(stage.all()).toContain("edit a.txt +1 −1\n one\n-two\n+three\n");
@@ -289,7 +290,7 @@ describe("commands of a session", () => {
 
   it("/undo takes back the last message: files, conversation and prompt", async () => {
     writeFileSync(join(home, "a.txt"), "before\n");
-    const steps = ["One.", [write("/a.txt", "after\n"), write("/new.txt", "x")], "Two.", "Three."];
+    const steps = ["One.", READ, [write("/a.txt", "after\n"), write("/new.txt", "x")], "Two.", "Three."];
     const stage = await open(steps, { settings: { mode: "edits" } });
     stage.type(`first${ENTER}`);
     await stage.see(/One\./);
@@ -302,7 +303,7 @@ describe("commands of a session", () => {
     expect(() => readFileSync(join(home, "new.txt"))).toThrow("ENOENT");
     stage.type(` but better${ENTER}`);
     await stage.see(/Three\./);
-    expect(stage.asked(3)).toEqual(["human: first", "ai: One.", "human: second but better"]);
+    expect(stage.asked(4)).toEqual(["human: first", "ai: One.", "human: second but better"]);
   });
 
   it("/undo leaves alone what somebody changed after the agent", async () => {
