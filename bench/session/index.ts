@@ -43,6 +43,7 @@ async function streamed(tokens: number) {
   const screen = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true, convertEol: true });
   let [frames, bytes, whole] = [0, 0, 0];
   let written = Promise.resolve();
+  let onFrame = (): void => {};
   const drawn = async (before: Promise<void>, text: string): Promise<void> => {
     await before;
     await new Promise<void>((resolve) => screen.write(text, resolve));
@@ -50,6 +51,7 @@ async function streamed(tokens: number) {
   };
   const write = (text: string): void => {
     frames += 1;
+    onFrame();
     bytes += Buffer.byteLength(text);
     written = drawn(written, text);
   };
@@ -86,10 +88,12 @@ async function streamed(tokens: number) {
   events.emit({ type: "model-start", owner: MAIN });
   const say = async (from: number, to: number): Promise<void> => {
     for (let at = from; at < to; at += TOKENS_A_FRAME) {
-      const before = frames;
+      const drawing = new Promise<void>((resolve) => {
+        onFrame = resolve;
+      });
       for (let one = at; one < at + TOKENS_A_FRAME; one++)
         events.emit({ type: "text", owner: MAIN, text: wordAt(one) });
-      while (frames === before) await new Promise((resolve) => setTimeout(resolve, 5));
+      await drawing;
     }
   };
   // Until the screen is full.

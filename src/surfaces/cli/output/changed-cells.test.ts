@@ -1,5 +1,5 @@
 import xterm from "@xterm/headless";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { changeOf } from "./changed-cells.ts";
 import { coloured, harmless, joined, shown, type Harmless, type Style } from "./harmless.ts";

@@ -34,7 +34,7 @@ export function changeOf(was: Harmless, line: Harmless): Change {
   // Terminals do not agree on the width of what is made of several characters, and so not on what is behind it.
   if (oldWidth === newWidth && ![...before, ...after].some(isOdd)) {
     const by = before.length - after.length;
-    while (to > from && to + by > from && isSame(before[to + by - 1], after[to - 1]!)) to--;
+    while (to > from && to + by > from && isSame(before[to + by - 1], after[to - 1])) to--;
   }
   const column = widthOf(after.slice(0, from));
   const changed = after.slice(from, to);

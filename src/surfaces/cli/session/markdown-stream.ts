@@ -103,7 +103,8 @@ export class MarkdownStream {
     // Where it may be closed, it is whole when something follows it.
     if (/^ {0,3}(?:```|~~~)/m.test(text)) return undefined;
     this.#fence = fence;
-    return { block: { type: "code", raw: text, text }, length };
+    const lang = fence.replace(/^ *[`~]+/, "").trim();
+    return { block: { type: "code", raw: text, text, lang }, length };
   }
 
   #wholeRows(raw: string, options: MarkdownOptions): Cut | undefined {

@@ -11,6 +11,7 @@ import {
   type Harmless,
 } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
+import { highlighted } from "./highlight.ts";
 
 export interface MarkdownOptions {
   columns: number;
@@ -43,7 +44,7 @@ export function blockRows(block: Token, options: MarkdownOptions): Harmless[] {
       return wrapped(inlineText(text, paint), columns, true).map((row) => paint([style].flat(), row));
     }
     case "code":
-      return codeRows((block as Tokens.Code).text, options);
+      return codeRows(block as Tokens.Code, options);
     case "list":
       return listRows(block as Tokens.List, options);
     case "blockquote": {
@@ -68,10 +69,8 @@ export function paragraphRows(text: string, { paint, columns }: MarkdownOptions)
     .flatMap((line) => wrapped(inlineText(line.trim(), paint), columns, true));
 }
 
-export function codeRows(text: string, { paint, columns }: MarkdownOptions): Harmless[] {
-  return harmlessLines(text)
-    .flatMap((line) => wrapped(line, columns))
-    .map((row) => paint("cyan", row));
+function codeRows({ text, lang = "" }: Tokens.Code, { paint, columns }: MarkdownOptions): Harmless[] {
+  return harmlessLines(text).flatMap((line) => wrapped(highlighted(line, lang, paint), columns));
 }
 
 function listRows({ ordered, start, items }: Tokens.List, { paint, columns }: MarkdownOptions): Harmless[] {
