@@ -1,5 +1,5 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
@@ -113,7 +113,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
 }
 
 /** The first input of a run: the task, and what a later process has to know. */
-export function taskInput(task: string, more: object, id: string = crypto.randomUUID()): object {
+export function taskInput(task: MessageContent, more: object, id: string = crypto.randomUUID()): object {
   // With an id of its own the message is the same one when the step is run again.
   return { messages: [new HumanMessage({ content: task, id })], ...more };
 }

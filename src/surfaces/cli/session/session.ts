@@ -11,6 +11,7 @@ import { taskInput } from "../../../runs/drive.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
 import { hasIsolation } from "../../../runs/isolation.ts";
 import { KeptCopies } from "../../../runs/kept-copies.ts";
+import { withImages } from "../../../runs/named-images.ts";
 import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
 import { isRunForUser } from "../../../runs/run-for-user.ts";
@@ -21,14 +22,16 @@ import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 import { directoryName } from "../directories.ts";
 import { dollars, short } from "../output/amounts.ts";
-import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
 import { wholeCall } from "./call-lines.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
+import { echoOf } from "./echo.ts";
 import type { Face } from "./face.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
+import { Queue } from "./queue.ts";
 import { SLASH_COMMANDS } from "./slash.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
@@ -48,11 +51,6 @@ export interface SessionOptions {
   thread?: string | undefined;
   /** Finds another model by its name. */
   modelNamed: (name: string) => Promise<SessionModel>;
-}
-
-interface Queued {
-  text: string;
-  isOnItsWay: boolean;
 }
 
 interface Turn {
@@ -80,7 +78,10 @@ export class Session implements Conversation {
   compactAt: number | undefined;
   readonly #servers: RunServers;
   readonly #traces: Traces | undefined;
-  readonly #queue: Queued[] = [];
+  readonly #queue = new Queue(() => {
+    this.#showStatus();
+    this.#wake();
+  });
   #turn: Turn | undefined;
   /** How the turn at hand was begun. */
   #turnMode: Mode = DEFAULT_MODE;
@@ -108,16 +109,14 @@ export class Session implements Conversation {
       quit: () => this.quit(),
       nextMode: () => this.setMode(nextMode(this.mode, this.isIsolated)),
       unfold: () => this.#unfold(),
-      unqueue: () => this.#unqueue(),
+      unqueue: () => this.#queue.last(),
     });
     this.#showStatus();
     if (first !== undefined) this.submit(first);
     while (!this.#isOver) {
-      const next = this.#queue.find(({ isOnItsWay }) => !isOnItsWay);
-      if (next) {
-        this.#queue.splice(this.#queue.indexOf(next), 1);
-        await this.#guarded(() => this.#handle(next.text));
-      } else {
+      const next = this.#queue.first();
+      if (next !== undefined) await this.#guarded(() => this.#handle(next));
+      else {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -148,9 +147,7 @@ export class Session implements Conversation {
       void this.#guarded(() => this.#command(text, command));
       return;
     }
-    this.#queue.push({ text, isOnItsWay: false });
-    this.#showStatus();
-    this.#wake();
+    this.#queue.add(text);
   }
 
   quit(): void {
@@ -229,7 +226,7 @@ export class Session implements Conversation {
   async #handle(text: string): Promise<void> {
     const command = this.#commandOf(text);
     if (command) return this.#command(text, command);
-    const name = /^\/(\S*)/.exec(text)?.[1];
+    const name = COMMAND.exec(text)?.[1];
     const isSkill = this.project.skills.some((skill) => skill.name === name);
     if (name === undefined || isSkill) return this.takeTurn(text);
     const [near] = nearWords(`/${name}`, this.commandNames());
@@ -243,7 +240,7 @@ export class Session implements Conversation {
   }
 
   #commandOf(text: string): SlashCommand | undefined {
-    const name = /^\/(\S+)/.exec(text)?.[1];
+    const name = COMMAND.exec(text)?.[1];
     return name === undefined
       ? undefined
       : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
@@ -270,7 +267,9 @@ export class Session implements Conversation {
       this.compactAt = undefined;
       const run = { ...this.settings, model: this.model.name };
       const id = crypto.randomUUID();
-      const input = taskInput(text, { run, ...(isNew && { title: shortened(text) }) }, id);
+      const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
+      this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
+      const input = taskInput(content, { run, ...(isNew && { title: shortened(text) }) }, id);
       const copies = this.copiesFor(thread);
       copies?.begin(id);
       const events = new RunEvents(thread, (event, view) => {
@@ -320,35 +319,12 @@ export class Session implements Conversation {
     }
   }
 
-  /** What waits reaches the agent in its next call; what comes too late for that is the next message. */
   #steer(): void {
-    const turn = this.#turn;
-    if (!turn) return;
-    for (const queued of this.#queue.filter(({ text, isOnItsWay }) => !isOnItsWay && !text.startsWith("/"))) {
-      queued.isOnItsWay = true;
-      void this.#handOver(queued, turn.edits);
-    }
-    this.#showStatus();
-  }
-
-  async #handOver(queued: Queued, edits: PlanEdits): Promise<void> {
-    try {
-      await edits.say(queued.text);
-      this.#queue.splice(this.#queue.indexOf(queued), 1);
-      this.say(...echoOf(queued.text, this.paint));
-    } catch {
-      // No model call was to come: it is the next message.
-      queued.isOnItsWay = false;
-      this.#wake();
-    }
-    this.#showStatus();
-  }
-
-  #unqueue(): string | undefined {
-    const at = this.#queue.findLastIndex(({ isOnItsWay }) => !isOnItsWay);
-    const [taken] = at < 0 ? [] : this.#queue.splice(at, 1);
-    this.#showStatus();
-    return taken?.text;
+    if (!this.#turn) return;
+    void this.#queue.handOver(this.#turn.edits, {
+      isWanted: (text) => !COMMAND.test(text),
+      onArrival: (text) => this.say(...echoOf(text, this.paint)),
+    });
   }
 
   #stop(): void {
@@ -376,7 +352,7 @@ export class Session implements Conversation {
 
   #showStatus(): void {
     const isStopping = this.#turn?.controller.signal.aborted ?? false;
-    this.face.status({ isBusy: this.isBusy, queue: [...this.#queue], footer: this.#footer(isStopping) });
+    this.face.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: this.#footer(isStopping) });
   }
 
   #footer(isStopping: boolean): Harmless {
@@ -395,15 +371,5 @@ export class Session implements Conversation {
   }
 }
 
-const MOST_ECHOED = 12;
-
-/** What was typed, as it stands above the answer. */
-function echoOf(text: string, paint: Paint): Harmless[] {
-  const lines = harmlessLines(text);
-  const more = lines.length - MOST_ECHOED;
-  const rows = lines
-    .slice(0, MOST_ECHOED)
-    .map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
-  const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
-  return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
-}
+/** A path is no command. */
+const COMMAND = /^\/([\w-]*)(?=\s|$)/;
