@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import type { ModelProfile } from "@langchain/core/language_models/profile";
 import type { BaseMessage } from "@langchain/core/messages";
 import xterm from "@xterm/headless";
 import { Allowed } from "../src/project/allowed.ts";
@@ -24,6 +25,24 @@ export interface StageOptions {
   settings?: Partial<RunSettings>;
   saver?: SqliteSaver;
   thread?: string;
+  project?: Partial<Project>;
+  env?: Record<string, string>;
+  /** What the model says that it can do. */
+  profile?: ModelProfile;
+}
+
+/** A step that waits until it is let go. */
+export function held(step: Step): { step: Step; go: () => void; begun: Promise<void> } {
+  let go = (): void => {};
+  let begin = (): void => {};
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const waiting: Step = async () => {
+    begin();
+    await gate;
+    return step;
+  };
+  return { step: waiting, go, begun };
 }
 
 /** A session on a terminal emulator, with a model that plays a script. */
@@ -45,6 +64,7 @@ export class SessionStage {
   private constructor(steps: readonly Step[], options: StageOptions & { saver: SqliteSaver }) {
     const { columns = 80, rows = 24, home, saver, thread } = options;
     this.model = new ScriptedModel(steps);
+    if (options.profile) Object.defineProperty(this.model, "profile", { value: options.profile });
     this.#screen = new xterm.Terminal({
       cols: columns,
       rows,
@@ -61,7 +81,12 @@ export class SessionStage {
       stdin: this.#stdin,
       stdout: this.#stdout,
       stderr: this.#stdout,
-      env: { HOME: home, XDG_STATE_HOME: join(home, "state"), EDITOR: join(home, "editor.sh") },
+      env: {
+        HOME: home,
+        XDG_STATE_HOME: join(home, "state"),
+        EDITOR: join(home, "editor.sh"),
+        ...options.env,
+      },
       cwd: home,
     } as unknown as Terminal;
     const project: Project = {
@@ -71,6 +96,7 @@ export class SessionStage {
       skills: [],
       instructions: async () => "",
       mcp: { mcpServers: {} },
+      ...options.project,
     };
     const face = new LiveFace({
       terminal,
@@ -93,7 +119,13 @@ export class SessionStage {
       thread,
       modelNamed: () => Promise.resolve(model),
     });
-    this.done = this.session.run().then(() => face.close());
+    this.done = this.#run(face);
+  }
+
+  async #run(face: LiveFace): Promise<void> {
+    await this.session.run();
+    await face.close();
+    await this.session.close();
   }
 
   type(keys: string): void {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { held, SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
@@ -35,20 +35,6 @@ async function open(steps: readonly Step[], options: Partial<StageOptions> = {})
   stages.push(stage);
   await stage.see(IDLE);
   return stage;
-}
-
-/** A step that waits until it is let go. */
-function held(step: Step): { step: Step; go: () => void; begun: Promise<void> } {
-  let go = (): void => {};
-  let begin = (): void => {};
-  const gate = new Promise<void>((resolve) => (go = resolve));
-  const begun = new Promise<void>((resolve) => (begin = resolve));
-  const waiting: Step = async () => {
-    begin();
-    await gate;
-    return step;
-  };
-  return { step: waiting, go, begun };
 }
 
 describe("a session", () => {

@@ -32,6 +32,7 @@ import { echoOf } from "./echo.ts";
 import type { Face } from "./face.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
+import { skillTask } from "./skill.prompt.ts";
 import { SLASH_COMMANDS } from "./slash.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
@@ -227,8 +228,9 @@ export class Session implements Conversation {
     const command = this.#commandOf(text);
     if (command) return this.#command(text, command);
     const name = COMMAND.exec(text)?.[1];
-    const isSkill = this.project.skills.some((skill) => skill.name === name);
-    if (name === undefined || isSkill) return this.takeTurn(text);
+    if (name === undefined) return this.takeTurn(text);
+    if (this.project.skills.some((skill) => skill.name === name))
+      return this.takeTurn(skillTask(name, argumentsOf(text)));
     const [near] = nearWords(`/${name}`, this.commandNames());
     const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
     this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));
@@ -248,7 +250,7 @@ export class Session implements Conversation {
 
   async #command(text: string, command: SlashCommand): Promise<void> {
     this.say(this.paint("dim", oneLine(`> ${text}`)));
-    await command.run(text.replace(/^\/\S+\s*/, "").trim(), this);
+    await command.run(argumentsOf(text), this);
     this.#showStatus();
   }
 
@@ -373,3 +375,7 @@ export class Session implements Conversation {
 
 /** A path is no command. */
 const COMMAND = /^\/([\w-]*)(?=\s|$)/;
+
+function argumentsOf(text: string): string {
+  return text.replace(COMMAND, "").trim();
+}

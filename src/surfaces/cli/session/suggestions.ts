@@ -26,7 +26,10 @@ export function suggestionsFor(
   const front = text.slice(0, cursor);
   const command = /^\/[\w-]*$/.exec(front)?.[0];
   if (command !== undefined) {
-    const list = commands.filter((one) => one.text.startsWith(command));
+    // What is typed in full is meant, whatever else begins so.
+    const list = commands
+      .filter((one) => one.text.startsWith(command))
+      .toSorted((a, b) => Number(b.text === command) - Number(a.text === command));
     return list.length > 0 ? { from: 0, list: list.slice(0, MOST) } : undefined;
   }
   const file = /(?:^|\s)@([^\s@]*)$/.exec(front)?.[1];

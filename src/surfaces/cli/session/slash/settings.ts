@@ -112,8 +112,9 @@ export const tools: SlashCommand = {
   name: "tools",
   about: "what the agent can use",
   isBeside: true,
-  run: async (_args, { settings, project, servers, say }) => {
-    const served = (await (await servers())?.tools()) ?? [];
+  run: async (_args, conversation) => {
+    const { settings, project, say } = conversation;
+    const served = (await (await conversation.servers())?.tools()) ?? [];
     const skills = project.skills.map(({ name }) => `/${name}`);
     say(
       oneLine(`tools: ${ownTools(settings).join(", ")}`),

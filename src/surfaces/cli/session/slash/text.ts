@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { HarnessError } from "../../../../errors.ts";
 import { jsonText } from "../../../../runs/json-text.ts";
 import { replay } from "../../../../runs/replay.ts";
 import { transcript } from "../../../../runs/transcript.ts";
@@ -17,10 +18,16 @@ export const exportThread: SlashCommand = {
     const { graph } = await conversation.agent();
     const state = await graph.getState({ configurable: { thread_id: thread } });
     const events = await replay(graph, state, { thread, isRunning: conversation.isBusy });
-    const file = resolve(terminal.cwd, args || `${thread}.md`);
+    const file = resolve(terminal.cwd, args || `${thread.replaceAll(/[^\w.-]+/g, "-")}.md`);
     const isJson = file.endsWith(".json");
     const text = isJson ? `${events.map((event) => jsonText(event)).join("\n")}\n` : transcript(events);
-    await writeFile(file, text, { flag: "wx" });
+    try {
+      await writeFile(file, text, { flag: "wx" });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === "EEXIST" ? "it is there already" : message;
+      throw new HarnessError("invalid-options", `${file} cannot be written: ${why}.`);
+    }
     conversation.say(oneLine(`Written to ${file}`));
   },
 };
