@@ -54,9 +54,14 @@ export function callText(name: string, args: unknown, about: string): Harmless {
     change !== undefined
       ? ` +${change.added} −${change.removed}`
       : name === "write_file" && typeof content === "string"
-        ? ` ${content.trimEnd().split("\n").length} lines`
+        ? linesIn(content)
         : "";
   return oneLine(`${VERBS[name] ?? name} ${about.replace(/^\/(?=.)/, "")}${size}`);
+}
+
+function linesIn(content: string): string {
+  const { length } = content.trimEnd().split("\n");
+  return ` ${length} ${length === 1 ? "line" : "lines"}`;
 }
 
 /** A call in full: its arguments and what came of it. */
