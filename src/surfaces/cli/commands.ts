@@ -49,7 +49,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             type: "string",
             describe: "A name for the thread, or a finished thread to go on with",
           })
-          .example('$0 run --dir . "Survey this directory"', "")
+          .example('$0 run "Survey this directory"', "")
           .example('git log -9 | $0 run "Write release notes"', "")
           .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
       on(async () => (await import("./commands/run.ts")).run),
