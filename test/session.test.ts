@@ -67,20 +67,41 @@ it("a task in several words opens a session that surveys offline, and --continue
   await again.see(new RegExp(`going on with ${thread}`));
   again.type(CTRL_C + CTRL_C);
   expect(await again.exit).toBe(0);
+
+  const chosen = open([process.execPath, MAIN, "--resume"]);
+  await chosen.see(/Which thread\?\n❯ 1\. survey-this/);
+  chosen.type(ENTER);
+  await chosen.see(/This is survey-this-directory-/);
+  chosen.type(CTRL_D);
+  expect(await chosen.exit).toBe(0);
 });
 
-it("works with a model behind a server, and nothing that was typed reaches the shell", async () => {
-  script = [{ content: "# Title\n\nSome **bold** words." }];
-  const command = `"${process.execPath}" "${MAIN}"; IFS= read -r -t 1 left; echo "left:[$left]"`;
-  const screen = open(["bash", "-c", command], { env: real() });
-  // Typed before it is ready.
-  screen.type(`Say something${ENTER}`);
-  await screen.see(/Some bold words\./);
-  expect(screen.all()).toContain("Title\n\nSome bold words.");
-  screen.type(`/quit${ENTER}rm -rf /${ENTER}`);
-  await screen.see(/left:\[\]/);
-  expect(await screen.exit).toBe(0);
-});
+it.each([
+  [40, 10],
+  [80, 24],
+  [200, 60],
+])(
+  "at %ix%i a model behind a server gets what was typed and pasted, and the shell nothing",
+  async (columns, rows) => {
+    script = [{ content: "# Title\n\nSome **bold** words." }, { content: "漢字 read." }];
+    const command = `"${process.execPath}" "${MAIN}"; IFS= read -r -t 0.3 left; echo "left:[$left]"`;
+    const screen = open(["bash", "-c", command], { columns, rows, env: real() });
+    // Typed before it is ready.
+    screen.type(`Say something${ENTER}`);
+    await screen.see(/Some bold words\./);
+    expect(screen.all()).toContain("Title\n\nSome bold words.");
+    const long = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join("\n");
+    screen.type(`\u001B[200~${long.replaceAll("\n", "\r")}\u001B[201~`);
+    await screen.see(/> \[pasted #1: 5,000 lines\]/);
+    screen.resize(columns + 3, rows + 2);
+    screen.type(ENTER);
+    await screen.see(/漢字 read\./);
+    expect(JSON.stringify(server.getLastRequest()?.body)).toContain("line 4998\\nline 4999");
+    screen.type(`/quit${ENTER}rm -rf /${ENTER}`);
+    await screen.see(/left:\[\]/);
+    expect(await screen.exit).toBe(0);
+  },
+);
 
 it("has plain lines on a terminal that knows nothing else", async () => {
   const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });

@@ -19,7 +19,6 @@ import { LiveFace } from "../session/live-face.ts";
 import { PlainFace } from "../session/plain-face.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
-import { chooseThread } from "../session/slash/threads.ts";
 import { listFiles, type Suggestion } from "../session/suggestions.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, MANY, statePath, withSaver } from "../threads.ts";
@@ -87,14 +86,8 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         ...(thread === undefined ? [] : [shown`going on with ${oneLine(thread)}`]),
       ];
       face.print(lines);
-      if (flags.resume) {
-        const chosen = await new Promise<string | undefined>((resolve) => {
-          face.open(NOTHING);
-          resolve(chooseThread(conversation));
-        });
-        if (chosen !== undefined) conversation.submit(`/resume ${chosen}`);
-      }
-      await conversation.run(flags.task?.trim() || undefined);
+      const task = flags.task?.trim() ?? "";
+      await conversation.run([...(flags.resume ? ["/resume"] : []), ...(task === "" ? [] : [task])]);
     } finally {
       await face.close();
       await conversation.close();
@@ -109,17 +102,6 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     return EXIT.done;
   });
 }
-
-/** Nothing is wanted before the session has begun. */
-const NOTHING = {
-  submit: () => {},
-  steer: () => {},
-  stop: () => {},
-  quit: () => {},
-  nextMode: () => {},
-  unfold: () => {},
-  unqueue: () => undefined,
-};
 
 /** The directory is what a session is about, with commands, each of which is asked for. */
 function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {

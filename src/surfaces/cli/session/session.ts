@@ -101,8 +101,8 @@ export class Session implements Conversation {
     this.#traces = tracesFrom(env);
   }
 
-  /** Runs until the person leaves. */
-  async run(first?: string): Promise<void> {
+  /** Runs until the person leaves; what is given is as if it had been typed. */
+  async run(first: readonly string[] = []): Promise<void> {
     this.face.open({
       submit: (text) => this.submit(text),
       steer: () => this.#steer(),
@@ -113,7 +113,7 @@ export class Session implements Conversation {
       unqueue: () => this.#queue.last(),
     });
     this.#showStatus();
-    if (first !== undefined) this.submit(first);
+    for (const text of first) this.submit(text);
     while (!this.#isOver) {
       const next = this.#queue.first();
       if (next !== undefined) await this.#guarded(() => this.#handle(next));

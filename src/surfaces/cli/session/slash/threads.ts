@@ -116,7 +116,7 @@ function named(what: string, paths: readonly string[]): Harmless[] {
 }
 
 /** The thread that somebody chooses of those of this directory. */
-export async function chooseThread(conversation: Conversation): Promise<string | undefined> {
+async function chooseThread(conversation: Conversation): Promise<string | undefined> {
   const list = (await threadsHere(conversation)).slice(0, OFFERED);
   if (list.length === 0) {
     conversation.say(shown`There are no threads of this directory yet.`);
