@@ -12,6 +12,8 @@ import { dirname, join, sep } from "node:path";
 
 /** A larger file is not kept. */
 const MOST_BYTES = 5_000_000;
+/** Of a folder that is deleted, no more files are kept. */
+const MOST_FILES = 1000;
 /** Copies of so many turns are kept of a thread. */
 const MOST_TURNS = 20;
 
@@ -50,20 +52,22 @@ export class KeptCopies {
   /** Called before a call is made; it waits until this returns. */
   beforeCall(name: string, args: unknown): void {
     const path = this.#pathOf(name, args);
-    if (path === undefined || path in this.#files) return;
-    const content = contentOf(path);
-    if (content === undefined) return;
-    this.#files[path] = { before: content && content.toString("base64") };
+    if (path === undefined) return;
+    for (const file of filesAt(path)) {
+      const content = file in this.#files ? undefined : contentOf(file);
+      if (content !== undefined) this.#files[file] = { before: content && content.toString("base64") };
+    }
     this.#save();
   }
 
   /** Called when a call has ended. */
   afterCall(name: string, args: unknown): void {
     const path = this.#pathOf(name, args);
-    const kept = path === undefined ? undefined : this.#files[path];
-    if (!kept || path === undefined) return;
-    const content = contentOf(path);
-    if (content !== undefined) kept.after = content && hashOf(content);
+    if (path === undefined) return;
+    for (const [file, kept] of Object.entries(this.#files)) {
+      const content = file === path || file.startsWith(path + sep) ? contentOf(file) : undefined;
+      if (content !== undefined) kept.after = content && hashOf(content);
+    }
     this.#save();
   }
 
@@ -127,6 +131,16 @@ export class KeptCopies {
 /** Where the copies of a thread are. */
 export function copiesOf(folder: string, thread: string): string {
   return join(folder, encodeURIComponent(thread));
+}
+
+/** The files of a folder, as far as they are kept; anything else itself. */
+function filesAt(path: string): string[] {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .slice(0, MOST_FILES)
+    .map(({ parentPath, name }) => join(parentPath, name));
 }
 
 /** Null where there is no file; undefined for what is no plain file, or too large. */

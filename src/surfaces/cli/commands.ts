@@ -333,7 +333,7 @@ function agentOptions<T>(args: Argv<T>) {
       requiresArg: true,
       alias: "d",
       describe:
-        "Work on the files of this directory, by default the present one; --no-dir keeps them in the thread",
+        "Work on the files of this directory; a session and run: the present one, unless --no-dir keeps them in the thread",
     })
     .option("shell", {
       type: "boolean",
