@@ -1,131 +1,44 @@
-// Records a real run, the offline survey of the examples on a pseudo-terminal, as the animated docs/run.svg.
-import { rmSync, writeFileSync } from "node:fs";
+// Records a real run and a real session, the offline survey of the examples on a pseudo-terminal, as docs/run.svg and
+// docs/session.svg.
+import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { spawn } from "@lydell/node-pty";
-import xterm from "@xterm/headless";
+import { record } from "./recording.mjs";
 
-const [columns, rows] = [86, 25];
-const SAMPLE_MS = 400;
-/** How long the last picture stays before the recording begins again. */
-const REST_MS = 5000;
-const COLOURS = { 1: "#ff7b72", 2: "#3fb950", 3: "#d29922", 5: "#bc8cff", 6: "#39c5cf" };
-const [FOREGROUND, DIM, BACKGROUND] = ["#c9d1d9", "#8b949e", "#0d1117"];
+const ENTER = "\r";
+const CTRL_D = "\u0004";
 
-const root = new URL("..", import.meta.url).pathname;
-const state = join(tmpdir(), `holdfast-picture-${process.pid}.db`);
-const { CI: _, NO_COLOR: __, ...inherited } = process.env;
-const env = { ...inherited, TERM: "xterm-256color", HOLDFAST_STATE: state, HOLDFAST_PACE: "2" };
+const home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-picture-")));
+const cwd = join(home, "examples");
+cpSync(new URL("../examples", import.meta.url), cwd, { recursive: true });
+const env = { HOME: home, XDG_STATE_HOME: join(home, "state"), HOLDFAST_STATE: join(home, "threads.db") };
 
-const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
-const command = [
-  "dist/surfaces/cli/main.js",
-  "run",
-  "--no-project",
-  "--dir",
-  "examples",
-  "--model",
-  "offline",
-];
-const run = spawn(process.execPath, [...command, "Survey this directory"], {
-  cols: columns,
-  rows,
-  cwd: root,
+await record({
+  file: "docs/run.svg",
+  title: "holdfast run: the offline model surveys a directory, with its plan live below the text",
+  line: 'holdfast run --dir examples "Survey this directory"',
+  args: ["run", "--no-project", "--dir", "examples", "--model", "offline", "Survey this directory"],
+  cwd: home,
   env,
 });
-terminal.write('\u001B[2m$\u001B[0m holdfast run --dir examples "Survey this directory"\r\n');
-run.onData((data) => terminal.write(data));
-
-const frames = [];
-let started;
-const sample = () => {
-  const screen = rowsOf(terminal);
-  if (screen.length <= 1) return;
-  started ??= Date.now();
-  if (frames.at(-1)?.screen.join("\n") !== screen.join("\n"))
-    frames.push({ at: Date.now() - started, screen });
-};
-const timer = setInterval(sample, SAMPLE_MS);
-run.onExit(({ exitCode }) => {
-  // What the run wrote last has not been drawn yet.
-  setTimeout(() => {
-    clearInterval(timer);
-    sample();
-    for (const file of [state, join(root, "examples/survey.md")]) rmSync(file, { force: true });
-    if (exitCode !== 0) throw new Error(`The run ended with ${exitCode}.`);
-    const file = new URL("docs/run.svg", new URL("..", import.meta.url));
-    writeFileSync(file, svgOf(frames));
-    console.log(`docs/run.svg: ${frames.length} pictures of ${Math.round(frames.at(-1).at / 1000)} s`);
-  }, 200);
+rmSync(join(cwd, "survey.md"));
+await record({
+  file: "docs/session.svg",
+  title: "A session of holdfast: a task, the live plan, a write that is asked for as a diff, and /undo",
+  line: "holdfast",
+  args: ["--model", "offline"],
+  cwd,
+  env,
+  act: async ({ type, see }) => {
+    await see(/what shall be done/);
+    await type(`Survey this directory${ENTER}`);
+    await see(/Allow it\?/);
+    await type("1");
+    await see(/Done \(8\/8[^]*what shall be done/);
+    await type(`/undo${ENTER}`);
+    await see(/Taken back/);
+    await type("\u0003");
+    await type(CTRL_D);
+  },
 });
-
-/** The visible rows as SVG spans, so that rows that look alike are alike. */
-function rowsOf({ buffer: { active } }) {
-  const found = Array.from({ length: rows }, (_unused, at) => spansOf(active.getLine(active.viewportY + at)));
-  return found.slice(0, found.findLastIndex((row) => row !== "") + 1);
-}
-
-function spansOf(line) {
-  if (!line) return "";
-  const spans = [];
-  for (let at = 0; at < line.length; at += 1) {
-    const cell = line.getCell(at);
-    if (cell.getWidth() === 0) continue;
-    const isPalette = cell.isFgPalette();
-    const fill = isPalette ? (COLOURS[cell.getFgColor() % 8] ?? FOREGROUND) : cell.isDim() ? DIM : FOREGROUND;
-    const weight = cell.isBold() ? ' font-weight="bold"' : "";
-    const style = `fill="${fill}"${weight}`;
-    const text = cell.getChars() || " ";
-    if (spans.at(-1)?.style === style) spans.at(-1).text += text;
-    else spans.push({ style, text });
-  }
-  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const last = spans.at(-1);
-  if (last) last.text = last.text.trimEnd();
-  return spans
-    .filter(({ text }) => text !== "")
-    .map(({ style, text }) => `<tspan ${style}>${escaped(text)}</tspan>`)
-    .join("");
-}
-
-/** Each row is drawn once for every stretch of time in which it does not change. */
-function svgOf(pictures) {
-  const total = pictures.at(-1).at + REST_MS;
-  const [lineHeight, charWidth, margin] = [19, 7.85, 14];
-  const [width, height] = [Math.ceil(columns * charWidth) + 2 * margin, rows * lineHeight + 2 * margin];
-  const stretches = [];
-  for (let row = 0; row < rows; row += 1) {
-    let current;
-    for (const [index, { at, screen }] of pictures.entries()) {
-      const text = screen[row] ?? "";
-      const from = index === 0 ? 0 : at;
-      if (text === current?.text) continue;
-      if (current) current.until = from;
-      current = { row, text, from, until: total };
-      if (text) stretches.push(current);
-    }
-  }
-  const body = stretches.map(({ row, text, from, until }) => {
-    const y = margin + (row + 0.8) * lineHeight;
-    const always = from === 0 && until === total;
-    const times = [0, from / total, until / total].map((time) => time.toFixed(4));
-    const animation = always
-      ? ""
-      : from === 0
-        ? `<animate attributeName="display" values="inline;none" keyTimes="0;${times[2]}" calcMode="discrete" dur="${total}ms" repeatCount="indefinite"/>`
-        : until === total
-          ? `<animate attributeName="display" values="none;inline" keyTimes="0;${times[1]}" calcMode="discrete" dur="${total}ms" repeatCount="indefinite"/>`
-          : `<animate attributeName="display" values="none;inline;none" keyTimes="${times.join(";")}" calcMode="discrete" dur="${total}ms" repeatCount="indefinite"/>`;
-    // Where nothing moves, the last picture is shown.
-    const shown = until === total ? "" : ' display="none"';
-    return `<text x="${margin}" y="${y.toFixed(1)}"${shown}>${text}${animation}</text>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13">
-<title>holdfast run: the offline model surveys a directory, with its plan live below the text</title>
-<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g xml:space="preserve">
-${body.join("\n")}
-</g>
-</svg>
-`;
-}
+rmSync(home, { recursive: true });

@@ -7,7 +7,7 @@ const agents = [...stores, "middleware", "subagents", "models", "mcp", "web"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
 const surface = [...harnesses, "project", "runs", "node:*"];
-const terminal = ["yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
+const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
 
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {

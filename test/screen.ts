@@ -81,7 +81,7 @@ export class Screen {
 
   /** Waits until a live region was drawn so many times more. */
   async frames(count: number): Promise<void> {
-    const drawn = (): number => this.raw.split("\u001B[?2026l").length;
+    const drawn = (): number => this.raw.split("\u001B[?7h").length;
     const [wanted, deadline] = [drawn() + count, Date.now() + PATIENCE_MS];
     while (drawn() < wanted && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -88,6 +88,7 @@ export function createRunAgent({
   project,
   tools = [],
   canAsk = true,
+  compactAt,
   // To read a thread takes no servers, but what it keeps of their tools is part of it.
   mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
@@ -98,6 +99,8 @@ export function createRunAgent({
   tools?: readonly AnyTool[];
   /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
   canAsk?: boolean;
+  /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
+  compactAt?: number;
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
@@ -138,6 +141,7 @@ export function createRunAgent({
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     ...directory(settings, checkpointer, { config: project?.config, forbidden }),
+    ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const account = accountOf(settings);
@@ -150,6 +154,11 @@ export function createRunAgent({
       return run.stream(input, options as object);
     },
   };
+}
+
+function compaction({ dir }: RunSettings, compactAt: number) {
+  const when = { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
+  return { ...when, ...(dir !== undefined && HISTORY) };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
@@ -166,17 +175,19 @@ function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunS
 }
 
 /** The tools of a run, and those among them that only read. */
-function toolNames(tools: readonly AnyTool[], { dir, shell, web }: RunSettings) {
-  const canExecute = shell && dir !== undefined;
-  const own = RUN_TOOLS.filter(
-    (name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)),
-  );
+function toolNames(tools: readonly AnyTool[], settings: RunSettings) {
   const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
   const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
   return {
-    tools: [...own, ...named.map(({ name }) => name)],
+    tools: [...ownTools(settings), ...named.map(({ name }) => name)],
     reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS, ...hinted.map(({ name }) => name)],
   };
+}
+
+/** The tools that settings give a run, but for those of the plan and of servers. */
+export function ownTools({ dir, shell, web }: Pick<RunSettings, "dir" | "shell" | "web">): string[] {
+  const canExecute = shell && dir !== undefined;
+  return RUN_TOOLS.filter((name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)));
 }
 
 function realFolder(dir: string | undefined): string | undefined {
@@ -187,6 +198,8 @@ function realFolder(dir: string | undefined): string | undefined {
     return dir;
   }
 }
+
+const HISTORY = { folder: `${OWN_FOLDER}/history` };
 
 /** What SQLite keeps of a file, beside it. */
 const DATABASE_FILES = ["", "-wal", "-shm", "-journal"];
@@ -218,6 +231,6 @@ function directory(
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),
     resultFolder: `${OWN_FOLDER}/results`,
-    summarization: { folder: `${OWN_FOLDER}/history` },
+    summarization: HISTORY,
   };
 }

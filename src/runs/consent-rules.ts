@@ -121,7 +121,7 @@ function isApproved(state: unknown): boolean {
 }
 
 /** A call in the words that rules are written in. */
-async function ruledCall(
+export async function ruledCall(
   { name, args }: { name: string; args: Record<string, unknown> },
   dir: string | undefined,
 ): Promise<RuledCall> {

@@ -1,5 +1,5 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
@@ -15,6 +15,7 @@ import { MailboxService } from "./mailbox.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
+import { steer } from "./steering.ts";
 import { hold, openQuestions, questionsOf, readPlan, type Hold } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
@@ -76,7 +77,10 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
   const news = new EditNews(options);
-  edits.open((edit, begin) => news.write(edit, begin));
+  edits.open({
+    write: (edit, begin) => news.write(edit, begin),
+    say: (words) => steer(agent, options.thread, words),
+  });
   const mailbox = new MailboxService(agent, options.thread, edits);
   try {
     await mailbox.start();
@@ -110,9 +114,9 @@ async function run(input: object | null, options: Run): Promise<Ending> {
 }
 
 /** The first input of a run: the task, and what a later process has to know. */
-export function taskInput(task: string, more: object): object {
+export function taskInput(task: MessageContent, more: object, id: string = crypto.randomUUID()): object {
   // With an id of its own the message is the same one when the step is run again.
-  return { messages: [new HumanMessage({ content: task, id: crypto.randomUUID() })], ...more };
+  return { messages: [new HumanMessage({ content: task, id })], ...more };
 }
 
 const GO_ON = Symbol("go on");

@@ -13,9 +13,17 @@ export function isolationNotice(
   config: Pick<Config, "sandbox" | "mode"> = {},
 ): string | undefined {
   const { shell, sandbox = config.sandbox ?? "auto" } = settings;
-  if (!shell || isIsolated({ isolation: sandbox })) return undefined;
+  if (!shell || hasIsolation(settings, config)) return undefined;
   if (sandbox === "always") throw new HarnessError("invalid-options", `Commands: ${NO_ISOLATION}`);
   const why = sandbox === "never" ? "are not isolated, as asked" : "cannot be isolated on this machine";
   const asking = chosenMode(settings, config) === "auto" ? "none is asked for" : "each is asked for";
   return `Commands ${why}: they run with your rights, and ${asking}.`;
+}
+
+/** Whether something isolates the commands of a run. */
+export function hasIsolation(
+  settings: Pick<RunSettings, "sandbox">,
+  config: Pick<Config, "sandbox"> = {},
+): boolean {
+  return isIsolated({ isolation: settings.sandbox ?? config.sandbox ?? "auto" });
 }

@@ -17,7 +17,12 @@ export const UNSEEN = new RegExp(
 
 /** JSON in which everything unseen is an escape: the same value, harmless and in plain sight. */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value ?? null, undefined, indent).replaceAll(UNSEEN, (character) =>
+  return inPlainSight(JSON.stringify(value ?? null, undefined, indent));
+}
+
+/** A text in which everything unseen is an escape. */
+export function inPlainSight(text: string): string {
+  return text.replaceAll(UNSEEN, (character) =>
     character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }

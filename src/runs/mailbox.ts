@@ -7,6 +7,7 @@ import type { Letter, Mailbox, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { PlanConflict, type PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";
+import { steer } from "./steering.ts";
 import { hold, readPlan, writePlan } from "./thread.ts";
 
 type Outcome =
@@ -184,7 +185,10 @@ export async function requestEdit(
 /** Makes what waits in the mailbox of a thread that is held from here. */
 async function makeAll(agent: RunAgent, thread: string): Promise<void> {
   const edits = new PlanEdits();
-  edits.open((edit, begin) => writePlan(agent, thread, edit, begin));
+  edits.open({
+    write: (edit, begin) => writePlan(agent, thread, edit, begin),
+    say: (words) => steer(agent, thread, words),
+  });
   const service = new MailboxService(agent, thread, edits);
   await service.start();
   await service.stop();

@@ -6,23 +6,26 @@ import type { PlanEdit } from "./merged-plan.ts";
 /** Gets the plan that is about to be written, and may throw to call the edit off. */
 export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 
-type Write = (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
+/** How what people want is done, where no step runs. */
+interface Hands {
+  write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
+  say: (words: string) => Promise<void>;
+}
 
 interface Waiting {
-  edit: PlanEdit;
-  begin: BeginEdit | undefined;
-  resolve: (todos: Todo[]) => void;
+  make: (hands: Hands) => Promise<void>;
   reject: (error: unknown) => void;
 }
 
 /**
- * What people change in the plan of a thread while it runs here. Make one for each run, give it to `drive`, and submit
- * edits at any time: each is made between two steps, at the end of the step that is under way, and the model hears of
- * it at its next call. The plans of sub-agents that are at work are their own, and not to be edited.
+ * What people change in the plan of a thread while it runs here, and what they say to its agent. Make one for each run,
+ * give it to `drive`, and submit at any time: each is made between two steps, at the end of the step that is under way,
+ * and the model hears of it at its next call. The plans of sub-agents that are at work are their own, and not to be
+ * edited.
  */
 export class PlanEdits {
   #waiting: Waiting[] = [];
-  #write: Write | undefined;
+  #hands: Hands | undefined;
   #control: RunControl | undefined;
   #isInStep = false;
   #isOver = false;
@@ -33,16 +36,29 @@ export class PlanEdits {
    * `writePlan`, and with `run-ended` after the run: then `writePlan` itself is the way.
    */
   submit(edit: PlanEdit, begin?: BeginEdit): Promise<Todo[]> {
+    return this.#queue(({ write }) => write(edit, begin));
+  }
+
+  /**
+   * Tells the agent something. Resolves when it is in the thread, behind the results of the turn, and rejects with
+   * `run-ended` where the model is not called again: then it is the next task.
+   */
+  say(words: string): Promise<void> {
+    return this.#queue(({ say }) => say(words));
+  }
+
+  #queue<T>(work: (hands: Hands) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ edit, begin, resolve, reject });
+      const make = async (hands: Hands): Promise<void> => resolve(await work(hands));
+      this.#waiting.push({ make, reject });
       if (!this.#control) void this.settle();
       else if (this.#isInStep) this.#control.requestDrain("edit");
     });
   }
 
-  /** @internal The run begins: edits are made with `write` from now on. */
-  open(write: Write): void {
-    this.#write = write;
+  /** @internal The run begins: what waits is made by these hands from now on. */
+  open(hands: Hands): void {
+    this.#hands = hands;
     void this.settle();
   }
 
@@ -78,17 +94,17 @@ export class PlanEdits {
   async close(): Promise<void> {
     this.#isOver = true;
     await this.settle();
-    this.#write = undefined;
+    this.#hands = undefined;
   }
 
   async #tryAll(): Promise<void> {
     // Those that come before the run begins wait for it.
-    if (!this.#write && !this.#isOver) return;
+    if (!this.#hands && !this.#isOver) return;
     const later: Waiting[] = [];
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       try {
-        if (!this.#write) throw ended();
-        next.resolve(await this.#write(next.edit, next.begin));
+        if (!this.#hands) throw ended();
+        await next.make(this.#hands);
       } catch (error) {
         if (!this.#isOver && HarnessError.from(error)?.code === "turn-unfinished") later.push(next);
         else next.reject(error);
@@ -99,8 +115,5 @@ export class PlanEdits {
 }
 
 function ended(): HarnessError {
-  return new HarnessError(
-    "run-ended",
-    "The run has ended: the plan was not changed. Change it in the thread.",
-  );
+  return new HarnessError("run-ended", "The run has ended: nothing was changed. Change it in the thread.");
 }

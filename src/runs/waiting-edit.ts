@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { diffTodos, patchTodos, type Todo } from "../plan/index.ts";
 import type { RunAgent } from "./agent.ts";
@@ -24,8 +25,7 @@ export async function waitingEdit(
   const saver = agent.graph.checkpointer as BaseCheckpointSaver;
   const saved = await saver.getTuple(config);
   const writes = saved?.pendingWrites ?? [];
-  const earlier = writes.filter(([task, channel]) => task === INPUT_TASK && !channel.startsWith("__"));
-  const edits = earlier.flatMap(([, channel, value]) => (channel === TODOS ? [value] : []));
+  const edits = inputWrites(writes).flatMap(([, channel, value]) => (channel === TODOS ? [value] : []));
   const finished = tasks.flatMap(({ id }) =>
     writes.flatMap(([task, channel, value]) => (task === id && channel === TODOS ? [value] : [])),
   );
@@ -39,9 +39,31 @@ export async function waitingEdit(
     const message = `The plan cannot be changed like this while ${thread} waits in the middle of a turn: go on with holdfast resume ${thread} first.`;
     throw new HarnessError("turn-unfinished", message);
   }
-  // Those that are there stay: a checkpointer keeps a write as it was first made.
-  const again = earlier.map(([, name, value]): [string, unknown] => [name, value]);
-  return () => saver.putWrites(saved!.config, [...again, [TODOS, edit]], INPUT_TASK);
+  return () => addInput(saver, saved!, [TODOS, edit]);
+}
+
+/** Adds input to the step that a thread stopped before or in: it is there when the step goes on. */
+export async function waitingInput(
+  agent: RunAgent,
+  { config }: Pick<StateSnapshot, "config">,
+  write: [channel: string, value: unknown],
+): Promise<void> {
+  const saver = agent.graph.checkpointer as BaseCheckpointSaver;
+  await addInput(saver, (await saver.getTuple(config))!, write);
+}
+
+/** What is there stays in front: a checkpointer keeps a write as it was first made. */
+async function addInput(
+  saver: BaseCheckpointSaver,
+  { config, pendingWrites = [] }: CheckpointTuple,
+  write: [channel: string, value: unknown],
+): Promise<void> {
+  const earlier = inputWrites(pendingWrites).map(([, name, value]): [string, unknown] => [name, value]);
+  await saver.putWrites(config, [...earlier, write], INPUT_TASK);
+}
+
+function inputWrites(writes: readonly CheckpointPendingWrite[]): CheckpointPendingWrite[] {
+  return writes.filter(([task, channel]) => task === INPUT_TASK && !channel.startsWith("__"));
 }
 
 function isKept(result: () => Todo[], wanted: readonly Todo[]): boolean {

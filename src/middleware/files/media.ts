@@ -86,12 +86,17 @@ function shownIn(message: BaseMessage): Shown | undefined {
   return ((message.artifact ?? {}) as { shown?: Shown }).shown;
 }
 
-/** Images in the form that every client knows; documents in the standard one, which each puts into its provider's. */
+/** An image in the form that every client knows. */
+export function imageBlock({ type, data }: Pick<Shown, "type" | "data">) {
+  return { type: "image_url" as const, image_url: { url: `data:${type};base64,${data}` } };
+}
+
+/** Images as they are everywhere; documents in the standard one, which each puts into its provider's. */
 function fileMessage({ path, type, data }: Shown): HumanMessage {
   const text = { type: "text" as const, text: `${path}:` };
   return kindOf(type) === "image"
     ? new HumanMessage({
-        content: [text, { type: "image_url", image_url: { url: `data:${type};base64,${data}` } }],
+        content: [text, imageBlock({ type, data })],
       })
     : new HumanMessage({
         contentBlocks: [text, { type: "file", mimeType: type, data, metadata: { filename: nameOf(path) } }],

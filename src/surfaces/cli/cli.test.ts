@@ -594,8 +594,23 @@ describe("threads", () => {
 
   it("give their answers and files back", async () => {
     script = [call("write_file", { file_path: "/notes.md", content: "seeds" }), say("Written.")];
-    await holdfast(["run", "--thread", "notes", "Note it"]);
+    await holdfast(["run", "--no-dir", "--thread", "notes", "Note it"]);
     expect((await holdfast(["show", "notes", "--answer"])).out).toBe("Written.\n");
+    const told = (await holdfast(["show", "notes", "--transcript"])).out;
+    expect(told).toContain("## You\n\nNote it\n\n### ✓ write_file /notes.md");
+    expect(told).toContain('"content": "seeds"');
+    expect(told).toContain("## Agent\n\nWritten.");
+    const events = (await holdfast(["show", "notes", "--json"])).out.trim().split("\n");
+    expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual([
+      "run-start",
+      "model-start",
+      "model-end",
+      "tool-start",
+      "tool-end",
+      "model-start",
+      "model-end",
+      "run-end",
+    ]);
     expect((await holdfast(["show", "notes", "--files"])).out).toBe("/notes.md\n");
     expect((await holdfast(["show", "notes", "--file", "notes.md"])).out).toBe("seeds\n");
     expect((await holdfast(["show", "notes", "--file", "/x"])).err).toContain("there are: /notes.md");
@@ -695,7 +710,7 @@ describe("threads", () => {
 describe("what a user gets wrong is one line and exit 2", () => {
   it.each([
     [["run", "--dir", "nowhere", "x"], "is not there"],
-    [["run", "--shell", "x"], "add --dir"],
+    [["run", "--no-dir", "--shell", "x"], "add --dir"],
     [["run"], "There is no task"],
     [["run", "--preset", "loose", "x"], 'use one of "lean"'],
     [["run", "--modle", "x", "y"], "Unknown flag --modle; did you mean --model?"],

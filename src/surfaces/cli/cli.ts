@@ -3,7 +3,7 @@ import { EXIT } from "./exit-codes.ts";
 import { markLiterals, unmarked } from "./literal.ts";
 import { harmless, oneLine, shown } from "./output/harmless.ts";
 import { createParser, offersAfter } from "./parser.ts";
-import type { Terminal } from "./terminal.ts";
+import { canAsk, type Terminal } from "./terminal.ts";
 import { unknownWord } from "./unknown-words.ts";
 import { asTyped, complaint } from "./wording.ts";
 
@@ -28,7 +28,10 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     return EXIT.done;
   }
   let exitCode: number = EXIT.done;
-  const parser = createParser(markLiterals(args), {
+  const line = withCommand(args, terminal);
+  // What is typed before a session is ready is for the session: not echoed, not changed.
+  if (line[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
+  const parser = createParser(markLiterals(line), {
     terminal,
     onExit: (code) => {
       exitCode = code;
@@ -44,8 +47,19 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
     terminal.stderr.write(shown`holdfast: ${said}\n`);
     const code = HarnessError.from(error)?.code;
     return code !== undefined && USAGE.includes(code) ? EXIT.usage : EXIT.failed;
+  } finally {
+    if (terminal.stdin.isRaw) terminal.stdin.setRawMode(false);
   }
 }
+
+/** Without a command, or with a task of several words in its place, a person at a terminal means a session. */
+function withCommand(args: readonly string[], terminal: Terminal): readonly string[] {
+  const [first = "-"] = args;
+  const isMeant = /\s/.test(first) || (first.startsWith("-") && !OWN_FLAGS.includes(first));
+  return isMeant && canAsk(terminal, {}) ? ["session", ...args] : args;
+}
+
+const OWN_FLAGS: readonly string[] = ["--help", "-h", "--version", "-v"];
 
 function sentence(error: unknown): string {
   const known = HarnessError.from(error) ?? error;

@@ -21,6 +21,22 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
 
   parser
     .command(
+      "session [task]",
+      "Talk with an agent that works on this directory; holdfast alone is the same",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .positional("task", { type: "string", describe: "What to begin with" })
+          .option("continue", {
+            type: "boolean",
+            alias: "c",
+            describe: "Go on with the latest thread of this directory",
+          })
+          .option("resume", { type: "boolean", describe: "Choose a thread of this directory to go on with" })
+          .option("plain", { type: "boolean", describe: "Plain lines, as for screen readers" })
+          .conflicts("continue", "resume"),
+      on(async () => (await import("./commands/session.ts")).session),
+    )
+    .command(
       "run [task]",
       "Plan and work on a task",
       (args) =>
@@ -33,7 +49,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             type: "string",
             describe: "A name for the thread, or a finished thread to go on with",
           })
-          .example('$0 run --dir . "Survey this directory"', "")
+          .example('$0 run "Survey this directory"', "")
           .example('git log -9 | $0 run "Write release notes"', "")
           .example('$0 run -d . --shell --approve first "Fix the failing test"', ""),
       on(async () => (await import("./commands/run.ts")).run),
@@ -127,6 +143,12 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         threadArgument(stateOption(args))
           .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
           .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
+          .option("transcript", { type: "boolean", describe: "The whole conversation instead, as Markdown" })
+          .option("json", {
+            type: "boolean",
+            describe:
+              "Every event of the thread instead, with arguments and results, one JSON object per line",
+          })
           .option("files", { type: "boolean", describe: "The files that live in the thread instead" })
           .option("file", { type: "string", requiresArg: true, describe: "One of these files instead" }),
       on(async () => (await import("./commands/show.ts")).show),
@@ -316,7 +338,8 @@ function agentOptions<T>(args: Argv<T>) {
       type: "string",
       requiresArg: true,
       alias: "d",
-      describe: "Work on the files of this directory; without it they live in the thread (offline: this one)",
+      describe:
+        "Work on the files of this directory; a session and run: the present one, unless --no-dir keeps them in the thread",
     })
     .option("shell", {
       type: "boolean",

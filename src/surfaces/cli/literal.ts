@@ -4,11 +4,11 @@
  */
 const MARK = "\0";
 
-/** Marks what is no flag: what stands after `--`, which for `run` is one task, a dash alone, and a text like "-x is broken". */
+/** Marks what is no flag: what stands after `--`, which for `run` and `session` is one task, a dash alone, and a text like "-x is broken". */
 export function markLiterals(args: readonly string[]): string[] {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const rest = args.slice(end + 1);
-  const literals = args[0] === "run" && rest.length > 1 ? [rest.join(" ")] : rest;
+  const literals = ["run", "session"].includes(args[0] ?? "") && rest.length > 1 ? [rest.join(" ")] : rest;
   return [
     ...args.slice(0, end).map((word) => (isText(word) ? MARK + word : word)),
     ...literals.map((word) => MARK + word),

@@ -4,8 +4,8 @@ import { pricedBudget } from "../../runs/budget.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
 import { isolationNotice } from "../../runs/isolation.ts";
-import { modelFor, OFFLINE } from "../../runs/model.ts";
-import { pricesOf, type Prices } from "../../runs/prices.ts";
+import { modelFor } from "../../runs/model.ts";
+import { pricesOf } from "../../runs/prices.ts";
 import { settledModel } from "../../runs/project.ts";
 import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
@@ -47,7 +47,8 @@ export async function perform(options: PerformOptions): Promise<number> {
   const wanted = options.settings.model ?? settledModel(project, env);
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
-  const settings = settingsFor(model.name, prices, options);
+  const budget = options.settings.budget && pricedBudget(options.settings.budget as BudgetOptions, prices);
+  const settings: RunSettings = { ...options.settings, model: model.name, ...(budget && { budget }) };
   const notices = [
     isolationNotice(settings, project.config),
     model.isFallback ? asTyped(FALLBACK, env) : undefined,
@@ -127,16 +128,6 @@ async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
   return state === undefined || isUnfinished(state);
 }
 
-/** The offline model has one job, and a directory is what it is about: without `--dir`, the present one. */
-function settingsFor(
-  model: string,
-  prices: Prices | undefined,
-  { settings, resumed, terminal }: PerformOptions,
-): RunSettings {
-  const dir = settings.dir ?? (model === OFFLINE && !resumed ? terminal.cwd : undefined);
-  const budget = settings.budget && pricedBudget(settings.budget as BudgetOptions, prices);
-  return { ...settings, model, ...(dir !== undefined && { dir }), ...(budget && { budget }) };
-}
-
-const FALLBACK =
+/** What to know where no model was found. */
+export const FALLBACK =
   'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Allowed } from "../../project/allowed.ts";
 import { openProject } from "../../project/index.ts";
 import { threadsGraph } from "../../runs/host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
@@ -121,7 +122,7 @@ describe("a project that nobody has said yes to", () => {
   });
 
   it("is trusted only where there is one", async () => {
-    const { code, err } = await holdfast(["run", "--trust-project", "Go"]);
+    const { code, err } = await holdfast(["run", "--no-dir", "--trust-project", "Go"]);
     expect(code).toBe(2);
     expect(err).toContain("--trust-project is about a directory: add --dir");
   });
@@ -168,6 +169,19 @@ describe("a project that nobody has said yes to", () => {
     expect(before).not.toContain("Use tabs.");
     expect(after).toContain("Use tabs.");
     expect(after).toContain("Say hello to you.");
+  });
+
+  it("what was agreed to for good holds in a run, and doctor shows it with the way to take it back", async () => {
+    const env = { HOME: home };
+    await new Allowed(folder, env).add(["write_file(/notes/**)"]);
+    const write = call("write_file", { file_path: "/notes/a.txt", content: "a" });
+    script = [write];
+    await run("--mode", "ask", "Go");
+    expect(readFileSync(join(folder, "notes/a.txt"), "utf8")).toBe("a");
+    const { out } = await holdfast(["doctor"], { HOLDFAST_MODEL: "" });
+    expect(out).toMatch(
+      /allowed here for good: write_file\(\/notes\/\*\*\) \(.*allowed\.json; \/allow in a session/,
+    );
   });
 
   it("is listed by doctor, file by file, with what each sets and why it is left out", async () => {

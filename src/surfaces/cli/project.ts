@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { HarnessError } from "../../errors.ts";
+import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
@@ -35,14 +36,29 @@ export async function projectFor(
       "--trust-project is about a directory: add --dir, such as --dir .",
     );
   }
-  const found = await openProject({ dir, env, use: trustProject ? "trust" : use });
+  const found = await withAllowed(
+    await openProject({ dir, env, use: trustProject ? "trust" : use }),
+    dir,
+    env,
+  );
   const isOpen = found.trust === "unknown" || found.trust === "changed";
   if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
   const answer = await askTrust(found, terminal);
   // Who does not want what has changed still trusts the rest, and is asked again.
   if (answer === undefined || (!answer && found.trust === "changed")) return withNotice(found, terminal);
   await sayTrust(dir, answer, env);
-  return withNotice(await openProject({ dir, env }), terminal);
+  return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
+}
+
+/** What was agreed to for good in the directory is allowed there. */
+async function withAllowed(
+  project: Project,
+  dir: string | undefined,
+  env: Terminal["env"],
+): Promise<Project> {
+  const rules = dir === undefined ? [] : await new Allowed(dir, env).rules();
+  const allow = [...(project.config.allow ?? []), ...rules];
+  return rules.length > 0 ? { ...project, config: { ...project.config, allow } } : project;
 }
 
 /** Undefined when the person would rather not say. */

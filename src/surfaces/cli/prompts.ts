@@ -55,3 +55,18 @@ function streams({ terminal, signal }: PromptPlace) {
   const output = terminal.stdout as unknown as NodeJS.WriteStream;
   return { input: terminal.stdin, output, ...(signal && { signal }) };
 }
+
+/** Gives each line that is typed, until the function that is returned is called or the input ends. */
+export function readLines(
+  { stdin }: Pick<Terminal, "stdin">,
+  onLine: (line: string) => void,
+  onEnd: () => void,
+): () => void {
+  const lines = createInterface({ input: stdin, terminal: false });
+  lines.on("line", onLine);
+  lines.on("close", onEnd);
+  return () => {
+    lines.off("close", onEnd);
+    lines.close();
+  };
+}

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
@@ -61,6 +61,16 @@ export function maskedUrl(address: string): string {
   } catch {
     return "postgres://…";
   }
+}
+
+/** Where things are kept on this machine, wherever threads are. */
+export function localFolder(state: string): string {
+  return dirname(isDatabaseUrl(state) ? defaultStatePath() : state);
+}
+
+/** Where copies of files are kept that the agents of these threads changed. */
+export function copiesFolder(state: string): string {
+  return join(localFolder(state), "copies");
 }
 
 /** Opens the thread store for as long as `use` takes. */

@@ -28,7 +28,8 @@ export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {
   preset?: PresetName | undefined;
   plan?: boolean | undefined;
   approve?: RunSettings["approve"] | undefined;
-  dir?: string | undefined;
+  /** `--no-dir` is false: files live in the thread. */
+  dir?: string | false | undefined;
   shell?: boolean | undefined;
   ask?: readonly string[] | undefined;
   yes?: boolean | undefined;
@@ -57,7 +58,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       fail(`Thread ${id} is not finished: go on with holdfast resume ${id}, or leave out --thread.`);
     }
     const kept = known && (await settingsOf(saver, thread));
-    const settings = await settingsFrom(flags, terminal, kept);
+    const settings = await settingsFrom(known ? flags : inDirectory(flags), terminal, kept);
     return perform({
       terminal,
       saver,
@@ -77,6 +78,11 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       },
     });
   });
+}
+
+/** The present directory is what a new thread works on, unless another is named, or none. */
+export function inDirectory<Flags extends Pick<RunFlags, "dir">>(flags: Flags): Flags {
+  return { ...flags, dir: flags.dir ?? "." };
 }
 
 /** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
@@ -143,15 +149,16 @@ export async function settingsFrom(
     ...(network !== undefined && { network }),
     ...(mode !== undefined && { mode }),
     ...(project !== undefined && { project }),
-    ...(dir !== undefined && { dir: await existingFolder(dir, cwd) }),
+    ...(typeof dir === "string" && { dir: await existingFolder(dir, cwd) }),
     ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
     ...(web !== undefined && { web }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(budget !== undefined && { budget: readBudget(budget) }),
     ...(background !== undefined && { background }),
   };
+  if (dir === false) delete settings.dir;
   if (settings.shell && settings.dir === undefined) {
-    fail("--shell runs commands in a directory: add --dir, such as --dir .");
+    fail("--shell runs commands in a directory: leave out --no-dir, or add --dir, such as --dir .");
   }
   if (yes) return { ...settings, ask: [], mode: "auto" };
   if (!ask && !shell) return settings;

@@ -1,7 +1,10 @@
 import { HarnessError } from "../../../errors.ts";
 import { renderChecklist, renderMarkdown, renderMermaid } from "../../../plan/index.ts";
+import type { RunAgent } from "../../../runs/agent.ts";
 import { jsonText } from "../../../runs/json-text.ts";
-import { readThread, type ThreadContent } from "../../../runs/thread.ts";
+import { replay } from "../../../runs/replay.ts";
+import { questionsOf, readThread, type ThreadContent } from "../../../runs/thread.ts";
+import { transcript } from "../../../runs/transcript.ts";
 import type { ThreadSummary } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { exact } from "../output/harmless.ts";
@@ -14,6 +17,8 @@ export interface ShowFlags extends StateFlags {
   thread: string;
   format: "checklist" | "markdown" | "mermaid" | "json";
   answer?: boolean | undefined;
+  transcript?: boolean | undefined;
+  json?: boolean | undefined;
   files?: boolean | undefined;
   file?: string | undefined;
 }
@@ -22,11 +27,25 @@ export interface ShowFlags extends StateFlags {
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
   const text = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    return textOf(flags, summary, await readThread(await agentOf(saver, summary.id, terminal), summary.id));
+    const agent = await agentOf(saver, summary.id, terminal);
+    if (flags.transcript || flags.json) return history(flags, summary, agent);
+    return textOf(flags, summary, await readThread(agent, summary.id));
   });
   const { stdout } = terminal;
   stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
   return EXIT.done;
+}
+
+/** The thread from its first message to its last. */
+async function history(
+  { json }: ShowFlags,
+  { id, state: at }: ThreadSummary,
+  agent: RunAgent,
+): Promise<string> {
+  const state = await agent.graph.getState({ configurable: { thread_id: id } });
+  const questions = await questionsOf(agent, state);
+  const events = await replay(agent.graph, state, { thread: id, questions, isRunning: at === "running" });
+  return json ? events.map((event) => jsonText(event)).join("\n") : transcript(events);
 }
 
 function textOf(

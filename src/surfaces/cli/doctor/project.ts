@@ -1,4 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
+import { Allowed } from "../../../project/allowed.ts";
 import { openProject, type Project } from "../../../project/index.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Finding } from "./finding.ts";
@@ -16,6 +17,12 @@ export async function projectFindings({
       tested: isUsed,
       text: `${kind}: ${path}: ${says}`,
     }));
+    const allowed = new Allowed(cwd, env);
+    const rules = await allowed.rules();
+    if (rules.length > 0) {
+      const text = `allowed here for good: ${rules.join(", ")} (${allowed.file}; /allow in a session takes one back)`;
+      findings.push({ area: "project", level: "ok", tested: true, text });
+    }
     return { findings, project };
   } catch (error) {
     const text = HarnessError.from(error)?.message ?? String(error);

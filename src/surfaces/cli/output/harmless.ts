@@ -48,7 +48,7 @@ export function exact(text: string, { isTTY }: Pick<Sink, "isTTY">): Harmless {
   return isTTY ? harmless(text) : (text as Harmless);
 }
 
-export function joined(parts: readonly Harmless[], between: "\n" | "  " | ", "): Harmless {
+export function joined(parts: readonly Harmless[], between: "\n" | "  " | ", " | " " | ""): Harmless {
   return parts.join(between) as Harmless;
 }
 
@@ -65,12 +65,17 @@ export function fit(line: Harmless, columns: number): Harmless {
   return `${sliceAnsi(line, 0, Math.max(0, width - 1))}…` as Harmless;
 }
 
-/** The rows that a text takes, broken at words where it can be. */
-export function wrapped(text: Harmless, columns: number): Harmless[] {
-  return wrapAnsi(text, columns, { hard: true, trim: false }).split("\n") as Harmless[];
+/** The rows that a text takes, broken at words where it can be. In prose the space of a break is left out. */
+export function wrapped(text: Harmless, columns: number, isProse = false): Harmless[] {
+  return wrapAnsi(text, columns, { hard: true, trim: isProse }).split("\n") as Harmless[];
 }
 
 /** A cell of a table, filled with spaces to its width. */
 export function padded(cell: Harmless, width: number): Harmless {
   return (cell + " ".repeat(Math.max(0, width - stringWidth(cell)))) as Harmless;
+}
+
+/** A part of a text that was made harmless: `from` and `to` are no places within a colour. */
+export function part(text: Harmless, from: number, to?: number): Harmless {
+  return text.slice(from, to) as Harmless;
 }

@@ -1,0 +1,62 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { KeptCopies } from "./kept-copies.ts";
+
+let home: string;
+let dir: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-copies-")));
+  dir = join(home, "work");
+  mkdirSync(dir);
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+const open = () => new KeptCopies({ folder: join(home, "copies"), thread: "t", dir });
+
+it("puts back what a turn wrote, by another process, too", () => {
+  writeFileSync(join(dir, "a.txt"), "before");
+  const copies = open();
+  copies.begin("1");
+  for (const path of ["/a.txt", "/sub/new.txt"]) {
+    copies.beforeCall("write_file", { file_path: path });
+    mkdirSync(join(dir, "sub"), { recursive: true });
+    writeFileSync(join(dir, path), "after");
+    copies.afterCall("write_file", { file_path: path });
+  }
+  expect(open().restore("1")).toEqual({ restored: ["/a.txt", "/sub/new.txt"], changed: [] });
+  expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("before");
+  expect(existsSync(join(dir, "sub/new.txt"))).toBe(false);
+});
+
+it("puts back a folder that was deleted", () => {
+  mkdirSync(join(dir, "sub/deep"), { recursive: true });
+  writeFileSync(join(dir, "sub/deep/a.txt"), "a");
+  writeFileSync(join(dir, "sub/b.txt"), "b");
+  const copies = open();
+  copies.begin("1");
+  copies.beforeCall("delete_file", { file_path: "/sub" });
+  rmSync(join(dir, "sub"), { recursive: true });
+  copies.afterCall("delete_file", { file_path: "/sub" });
+  expect(open().restore("1").restored.toSorted()).toEqual(["/sub/b.txt", "/sub/deep/a.txt"]);
+  expect(readFileSync(join(dir, "sub/deep/a.txt"), "utf8")).toBe("a");
+});
+
+it("does not follow a link out of the directory", () => {
+  writeFileSync(join(home, "secret"), "secret");
+  symlinkSync(home, join(dir, "out"));
+  const copies = open();
+  copies.begin("1");
+  copies.beforeCall("write_file", { file_path: "/out/secret" });
+  expect(copies.restore("1")).toEqual({ restored: [], changed: [] });
+});

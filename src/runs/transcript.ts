@@ -1,0 +1,53 @@
+import { MARKS, type Todo } from "../plan/index.ts";
+import type { RunEvent } from "./events.ts";
+import { jsonText } from "./json-text.ts";
+import { MAIN, ownerName } from "./view.ts";
+
+/** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
+export function transcript(events: readonly RunEvent[]): string {
+  return `${events.flatMap(partOf).join("\n\n")}\n`;
+}
+
+function partOf(event: RunEvent): string[] {
+  switch (event.type) {
+    case "run-start":
+      return event.task === undefined ? [] : [`## You\n\n${event.task}`];
+    case "model-end":
+      return event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : [];
+    case "plan-change":
+    case "plan-snapshot":
+      return event.owner === MAIN ? [planText(event.todos as Todo[])] : [];
+    case "tool-end": {
+      const { owner, name, about, args, ok, result, output = result } = event;
+      if (ok && PLAN_TOOLS.has(name)) return [];
+      const by = owner === MAIN ? "" : ` (${ownerName(owner)})`;
+      const given = args === undefined ? "" : `\n\n${fenced(jsonText(args, 2), "json")}`;
+      return [`### ${ok ? "✓" : "✗"} ${name} ${about}${by}${given}\n\n${fenced(output)}`];
+    }
+    case "question":
+      return [`## A question\n\n${event.text}`];
+    case "answer":
+      return [`## Your answer\n\n${fenced(jsonText(event.answer, 2), "json")}`];
+    case "run-end":
+      return event.outcome === "done" ? [] : [`*${event.error ?? event.outcome}*`];
+    default:
+      return [];
+  }
+}
+
+const PLAN_TOOLS = new Set(["write_todos", "update_todos", "todo"]);
+
+function speaker(owner: string): string {
+  return owner === MAIN ? "Agent" : `Sub-agent ${ownerName(owner)}`;
+}
+
+function planText(todos: readonly Todo[]): string {
+  return todos.map(({ status, content }) => `- ${MARKS[status]} ${content}`).join("\n");
+}
+
+/** A fence that nothing in the text closes. */
+function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}

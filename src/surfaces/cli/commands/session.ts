@@ -1,0 +1,171 @@
+import { join, relative } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { Allowed } from "../../../project/allowed.ts";
+import type { Project } from "../../../project/index.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
+import { modelFor } from "../../../runs/model.ts";
+import { pricesOf } from "../../../runs/prices.ts";
+import { settledModel } from "../../../runs/project.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
+import { directoryName, isHere } from "../directories.ts";
+import { EXIT } from "../exit-codes.ts";
+import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { FALLBACK } from "../perform.ts";
+import { projectFor } from "../project.ts";
+import type { Face } from "../session/face.ts";
+import { History } from "../session/history.ts";
+import { LiveFace } from "../session/live-face.ts";
+import { PlainFace } from "../session/plain-face.ts";
+import { Session } from "../session/session.ts";
+import { SLASH_COMMANDS } from "../session/slash.ts";
+import { listFiles, type Suggestion } from "../session/suggestions.ts";
+import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
+import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads.ts";
+import { asTyped, commandName } from "../wording.ts";
+import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
+
+export interface SessionFlags extends Omit<RunFlags, "json" | "quiet" | "thread"> {
+  continue?: boolean | undefined;
+  resume?: boolean | undefined;
+  plain?: boolean | undefined;
+}
+
+/** `holdfast` alone: a session on this directory, until the person leaves. */
+export async function session(flags: SessionFlags, terminal: Terminal): Promise<number> {
+  if (!canAsk(terminal, {})) {
+    throw new HarnessError("invalid-options", 'A session needs a terminal: use holdfast run "task" here.');
+  }
+  const { env } = terminal;
+  const path = statePath(flags, terminal);
+  return withSaver(path, async (saver) => {
+    const thread = flags.continue ? await latestHere(saver, terminal) : undefined;
+    const kept = thread === undefined ? undefined : await knownSettings(saver, thread);
+    const settings = await settingsFrom(withDefaults(flags, kept !== undefined), terminal, kept);
+    const { project, notice } = await projectFor(
+      { ...settings, trustProject: flags.trustProject },
+      terminal,
+      {},
+    );
+    const named = (name: string | undefined) =>
+      modelFor(name, { env, isWatched: true, timeout: flags.timeout });
+    const model = await named(flags.model ?? kept?.model ?? settledModel(project, env));
+    const { dir } = settings;
+    const paint = paintOf(terminal);
+    const face = faceFor(flags, {
+      terminal,
+      commands: () => commandsOf(project),
+      files: filesOf(dir),
+      history: new History(join(localFolder(path), "history")),
+      prices: pricesOf(model.name, env, project.config),
+      paint,
+    });
+    const conversation = new Session({
+      terminal,
+      face,
+      paint,
+      saver,
+      settings: { ...settings, model: model.name },
+      model,
+      project,
+      allowed: dir === undefined ? undefined : new Allowed(dir, env),
+      copies: copiesFolder(path),
+      thread,
+      modelNamed: named,
+    });
+    // Throws where commands have to be isolated and cannot be.
+    const isolation = isolationNotice({ ...settings, mode: conversation.mode }, project.config);
+    const leave = (): void => conversation.quit();
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, leave);
+    try {
+      const lines = [
+        firstLine(conversation, project, terminal),
+        ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
+        ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
+        ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
+        ...(thread === undefined ? [] : [shown`going on with ${oneLine(thread)}`]),
+      ];
+      face.print(lines);
+      const task = flags.task?.trim() ?? "";
+      await conversation.run([...(flags.resume ? ["/resume"] : []), ...(task === "" ? [] : [task])]);
+    } finally {
+      await face.close();
+      await conversation.close();
+      for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, leave);
+    }
+    if (conversation.thread !== undefined) {
+      const again = harmless(`${commandName(env)} --continue`);
+      terminal.stdout.write(
+        shown`${paint("dim", shown`${oneLine(conversation.thread)}; go on with ${again}`)}\n`,
+      );
+    }
+    return EXIT.done;
+  });
+}
+
+/** The directory is what a session is about, with commands, each of which is asked for. */
+function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
+  return isKept ? flags : inDirectory({ ...flags, shell: flags.shell ?? flags.dir !== false });
+}
+
+function faceFor(
+  flags: SessionFlags,
+  options: ConstructorParameters<typeof LiveFace>[0] & { terminal: Terminal },
+): Face {
+  const { terminal } = options;
+  return flags.plain || !isLive(terminal) || !terminal.stdout.columns
+    ? new PlainFace(terminal)
+    : new LiveFace(options);
+}
+
+function commandsOf(project: Project): Suggestion[] {
+  const own = SLASH_COMMANDS.map(({ name, about }) => ({ text: `/${name}`, about }));
+  return [
+    ...own,
+    ...project.skills.map(({ name, description }) => ({ text: `/${name}`, about: description })),
+  ];
+}
+
+/** The files of the directory, listed when they are first asked for and again after a while. */
+function filesOf(dir: string | undefined): () => readonly string[] {
+  let [known, at]: [readonly string[], number] = [[], 0];
+  return () => {
+    if (dir !== undefined && Date.now() - at > FRESH_MS) [known, at] = [listFiles(dir), Date.now()];
+    return known;
+  };
+}
+
+const FRESH_MS = 10_000;
+
+async function latestHere(saver: ThreadStore, terminal: Terminal): Promise<string> {
+  for (const { id, state } of await saver.listThreads({ limit: MANY })) {
+    const settings = state === "running" ? undefined : await knownSettings(saver, id);
+    if (settings && isHere(settings, terminal)) return id;
+  }
+  throw new HarnessError(
+    "invalid-options",
+    "There is no thread of this directory yet: start one with holdfast.",
+  );
+}
+
+/** Where it works, what answers, how commands are run, and what was read: `~/project · offline · …`. */
+function firstLine(
+  { settings, model, paint, isIsolated }: Session,
+  project: Project,
+  terminal: Terminal,
+): Harmless {
+  const { dir, shell } = settings;
+  const read = project.files.filter(({ isUsed }) => isUsed).map(({ path }) => nameIn(project.root, path));
+  const parts = [
+    dir === undefined ? "files in the thread" : directoryName({ dir }, { ...terminal, cwd: "/" }),
+    model.name,
+    shell ? (isIsolated ? "commands isolated" : "commands not isolated") : "no commands",
+    read.length > 0 ? `read ${read.join(", ")}` : "no project files",
+  ];
+  return paint("dim", oneLine(`holdfast · ${parts.join(" · ")}`));
+}
+
+function nameIn(root: string | undefined, path: string): string {
+  const inside = root === undefined ? path : relative(root, path);
+  return inside.startsWith("..") ? path : inside;
+}

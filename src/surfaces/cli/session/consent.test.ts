@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { callTool, type Step } from "../../../testing/index.ts";
+
+const ENTER = "\r";
+const execute = (command: string) => callTool("execute", { command });
+const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
+
+let home: string;
+let stages: SessionStage[] = [];
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-consent-")));
+});
+afterEach(async () => {
+  await Promise.all(stages.map((stage) => stage.leave()));
+  stages = [];
+  rmSync(home, { recursive: true });
+});
+
+async function open(
+  steps: readonly Step[],
+  settings: NonNullable<StageOptions["settings"]>,
+): Promise<SessionStage> {
+  const stage = await SessionStage.open(steps, { home, settings });
+  stages.push(stage);
+  await stage.see(/^> what shall be done/m);
+  return stage;
+}
+
+it("a command is shown as it would be typed, and allowed for good by its first words, not with another behind it", async () => {
+  const steps = [execute("echo one 1"), execute("echo one 2"), execute("echo one; touch made"), "Done so."];
+  const stage = await open(steps, { shell: true, sandbox: "never" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/^\$ echo one 1\n[^]*2\. yes, and always commands that begin with echo one/m);
+  stage.type("2");
+  await stage.see(/✓ \$ echo one 2[^]*^\$ echo one; touch made[^]*1\. yes\n {2}2\. no/m);
+  stage.type("2");
+  await stage.see(/Done so\./);
+  expect(existsSync(join(home, "made"))).toBe(false);
+  expect(readFileSync(join(home, "state/holdfast/allowed.json"), "utf8")).toContain("execute(echo one *)");
+});
+
+it("a command that failed says so in its line, with the end of what it said", async () => {
+  const stage = await open([execute("echo why; exit 3"), "Oh."], {
+    shell: true,
+    sandbox: "never",
+    mode: "auto",
+  });
+  stage.type(`go${ENTER}`);
+  await stage.see(/✗ \$ echo why; exit 3 exit 3.*\n {4}why\n[^]*Oh\./);
+});
+
+it("mode plan reads, has its plan approved, and then works", async () => {
+  const plan = callTool("write_todos", { todos: ["Write a"] });
+  const stage = await open([write("/early.txt"), plan, write("/a.txt"), "Written."], { mode: "plan" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/✗ write early\.txt[^]*Work on this plan\?/);
+  expect(existsSync(join(home, "early.txt"))).toBe(false);
+  stage.type("1");
+  await stage.see(/Written\./);
+  expect(existsSync(join(home, "a.txt"))).toBe(true);
+});
+
+it("Esc at a question stops the turn; the next message goes on without what was asked for", async () => {
+  const stage = await open([write("/a.txt"), "Without it."], {});
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type("\u001B");
+  await stage.see(/^> what shall be done/m);
+  stage.type(`leave it${ENTER}`);
+  await stage.see(/Without it\./);
+  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  expect(stage.asked(1).map((one) => one.split(":")[0])).toEqual(["human", "ai", "tool", "human"]);
+});

@@ -1,0 +1,156 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { compileRule } from "../../../project/rules.ts";
+import { ruledCall } from "../../../runs/consent-rules.ts";
+import { fileChange } from "../../../runs/file-change.ts";
+import { inPlainSight } from "../../../runs/json-text.ts";
+import { readAnswer, type Question } from "../../../runs/questions.ts";
+import { MAIN, ownerName } from "../../../runs/view.ts";
+import { edit } from "../editor.ts";
+import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { planLines, questionLines } from "../output/lines.ts";
+import { planItems, planText } from "../plan-text.ts";
+import { argumentLines, callText, changeLines } from "./call-lines.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Answered, FaceChoice } from "./face.ts";
+
+type Call = NonNullable<Question["call"]>;
+
+/** Puts a question of a run to the person. Undefined when they would rather not answer now. */
+export async function answerFor(question: Question, session: Conversation): Promise<unknown> {
+  const { kind, options, call } = question;
+  const { face, paint } = session;
+  if (kind === "permission" && call) return permission(question, call, session);
+  if (kind === "plan-approval") return approval(question, session);
+  const choices = options.map((option): FaceChoice => ({ value: option, label: oneLine(option) }));
+  const answer = await face.ask({
+    about: questionLines({ ...question, options: [] }, paint),
+    question: shown`Your answer`,
+    choices,
+    words: shown`type your answer`,
+  });
+  return answer && ("words" in answer ? readAnswer(question, answer.words) : answer.value);
+}
+
+async function permission(question: Question, call: Call, session: Conversation): Promise<unknown> {
+  const { face, paint, settings } = session;
+  const ruled = await ruledCall(call, settings.dir);
+  if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
+  const rules = question.repeated ? [] : rulesFor(call, ruled.path);
+  const answer = await face.ask({
+    about: [
+      ...(question.error ? [paint("red", oneLine(question.error))] : []),
+      ...(await callLinesFor(call, session)),
+    ],
+    question: question.repeated ? shown`It may have been done before. Allow it?` : shown`Allow it?`,
+    choices: [
+      { value: "approve", label: shown`yes` },
+      ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
+      { value: "reject", label: shown`no` },
+    ],
+    words: shown`or type why not`,
+  });
+  const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;
+  if (rule) {
+    await session.allow(rule.rules);
+    return { type: "approve" };
+  }
+  return decision(question, answer);
+}
+
+function decision(question: Question, answer: Answered): unknown {
+  if (!answer) return undefined;
+  return readAnswer(question, "words" in answer ? `reject: ${answer.words}` : answer.value);
+}
+
+async function approval(question: Question, session: Conversation): Promise<unknown> {
+  const { face, paint, terminal } = session;
+  const { todos = [] } = question;
+  let text = planText(todos);
+  for (let error = question.error; ;) {
+    const answer = await face.ask({
+      about: [
+        ...(error === undefined ? [] : [paint("red", oneLine(error))]),
+        shown`The agent proposes this plan:`,
+        ...planLines(todos, MAIN, paint).map((line) => shown`  ${line}`),
+      ],
+      question: shown`Work on this plan?`,
+      choices: [
+        { value: "approve", label: shown`yes` },
+        { value: "edit", label: shown`yes, after I edited it` },
+        { value: "reject", label: shown`no` },
+      ],
+      words: shown`or type what to change`,
+    });
+    if (!answer || "words" in answer || answer.value !== "edit") return decision(question, answer);
+    try {
+      text = await face.lend(() => edit(text, terminal.env));
+      return { type: "edit", todos: planItems(text, todos) };
+    } catch (caught) {
+      const known = HarnessError.from(caught);
+      if (!known) throw caught;
+      error = known.message;
+    }
+  }
+}
+
+/** The most lines of a change that are shown at once; the file has the rest. */
+const MOST_LINES = 200;
+
+/** What a call would do: a write as a diff, a command as it would be typed, others with their arguments. */
+async function callLinesFor(call: Call, { paint, settings }: Conversation): Promise<Harmless[]> {
+  const { owner, name, args } = call;
+  const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
+  const path = typeof args["file_path"] === "string" ? args["file_path"] : undefined;
+  if (name === "execute") {
+    const command = harmlessLines(inPlainSight(commandOf(call)));
+    return [shown`${who}${paint("bold", shown`$ ${command[0] ?? shown``}`)}`, ...command.slice(1)];
+  }
+  const inside = path === undefined || settings.dir === undefined ? undefined : join(settings.dir, path);
+  const content = inside === undefined ? undefined : await readFile(inside, "utf8").catch(() => undefined);
+  const change = fileChange(name, args, content);
+  const head = shown`${who}${paint("bold", callText(name, {}, path ?? ""))}`;
+  if (!change) return [head, ...argumentLines(args, paint)];
+  const lines = changeLines(change, paint);
+  const rest = lines.length - MOST_LINES;
+  return [
+    shown`${head} ${paint("dim", shown`+${change.added} −${change.removed}`)}`,
+    ...lines.slice(0, MOST_LINES).map((line) => fit(line, 400)),
+    ...(rest > 0 ? [paint("dim", shown`… ${rest} more lines`)] : []),
+  ];
+}
+
+function commandOf({ args }: Pick<Call, "args">): string {
+  const { command } = args;
+  return typeof command === "string" ? command : "";
+}
+
+interface Offer {
+  label: Harmless;
+  rules: string[];
+}
+
+/** What could be agreed to for good, from narrow to wide: a command by its first words, a folder, a tool. */
+function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
+  if (name === "execute") {
+    const command = commandOf({ args });
+    const [first, second] = command.trim().split(/\s+/);
+    const words = [first, second !== undefined && /^[\w:-]+$/.test(second) ? second : undefined];
+    const start = words.filter(Boolean).join(" ");
+    const rule = `execute(${start} *)`;
+    // Where nobody can tell by looking at a line what it runs, it is asked for each time.
+    const isPlain = /^[\w./-]+( [\w:-]+)?$/.test(start) && compileRule(rule).allows({ tool: name, command });
+    return isPlain ? [{ label: shown`commands that begin with ${oneLine(start)}`, rules: [rule] }] : [];
+  }
+  if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
+    const isRoot = folder === "" || folder === "/";
+    return [
+      ...(isRoot ? [] : [{ label: shown`writes in ${oneLine(folder)}`, rules: rules(`${folder}**`) }]),
+      { label: shown`writes here`, rules: ["write_file", "edit_file"] },
+    ];
+  }
+  return [{ label: shown`${oneLine(name)}`, rules: [name] }];
+}

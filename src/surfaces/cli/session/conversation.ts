@@ -1,0 +1,70 @@
+import type { McpServers } from "../../../mcp/index.ts";
+import type { Allowed } from "../../../project/allowed.ts";
+import type { Mode, Project } from "../../../project/index.ts";
+import type { RuledCall } from "../../../project/rules.ts";
+import type { RunAgent } from "../../../runs/agent.ts";
+import type { Usage } from "../../../runs/events.ts";
+import type { KeptCopies } from "../../../runs/kept-copies.ts";
+import type { modelFor } from "../../../runs/model.ts";
+import type { PlanEdits } from "../../../runs/plan-edits.ts";
+import type { Prices } from "../../../runs/prices.ts";
+import type { RunSettings } from "../../../runs/settings.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
+import type { Harmless } from "../output/harmless.ts";
+import type { Paint } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+import type { Face } from "./face.ts";
+
+export type SessionModel = Awaited<ReturnType<typeof modelFor>>;
+
+/** A session as its commands and questions see it. */
+export interface Conversation {
+  readonly terminal: Terminal;
+  readonly face: Face;
+  readonly paint: Paint;
+  readonly saver: ThreadStore;
+  readonly project: Project;
+  readonly allowed: Allowed | undefined;
+  readonly mode: Mode;
+  readonly isBusy: boolean;
+  /** Whether something isolates commands. */
+  readonly isIsolated: boolean;
+  /** What this session has spent. */
+  readonly usage: Usage;
+  readonly prices: Prices | undefined;
+  /** What may be done to the plan while the agent works. */
+  readonly edits: PlanEdits | undefined;
+  settings: RunSettings;
+  model: SessionModel;
+  /** The thread that is talked to; there is none before the first message. */
+  readonly thread: string | undefined;
+  /** The conversation is summarized in the next turn when it has so many messages. */
+  compactAt: number | undefined;
+  say: (...lines: readonly Harmless[]) => void;
+  setMode: (mode: Mode) => void;
+  /** Agrees to calls for good, in this directory. */
+  allow: (rules: readonly string[]) => Promise<void>;
+  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
+  agreesTo: (call: RuledCall) => boolean;
+  modelNamed: (name: string) => Promise<SessionModel>;
+  /** The agent of the thread, as it is set up now. */
+  agent: () => Promise<RunAgent>;
+  /** The MCP servers of the thread, which are started when their tools are asked for. */
+  servers: () => Promise<McpServers | undefined>;
+  copiesFor: (thread: string) => KeptCopies | undefined;
+  /** Another thread is talked to from now on; undefined begins one with the next message. */
+  switchTo: (thread: string | undefined) => void;
+  takeTurn: (text: string) => Promise<void>;
+  quit: () => void;
+}
+
+export interface SlashCommand {
+  name: string;
+  alias?: string;
+  /** What may stand behind it. */
+  usage?: string;
+  about: string;
+  /** Whether it can be used beside an agent at work; others wait for their turn. */
+  isBeside?: boolean;
+  run: (args: string, conversation: Conversation) => Promise<void>;
+}

@@ -1,0 +1,214 @@
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import type { Paint } from "../output/paint.ts";
+import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";
+import type { History } from "./history.ts";
+import type { Key } from "./keys.ts";
+import { draftOf, edited, EMPTY_DRAFT, fullText, movedLine, type Draft } from "./line-editor.ts";
+import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
+
+export interface PromptKeysOptions extends FaceOptions {
+  history: History;
+  onSuspend: () => void;
+  onRedraw: () => void;
+}
+
+interface Open extends Asked {
+  selected: number;
+  /** Whether Enter answers: not while somebody is in the middle of a message that has nothing to do with it. */
+  isArmed: boolean;
+  resolve: (answer: Answered) => void;
+}
+
+/** What keys do: they edit the draft, choose, and say what the person wants. Nothing that was typed is lost. */
+export class PromptKeys {
+  draft: Draft = EMPTY_DRAFT;
+  isBusy = false;
+  wishes: Wishes | undefined;
+  readonly #options: PromptKeysOptions;
+  #open: Open | undefined;
+  #suggestions: Suggestions | undefined;
+  #chosen = 0;
+  #isLeaving = false;
+
+  constructor(options: PromptKeysOptions) {
+    this.#options = options;
+  }
+
+  put(text: string): void {
+    this.draft = draftOf(text);
+  }
+
+  /** Puts a question; keys choose until it is answered. */
+  ask(asked: Asked): Promise<Answered> {
+    const { promise, resolve } = deferred<Answered>();
+    const isArmed = this.draft.text === "";
+    this.#open = { ...asked, selected: 0, isArmed, resolve };
+    return promise;
+  }
+
+  /** Takes the open question away, unanswered. */
+  dismiss(): void {
+    this.#answer(undefined);
+  }
+
+  get hint(): Harmless {
+    if (this.#open) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
+    if (this.#isLeaving) return shown`Ctrl-C again leaves`;
+    return this.isBusy
+      ? shown`type ahead; Esc stops`
+      : shown`what shall be done? / for commands, @ for files`;
+  }
+
+  /** The open question. */
+  above(paint: Paint): Harmless[] {
+    if (!this.#open) return [];
+    const { question, choices, selected, isArmed } = this.#open;
+    const lines = choices.map(({ label }, at) => {
+      const text = shown`${at + 1}. ${label}`;
+      return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
+    });
+    return [paint("bold", question), ...lines];
+  }
+
+  /** What could be meant at the cursor. */
+  below(paint: Paint, height: number): Harmless[] {
+    const list = this.#suggestions?.list ?? [];
+    return list.slice(0, Math.max(0, Math.min(8, height - 6))).map(({ text, about = "" }, at) => {
+      const line = shown`  ${oneLine(text)}  ${oneLine(about)}`;
+      return at === this.#chosen ? paint("cyan", line) : paint("dim", line);
+    });
+  }
+
+  press(key: Key): void {
+    const name = key.type === "key" ? key.name : "";
+    const isLeaving = this.#isLeaving;
+    this.#isLeaving = false;
+    if (name === "ctrl-c" || name === "escape") return this.#interrupt(name, isLeaving);
+    if (name === "ctrl-d" && this.draft.text === "") return this.wishes?.quit();
+    if (name === "ctrl-z") return this.#options.onSuspend();
+    if (name === "ctrl-l") return this.#options.onRedraw();
+    if (name === "ctrl-o") return this.wishes?.unfold();
+    if (name === "shift-tab") return this.wishes?.nextMode();
+    if (this.#open && this.draft.text === "" && this.#choose(this.#open, key)) return;
+    if (name === "tab") return this.#complete();
+    if (name === "enter") return this.#enter();
+    if (name === "up" || name === "down") return this.#vertical(name === "up" ? -1 : 1);
+    const draft = edited(this.draft, key);
+    if (!draft) return;
+    this.#edit(draft);
+    this.#options.history.reset();
+  }
+
+  #edit(draft: Draft): void {
+    this.draft = draft;
+    this.#chosen = 0;
+    this.#suggestions = suggestionsFor(draft, {
+      commands: this.#options.commands(),
+      files: this.#options.files,
+    });
+  }
+
+  #clear(): void {
+    this.draft = EMPTY_DRAFT;
+    this.#suggestions = undefined;
+  }
+
+  #interrupt(name: string, wasLeaving: boolean): void {
+    if (name === "escape" && this.#suggestions) {
+      this.#suggestions = undefined;
+    } else if (this.isBusy) {
+      this.#answer(undefined);
+      this.wishes?.stop();
+    } else if (this.#open) {
+      this.#answer(undefined);
+    } else if (this.draft.text !== "") {
+      if (name === "escape") return;
+      // It can be had back with the arrow.
+      this.#options.history.add(fullText(this.draft));
+      this.#clear();
+    } else if (name === "ctrl-c") {
+      if (wasLeaving) this.wishes?.quit();
+      this.#isLeaving = true;
+    }
+  }
+
+  /** Whether the key was for the question. */
+  #choose(open: Open, key: Key): boolean {
+    const { choices, selected } = open;
+    const name = key.type === "key" ? key.name : "";
+    if (name === "up" || name === "down") {
+      open.isArmed = true;
+      const by = name === "up" ? choices.length - 1 : 1;
+      open.selected = choices.length > 0 ? (selected + by) % choices.length : 0;
+      return true;
+    }
+    if (name === "enter") {
+      const choice = choices[selected];
+      if (choice && open.isArmed) this.#answer({ value: choice.value });
+      open.isArmed = true;
+      return true;
+    }
+    const number = key.type === "text" && /^[1-9]$/.test(key.text) ? Number(key.text) : 0;
+    const choice = choices[number - 1];
+    if (!choice || !open.isArmed) return false;
+    this.#answer({ value: choice.value });
+    return true;
+  }
+
+  #answer(answer: Answered): void {
+    const open = this.#open;
+    this.#open = undefined;
+    open?.resolve(answer);
+  }
+
+  #complete(): void {
+    const suggestion = this.#suggestions?.list[this.#chosen];
+    if (suggestion) this.#edit(accepted(this.draft, this.#suggestions!.from, suggestion));
+  }
+
+  #enter(): void {
+    const { text, cursor } = this.draft;
+    const suggestion = this.#suggestions?.list[this.#chosen];
+    // What is chosen in a list is meant; a whole command or path is sent.
+    if (suggestion && !text.slice(0, cursor).endsWith(suggestion.text)) return this.#complete();
+    if (text.slice(0, cursor).endsWith("\\")) {
+      const start = text.slice(0, cursor - 1);
+      return this.#edit({ ...this.draft, text: `${start}\n${text.slice(cursor)}`, cursor: cursor });
+    }
+    const words = fullText(this.draft).trim();
+    if (words === "") {
+      if (this.isBusy) this.wishes?.steer();
+      return;
+    }
+    this.#options.history.add(words);
+    this.#clear();
+    const open = this.#open;
+    if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
+    if (open) open.isArmed = true;
+    this.wishes?.submit(words);
+  }
+
+  #vertical(by: -1 | 1): void {
+    if (this.#suggestions) {
+      const { length } = this.#suggestions.list;
+      this.#chosen = (this.#chosen + by + length) % length;
+      return;
+    }
+    const moved = movedLine(this.draft, by);
+    if (moved) {
+      this.draft = moved;
+      return;
+    }
+    const queued = by < 0 && this.draft.text === "" ? this.wishes?.unqueue() : undefined;
+    const text = queued ?? this.#options.history.move(by, fullText(this.draft));
+    if (text !== undefined) this.draft = draftOf(text);
+  }
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,427 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { held, SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { sqliteSaver } from "../../../storage/index.ts";
+import { callTool, type Step } from "../../../testing/index.ts";
+
+const [ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
+  "\r",
+  "\u001B",
+  "\u001B[A",
+  "\u001B[B",
+  "\u001B[Z",
+  "\u000F",
+];
+const IDLE = /^> what shall be done/m;
+const LOOK = callTool("ls", { path: "/" });
+const READ = callTool("read_file", { file_path: "/a.txt" });
+const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
+
+let home: string;
+let stages: SessionStage[] = [];
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-session-")));
+});
+afterEach(async () => {
+  await Promise.all(stages.map((stage) => stage.leave()));
+  stages = [];
+  rmSync(home, { recursive: true });
+});
+
+async function open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
+  const stage = await SessionStage.open(steps, { home, ...options });
+  stages.push(stage);
+  await stage.see(IDLE);
+  return stage;
+}
+
+describe("a session", () => {
+  it("takes a message, shows the answer as Markdown, and waits for the next", async () => {
+    const stage = await open(["# Hello\n\nThis is **it**:\n\n- one\n- two", "Again."]);
+    stage.type(`Say hello${ENTER}`);
+    await stage.see(/Done/);
+    await stage.see(IDLE);
+    expect(stage.all()).toContain("> Say hello\n\nHello\n\nThis is it:\n\n• one\n• two\n");
+    stage.type(`Once more${ENTER}`);
+    await stage.see(/Again\.[^]*Done/);
+    expect(stage.asked(1).at(-1)).toBe("human: Once more");
+    expect(stage.asked(1)).toHaveLength(3);
+  });
+
+  it("queues what is typed meanwhile, in sight, and sends it in its turn", async () => {
+    const first = held("One.");
+    const stage = await open([first.step, "Two.", "Three."]);
+    stage.type(`first${ENTER}`);
+    await first.begun;
+    stage.type(`second${ENTER}third${ENTER}draft`);
+    await stage.see(/queued: second\nqueued: third\n> draft/);
+    first.go();
+    await stage.see(/Three\./);
+    await stage.see(/> draft/);
+    expect(stage.asked(2).filter((one) => one.startsWith("human"))).toEqual([
+      "human: first",
+      "human: second",
+      "human: third",
+    ]);
+  });
+
+  it("hands over what waits at the next model call, behind the results, on an empty Enter", async () => {
+    const first = held(LOOK);
+    const stage = await open([first.step, "Done so."]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`be brief${ENTER}`);
+    await stage.see(/queued: be brief/);
+    stage.type(ENTER);
+    await stage.see(/at its next call: be brief/);
+    first.go();
+    await stage.see(/Done so\./);
+    expect(stage.asked(1).map((one) => one.split(":")[0])).toEqual(["human", "ai", "tool", "human"]);
+    expect(stage.all()).toContain("> be brief");
+    expect(stage.model.requests).toHaveLength(2);
+  });
+
+  it("sends what comes too late for the last call as the next message", async () => {
+    const first = held("One.");
+    const stage = await open([first.step, "Two."]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`late${ENTER}${ENTER}`);
+    await stage.see(/at its next call: late/);
+    first.go();
+    await stage.see(/Two\./);
+    expect(stage.asked(1).at(-1)).toBe("human: late");
+  });
+
+  it("takes back what was queued with the arrow", async () => {
+    const first = held("One.");
+    const stage = await open([first.step]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`wrong${ENTER}`);
+    await stage.see(/queued: wrong/);
+    stage.type(UP);
+    await stage.see(/> wrong/);
+    expect(stage.lines().join("\n")).not.toContain("queued");
+    first.go();
+    await stage.see(/One\./);
+  });
+
+  it("stops at Esc, keeps what was typed, and goes on with the next message", async () => {
+    const first = held("Never.");
+    const stage = await open([first.step, "Here."]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type("half a thou");
+    await stage.see(/> half a thou/);
+    stage.type(ESC);
+    await stage.see(/Interrupted/);
+    first.go();
+    stage.type(`ght${ENTER}`);
+    await stage.see(/Here\./);
+    expect(stage.asked(1).at(-1)).toBe("human: half a thought");
+  });
+
+  it("leaves at the second Ctrl-C, and at Ctrl-D", async () => {
+    const stage = await open([]);
+    stage.type("\u0003");
+    await stage.see(/Ctrl-C again leaves/);
+    stage.type("\u0003");
+    await stage.done;
+    const other = await open([]);
+    other.type("\u0004");
+    await expect(other.done).resolves.toBeUndefined();
+  });
+
+  it("gives a paste of 5,000 lines to the model as one message, whole", async () => {
+    const stage = await open(["Read."]);
+    const long = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join("\n");
+    stage.type(`\u001B[200~${long.replaceAll("\n", "\r")}\u001B[201~`);
+    await stage.see(/> \[pasted #1: 5,000 lines\]/);
+    stage.type(` please${ENTER}`);
+    await stage.see(/Read\./);
+    expect(stage.asked(0)).toEqual([`human: ${long} please`]);
+  });
+
+  it("remembers what was typed in the next session", async () => {
+    const stage = await open(["One."]);
+    stage.type(`remember me${ENTER}`);
+    await stage.see(/One\./);
+    const other = await open([]);
+    other.type(UP);
+    await other.see(/> remember me/);
+    expect(other.model.requests).toHaveLength(0);
+  });
+
+  it("completes commands and files", async () => {
+    const stage = await open(["Read."]);
+    stage.type("/exp");
+    await stage.see(/\/export/);
+    stage.type("\t");
+    await stage.see(/> \/export $/m);
+    stage.type("\u0015see @a.t");
+    await stage.see(/@src\/a\.ts/);
+    stage.type(`${ENTER}${ENTER}`);
+    await stage.see(/Read\./);
+    expect(stage.asked(0)).toEqual(["human: see @src/a.ts"]);
+  });
+});
+
+describe("consent in a session", () => {
+  it("shows a write as a diff, and lets it through once", async () => {
+    writeFileSync(join(home, "a.txt"), "one\ntwo\n");
+    const edit = callTool("edit_file", { file_path: "/a.txt", old_string: "two", new_string: "three" });
+    const stage = await open([READ, edit, "Changed."]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/❯ 1\. yes/);
+    expect(stage.all()).toContain("edit a.txt +1 −1\n one\n-two\n+three\n");
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\ntwo\n");
+    stage.type("1");
+    await stage.see(/Changed\./);
+    expect(stage.all()).toContain("✓ edit a.txt +1 −1");
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\nthree\n");
+  });
+
+  it("always in a folder is kept outside of it, holds at once and later, and can be taken back", async () => {
+    const stage = await open([
+      write("/src/a.ts", "a"),
+      write("/src/b.ts", "b"),
+      "Done so.",
+      write("/src/c.ts", "c"),
+      "Asked.",
+    ]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/2\. yes, and always writes in \/src\//);
+    stage.type(`${DOWN}${ENTER}`);
+    await stage.see(/Done so\./);
+    expect(readFileSync(join(home, "src/b.ts"), "utf8")).toBe("b");
+    const kept = readFileSync(join(home, "state/holdfast/allowed.json"), "utf8");
+    expect(kept).toContain("write_file(/src/**)");
+    stage.type(`/allow remove write_file(/src/**)${ENTER}`);
+    await stage.see(/is asked for again/);
+    stage.type(`again${ENTER}`);
+    await stage.see(/Allow it\?/);
+    stage.type("1");
+    await stage.see(/Asked\./);
+  });
+
+  it("words are a refusal with its reason, which the model reads", async () => {
+    const stage = await open([write("/a.txt", "a"), "Understood."]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/Allow it\?/);
+    stage.type(`not this file${ENTER}`);
+    await stage.see(/Understood\./);
+    expect(stage.asked(1).at(-1)).toContain("not this file");
+  });
+
+  it("a question does not take the words of somebody in the middle of typing", async () => {
+    const first = held(write("/a.txt", "a"));
+    const stage = await open([first.step, "Written."]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type("I was just say");
+    await stage.see(/> I was just say/);
+    first.go();
+    await stage.see(/Allow it\?/);
+    stage.type(`ing 1${ENTER}`);
+    await stage.see(/queued: I was just saying 1/);
+    stage.type("1");
+    await stage.see(/✓ write a\.txt/);
+    stage.type(UP);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+  });
+
+  it("what a rule asks for, and files that others run, are asked for also after the mode was changed", async () => {
+    const first = held([write("/a.txt", "a"), write("/.envrc", "x")]);
+    const stage = await open([first.step, "Written."], { settings: { ask: ["write_file(/a.txt)"] } });
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(SHIFT_TAB);
+    await stage.see(/edits \(shift-tab\)/);
+    first.go();
+    await stage.see(/Allow it\?/);
+    stage.type("1");
+    await stage.see(/write \.envrc[^]*Allow it\?/);
+    expect(() => readFileSync(join(home, ".envrc"))).toThrow("ENOENT");
+    stage.type("1");
+    await stage.see(/Written\./);
+  });
+
+  it("the mode changes with a key, also while the agent works", async () => {
+    const first = held(write("/a.txt", "a"));
+    const stage = await open([first.step, "Written."]);
+    expect(stage.lines().at(-1)).toContain("ask (shift-tab)");
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(SHIFT_TAB);
+    await stage.see(/edits \(shift-tab\)/);
+    first.go();
+    await stage.see(/Written\./);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+  });
+});
+
+describe("commands of a session", () => {
+  it("an unknown one names the nearest, and costs no model call", async () => {
+    const stage = await open([]);
+    stage.type(`/modle${ENTER}`);
+    await stage.see(/There is no command \/modle; did you mean \/model\?/);
+    stage.type(`/help${ENTER}`);
+    await stage.see(/Ctrl-Z suspends/);
+    expect(stage.all()).toContain("/undo ");
+    expect(stage.model.requests).toHaveLength(0);
+  });
+
+  it("/undo takes back the last message: files, conversation and prompt", async () => {
+    writeFileSync(join(home, "a.txt"), "before\n");
+    const steps = ["One.", READ, [write("/a.txt", "after\n"), write("/new.txt", "x")], "Two.", "Three."];
+    const stage = await open(steps, { settings: { mode: "edits" } });
+    stage.type(`first${ENTER}`);
+    await stage.see(/One\./);
+    stage.type(`second${ENTER}`);
+    await stage.see(/Two\.[^]*what shall be done/);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("after\n");
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: .*new\.txt/);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("before\n");
+    expect(() => readFileSync(join(home, "new.txt"))).toThrow("ENOENT");
+    stage.type(` but better${ENTER}`);
+    await stage.see(/Three\./);
+    expect(stage.asked(4)).toEqual(["human: first", "ai: One.", "human: second but better"]);
+  });
+
+  it("/undo leaves alone what somebody changed after the agent", async () => {
+    const stage = await open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" } });
+    stage.type(`first${ENTER}`);
+    await stage.see(/One\.[^]*what shall be done/);
+    writeFileSync(join(home, "a.txt"), "mine");
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Left as they are, since somebody changed them after the agent: \/a\.txt/);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("mine");
+  });
+
+  it("/fork goes back to any message in a copy, and leaves the thread as it is", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await open(["One.", "Two.", "Other."], { saver });
+    stage.type(`first${ENTER}`);
+    await stage.see(/One\./);
+    stage.type(`second${ENTER}`);
+    await stage.see(/Two\.[^]*what shall be done/);
+    const before = stage.session.thread;
+    stage.type(`/fork${ENTER}`);
+    await stage.see(/2\. second/);
+    stage.type("2");
+    await stage.see(/in the prompt again/);
+    stage.type(` way${ENTER}`);
+    await stage.see(/Other\./);
+    expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: second way"]);
+    expect(stage.session.thread).not.toBe(before);
+    expect(await saver.listThreads()).toHaveLength(2);
+  });
+
+  it("/plan shows the plan and edits it while the agent works", async () => {
+    const second = held("Finished.");
+    const steps = [
+      callTool("write_todos", { todos: ["Dig", "Plant"] }),
+      second.step,
+      "Finished.",
+      "Finished.",
+    ];
+    writeFileSync(join(home, "editor.sh"), '#!/bin/sh\nsed -i "s/Plant/Plant roses/" "$1"\n', {
+      mode: 0o755,
+    });
+    const stage = await open(steps, { settings: { preset: "classic" } });
+    stage.type(`go${ENTER}`);
+    await second.begun;
+    await stage.see(/\[ \] 2 Plant/);
+    stage.type(`/plan edit${ENTER}`);
+    second.go();
+    await stage.see(/Plant roses/);
+    await stage.see(IDLE);
+    stage.type(`/plan${ENTER}`);
+    await stage.see(/\[ \] 2 Plant roses/);
+    expect(stage.all()).not.toContain("it has moved on");
+  });
+
+  it("/export writes the conversation, /cost says what it took, Ctrl-O shows the last call", async () => {
+    const stage = await open([LOOK, "Here it is."]);
+    stage.type(`go${ENTER}`);
+    await stage.see(/Here it is\./);
+    stage.type(CTRL_O);
+    await stage.see(/result\n/);
+    stage.type(`/export out.md${ENTER}`);
+    await stage.see(/Written to/);
+    const text = readFileSync(join(home, "out.md"), "utf8");
+    expect(text).toContain("## You\n\ngo");
+    expect(text).toContain("### ✓ ls /");
+    expect(text).toContain("## Agent\n\nHere it is.");
+    stage.type(`/cost${ENTER}`);
+    await stage.see(/tokens read/);
+  });
+
+  it("/compact has the conversation summarized with the next message", async () => {
+    const steps: Step[] = ["First.", "Second.", "Third.", "The summary.", "Fourth."];
+    const stage = await open(steps);
+    for (const word of ["one", "two", "three"]) {
+      stage.type(`${word}${ENTER}`);
+      await stage.until(() => stage.model.requests.length === ["one", "two", "three"].indexOf(word) + 1);
+      await stage.see(IDLE);
+    }
+    stage.type(`/compact${ENTER}`);
+    await stage.see(/6 messages are summarized/);
+    stage.type(`four${ENTER}`);
+    await stage.see(/Fourth\./);
+    expect(stage.asked(4)[0]).toContain("The summary.");
+    expect(stage.asked(4).length).toBeLessThan(7);
+  });
+});
+
+describe("the screen of a session", () => {
+  const plan = callTool("write_todos", { todos: Array.from({ length: 200 }, (_, at) => `Item ${at + 1}`) });
+
+  it.each([
+    [40, 10],
+    [80, 24],
+    [200, 60],
+  ])(
+    "has one prompt and no leftovers at %ix%i, with 200 items, wide text and a resize",
+    async (columns, rows) => {
+      const second = held("漢字 are **wide**, and 👩‍💻 too. ".repeat(20));
+      const stage = await open([plan, second.step, "Done so.", "Done so."], {
+        columns,
+        rows,
+        settings: { preset: "classic" },
+      });
+      stage.type(`go 漢字${ENTER}`);
+      await second.begun;
+      await stage.see(/Item 1\b/);
+      for (const [width, height] of [
+        [columns - 15, rows],
+        [columns, rows + 5],
+      ] as const) {
+        await stage.resize(width, height);
+        await stage.see(/^> type ahead/m);
+        expect(stage.lines().filter((row) => row.startsWith("> type"))).toHaveLength(1);
+        expect(stage.lines().length).toBeLessThanOrEqual(height);
+      }
+      second.go();
+      await stage.see(IDLE);
+      expect(stage.all()).toContain("are wide, and");
+      expect(stage.cursor).toMatchObject({ row: expect.stringMatching(/^> what/), column: 2 });
+      expect(stage.all().match(/Item 200/g)).toHaveLength(1);
+    },
+  );
+
+  it("keeps every word of a long answer, once and in order, while somebody types", async () => {
+    const words = Array.from({ length: 3000 }, (_, at) => `word${at}`);
+    const lines = words.map((word, at) => (at % 12 === 11 ? `${word}\n\n` : `${word} `));
+    const stage = await open([lines.join(""), "Two."]);
+    stage.type(`go${ENTER}`);
+    stage.type("typed meanwhile");
+    await stage.see(/word2999/);
+    await stage.see(/> typed meanwhile/);
+    expect(stage.all().match(/word\d+/g)).toEqual(words);
+  });
+});

@@ -1,0 +1,386 @@
+import { HarnessError } from "../../../errors.ts";
+import { nearWords } from "../../../files/near.ts";
+import type { McpServers } from "../../../mcp/index.ts";
+import { shortened } from "../../../middleware/shortened.ts";
+import type { Allowed } from "../../../project/allowed.ts";
+import type { Mode, Project } from "../../../project/index.ts";
+import { compileRule, type RuledCall } from "../../../project/rules.ts";
+import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
+import { conduct, RunEvents } from "../../../runs/conduct.ts";
+import { taskInput } from "../../../runs/drive.ts";
+import type { RunEvent, Usage } from "../../../runs/events.ts";
+import { hasIsolation } from "../../../runs/isolation.ts";
+import { KeptCopies } from "../../../runs/kept-copies.ts";
+import { withImages } from "../../../runs/named-images.ts";
+import { PlanEdits } from "../../../runs/plan-edits.ts";
+import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
+import { isRunForUser } from "../../../runs/run-for-user.ts";
+import { RunServers } from "../../../runs/servers.ts";
+import { chosenMode, type RunSettings } from "../../../runs/settings.ts";
+import { newThreadId } from "../../../runs/thread-ids.ts";
+import { knownSettings } from "../../../runs/thread-settings.ts";
+import { proposePlan } from "../../../runs/thread.ts";
+import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
+import { directoryName } from "../directories.ts";
+import { dollars, short } from "../output/amounts.ts";
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import type { Paint } from "../output/paint.ts";
+import type { Terminal } from "../terminal.ts";
+import { wholeCall } from "./call-lines.ts";
+import { answerFor } from "./consent.ts";
+import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
+import { echoOf } from "./echo.ts";
+import type { Face } from "./face.ts";
+import { DEFAULT_MODE, nextMode } from "./modes.ts";
+import { Queue } from "./queue.ts";
+import { skillTask } from "./skill.prompt.ts";
+import { SLASH_COMMANDS } from "./slash.ts";
+
+type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
+
+export interface SessionOptions {
+  terminal: Terminal;
+  face: Face;
+  paint: Paint;
+  saver: ThreadStore;
+  settings: RunSettings;
+  model: SessionModel;
+  project: Project;
+  /** What was agreed to for good in the directory. */
+  allowed?: Allowed | undefined;
+  /** Where copies of files are kept. */
+  copies: string;
+  thread?: string | undefined;
+  /** Finds another model by its name. */
+  modelNamed: (name: string) => Promise<SessionModel>;
+}
+
+interface Turn {
+  controller: AbortController;
+  edits: PlanEdits;
+  agent: RunAgent;
+}
+
+/** A conversation with an agent on one thread, until the person leaves. */
+export class Session implements Conversation {
+  readonly terminal: Terminal;
+  readonly face: Face;
+  readonly paint: Paint;
+  readonly saver: ThreadStore;
+  readonly project: Project;
+  readonly allowed: Allowed | undefined;
+  readonly modelNamed: SessionOptions["modelNamed"];
+  readonly #copies: string;
+  settings: RunSettings;
+  model: SessionModel;
+  thread: string | undefined;
+  /** What this session has spent. */
+  usage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  /** The conversation is summarized in the next turn when it has so many messages. */
+  compactAt: number | undefined;
+  readonly #servers: RunServers;
+  readonly #traces: Traces | undefined;
+  readonly #queue = new Queue(() => {
+    this.#showStatus();
+    this.#wake();
+  });
+  #turn: Turn | undefined;
+  /** How the turn at hand was begun. */
+  #turnMode: Mode = DEFAULT_MODE;
+  #turnRules = 0;
+  #lastCall: ToolEnd | undefined;
+  #isOver = false;
+  #wake = (): void => {};
+
+  constructor(options: SessionOptions) {
+    const { terminal, face, paint, saver, settings, model, project, allowed, copies, thread } = options;
+    [this.terminal, this.face, this.paint, this.saver] = [terminal, face, paint, saver];
+    [this.settings, this.model, this.project, this.allowed] = [settings, model, project, allowed];
+    [this.#copies, this.thread, this.modelNamed] = [copies, thread, options.modelNamed];
+    const { env } = terminal;
+    this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
+    this.#traces = tracesFrom(env);
+  }
+
+  /** Runs until the person leaves; what is given is as if it had been typed. */
+  async run(first: readonly string[] = []): Promise<void> {
+    this.face.open({
+      submit: (text) => this.submit(text),
+      steer: () => this.#steer(),
+      stop: () => this.#stop(),
+      quit: () => this.quit(),
+      nextMode: () => this.setMode(nextMode(this.mode, this.isIsolated)),
+      unfold: () => this.#unfold(),
+      unqueue: () => this.#queue.last(),
+    });
+    this.#showStatus();
+    for (const text of first) this.submit(text);
+    while (!this.#isOver) {
+      const next = this.#queue.first();
+      if (next !== undefined) await this.#guarded(() => this.#handle(next));
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    }
+  }
+
+  get mode(): Mode {
+    return chosenMode(this.settings, this.project.config) ?? DEFAULT_MODE;
+  }
+
+  get isIsolated(): boolean {
+    return hasIsolation(this.settings, this.project.config);
+  }
+
+  get prices(): Prices | undefined {
+    return pricesOf(this.model.name, this.terminal.env, this.project.config);
+  }
+
+  get isBusy(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
+  submit(text: string): void {
+    const command = this.#commandOf(text);
+    if (command?.isBeside && this.isBusy) {
+      void this.#guarded(() => this.#command(text, command));
+      return;
+    }
+    this.#queue.add(text);
+  }
+
+  quit(): void {
+    this.#isOver = true;
+    this.#turn?.controller.abort();
+    this.face.dismiss();
+    this.#wake();
+  }
+
+  readonly say = (...lines: readonly Harmless[]): void => this.face.print(lines);
+
+  setMode(mode: Mode): void {
+    this.settings = { ...this.settings, mode };
+    this.#showStatus();
+  }
+
+  /** Agrees to calls for good, in this directory. */
+  async allow(rules: readonly string[]): Promise<void> {
+    await this.allowed?.add(rules);
+    const { config } = this.project;
+    config.allow = [...(config.allow ?? []), ...rules];
+    this.say(this.paint("dim", oneLine(`allowed from now on: ${rules.join(", ")} (/allow takes it back)`)));
+  }
+
+  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
+  agreesTo(call: RuledCall): boolean {
+    const always = [...(this.project.config.ask ?? []), ...this.settings.ask].map(compileRule);
+    // Those are asked for in every mode, whatever else is allowed.
+    if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
+    const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
+    if (this.mode !== this.#turnMode && (this.mode === "auto" || (this.mode === "edits" && isWrite)))
+      return true;
+    const fresh = (this.project.config.allow ?? []).slice(this.#turnRules);
+    return fresh.some((rule) => compileRule(rule).allows(call));
+  }
+
+  async agent(): Promise<RunAgent> {
+    const { settings, model, project, saver: checkpointer, compactAt } = this;
+    return createRunAgent({
+      settings: { ...settings, mode: this.mode },
+      model: model.model,
+      checkpointer,
+      project,
+      mcp: await this.servers(),
+      ...(compactAt !== undefined && { compactAt }),
+    });
+  }
+
+  servers(): Promise<McpServers | undefined> {
+    return this.#servers.of(this.settings, this.project);
+  }
+
+  /** Ends what was started for the session. */
+  async close(): Promise<void> {
+    await this.#servers.close();
+    await this.#traces?.close();
+  }
+
+  /** What people may do to the plan while the agent works. */
+  get edits(): PlanEdits | undefined {
+    return this.#turn?.edits;
+  }
+
+  copiesFor(thread: string): KeptCopies | undefined {
+    const { dir } = this.settings;
+    return dir === undefined ? undefined : new KeptCopies({ folder: this.#copies, thread, dir });
+  }
+
+  /** Another thread is talked to from now on; undefined begins one with the next message. */
+  switchTo(thread: string | undefined): void {
+    this.thread = thread;
+    this.compactAt = undefined;
+    this.#showStatus();
+  }
+
+  async #handle(text: string): Promise<void> {
+    const command = this.#commandOf(text);
+    if (command) return this.#command(text, command);
+    const name = COMMAND.exec(text)?.[1];
+    if (name === undefined) return this.takeTurn(text);
+    if (this.project.skills.some((skill) => skill.name === name))
+      return this.takeTurn(skillTask(name, argumentsOf(text)));
+    const [near] = nearWords(`/${name}`, this.commandNames());
+    const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
+    this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));
+  }
+
+  commandNames(): string[] {
+    const names = [...SLASH_COMMANDS.map((one) => one.name), ...this.project.skills.map((one) => one.name)];
+    return names.map((name) => `/${name}`);
+  }
+
+  #commandOf(text: string): SlashCommand | undefined {
+    const name = COMMAND.exec(text)?.[1];
+    return name === undefined
+      ? undefined
+      : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
+  }
+
+  async #command(text: string, command: SlashCommand): Promise<void> {
+    this.say(this.paint("dim", oneLine(`> ${text}`)));
+    await command.run(argumentsOf(text), this);
+    this.#showStatus();
+  }
+
+  /** Gives the thread a message and runs it until it ends or is stopped. */
+  async takeTurn(text: string): Promise<void> {
+    const isNew = this.thread === undefined;
+    const thread = (this.thread ??= await newThreadId(this.saver, text));
+    this.say(...echoOf(text, this.paint), shown``);
+    const held = await this.saver.acquireThread(thread);
+    try {
+      const agent = await this.agent();
+      const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
+      if (!isNew && isPlanNew) await proposePlan(agent, thread);
+      const controller = new AbortController();
+      this.#turn = { controller, edits: new PlanEdits(), agent };
+      this.#turnMode = this.mode;
+      this.#turnRules = this.project.config.allow?.length ?? 0;
+      this.compactAt = undefined;
+      const run = { ...this.settings, model: this.model.name };
+      const id = crypto.randomUUID();
+      const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
+      this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
+      const input = taskInput(content, { run, ...(isNew && { title: shortened(text) }) }, id);
+      const copies = this.copiesFor(thread);
+      copies?.begin(id);
+      const events = new RunEvents(thread, (event, view) => {
+        this.#note(event, copies);
+        this.face.show(event, view);
+      });
+      this.#showStatus();
+      await conduct(input, {
+        agent,
+        thread,
+        held,
+        model: this.model,
+        events,
+        signal: controller.signal,
+        answer: async (question) => {
+          const answer = await answerFor(question, this);
+          if (answer === undefined) controller.abort();
+          return answer;
+        },
+        task: text,
+        resumed: !isNew,
+        dir: this.settings.dir,
+        prices: this.prices,
+        traces: this.#traces,
+        edits: this.#turn.edits,
+      });
+    } finally {
+      this.#turn = undefined;
+      // A lease that cannot be given back, as on a full disk, ends with this process.
+      await held().catch(() => {});
+      this.#showStatus();
+    }
+  }
+
+  #note(event: RunEvent, copies: KeptCopies | undefined): void {
+    if (event.type === "tool-start") copies?.beforeCall(event.name, event.args);
+    if (event.type === "tool-end") {
+      this.#lastCall = event;
+      copies?.afterCall(event.name, event.args);
+    }
+    if (event.type === "model-end") {
+      const { inputTokens, outputTokens, cachedTokens } = event.usage;
+      this.usage = {
+        inputTokens: this.usage.inputTokens + inputTokens,
+        outputTokens: this.usage.outputTokens + outputTokens,
+        cachedTokens: this.usage.cachedTokens + cachedTokens,
+      };
+    }
+  }
+
+  #steer(): void {
+    if (!this.#turn) return;
+    void this.#queue.handOver(this.#turn.edits, {
+      isWanted: (text) => !COMMAND.test(text),
+      onArrival: (text) => this.say(...echoOf(text, this.paint)),
+    });
+  }
+
+  #stop(): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    // The second time it is meant to be over.
+    if (turn.controller.signal.aborted) return this.quit();
+    turn.controller.abort();
+    this.#showStatus();
+  }
+
+  #unfold(): void {
+    const call = this.#lastCall;
+    if (call) this.say(shown``, ...wholeCall(call, this.paint), shown``);
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const known = HarnessError.from(error) ?? (error as Error);
+      this.say(this.paint("red", oneLine(known.message)));
+    }
+  }
+
+  #showStatus(): void {
+    const isStopping = this.#turn?.controller.signal.aborted ?? false;
+    this.face.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: this.#footer(isStopping) });
+  }
+
+  #footer(isStopping: boolean): Harmless {
+    const { inputTokens, outputTokens } = this.usage;
+    const spent = inputTokens + outputTokens;
+    const { prices } = this;
+    const parts = [
+      `${this.mode} (shift-tab)`,
+      this.model.name,
+      directoryName(this.settings, this.terminal),
+      spent > 0 ? `${short(spent)} tokens` : undefined,
+      prices && spent > 0 ? dollars(costOf(this.usage, prices)) : undefined,
+      isStopping ? "stopping; once more leaves" : undefined,
+    ];
+    return this.paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
+  }
+}
+
+/** A path is no command. */
+const COMMAND = /^\/([\w-]*)(?=\s|$)/;
+
+function argumentsOf(text: string): string {
+  return text.replace(COMMAND, "").trim();
+}

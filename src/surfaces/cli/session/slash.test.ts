@@ -1,0 +1,181 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { held, SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { readSkills } from "../../../middleware/skills/read-skills.ts";
+import { sqliteSaver } from "../../../storage/index.ts";
+import { callTool, type Step } from "../../../testing/index.ts";
+
+const [ENTER, DOWN] = ["\r", "\u001B[B"];
+const IDLE = /^> what shall be done/m;
+const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
+
+let home: string;
+let stages: SessionStage[] = [];
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-slash-")));
+});
+afterEach(async () => {
+  await Promise.all(stages.map((stage) => stage.leave()));
+  stages = [];
+  rmSync(home, { recursive: true });
+});
+
+async function open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
+  const stage = await SessionStage.open(steps, { home, ...options });
+  stages.push(stage);
+  await stage.see(IDLE);
+  return stage;
+}
+
+/** Types a line and waits for what it brings. */
+async function say(stage: SessionStage, text: string, what: RegExp): Promise<void> {
+  stage.type(`${text}${ENTER}`);
+  await stage.see(what);
+  await stage.until(() => !stage.session.isBusy);
+}
+
+describe("threads in a session", () => {
+  it("/threads lists those of the directory, /new begins one, /resume goes on with another", async () => {
+    const stage = await open(["One.", "Two.", "Three."]);
+    await say(stage, "/threads", /There are no threads of this directory yet\./);
+    await say(stage, "first", /One\./);
+    const first = stage.session.thread!;
+    await say(stage, "/new", /The next message begins a new thread\./);
+    await say(stage, "second", /Two\./);
+    expect(stage.asked(1)).toEqual(["human: second"]);
+    await say(stage, "/threads", /second-\w+ .*\(this one\)/);
+    stage.type(`/resume${ENTER}`);
+    await stage.see(/Which thread\?[^]*2\. first/);
+    stage.type(`${DOWN}${ENTER}`);
+    await stage.see(/This is first-\w+, last asked: first/);
+    expect(stage.session.thread).toBe(first);
+    await say(stage, "third", /Three\./);
+    expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
+  });
+
+  it("/resume takes no thread of another directory, whose files nobody has said yes to here", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const elsewhere = join(home, "elsewhere");
+    mkdirSync(elsewhere);
+    const other = await SessionStage.open(["One."], { home: elsewhere, saver });
+    stages.push(other);
+    await say(other, "first", /One\./);
+    const stage = await open([], { saver });
+    await say(
+      stage,
+      `/resume ${other.session.thread}`,
+      /That thread works on .*elsewhere: holdfast resume\s+first/,
+    );
+    expect(stage.session.thread).toBeUndefined();
+  });
+});
+
+describe("the plan in a session", () => {
+  it("/plan clear takes off what is not done, /plan approve has new ones approved", async () => {
+    const again = callTool("write_todos", { todos: ["Water"] });
+    const stage = await open([PLAN, "Later.", again, "Fine."], { settings: { preset: "classic" } });
+    await say(stage, "go", /Later\./);
+    await say(stage, "/plan clear", /What was not done is off the plan\./);
+    await say(stage, "/plan", /There is no plan\./);
+    await say(stage, "/plan approve", /New plans wait for your approval/);
+    stage.type(`go on${ENTER}`);
+    await stage.see(/The agent proposes this plan:\n {2}\[ \] .*Water[^]*Work on this plan\?/);
+    stage.type("1");
+    await stage.see(/Fine\./);
+  });
+
+  it("a plan that is not wanted goes back with the reason", async () => {
+    const stage = await open([PLAN, "Understood."], { settings: { approve: "first" } });
+    stage.type(`go${ENTER}`);
+    await stage.see(/Work on this plan\?/);
+    stage.type(`dig deeper${ENTER}`);
+    await stage.see(/Understood\./);
+    expect(stage.asked(1).at(-1)).toContain("dig deeper");
+  });
+});
+
+describe("settings in a session", () => {
+  it("/mode says what there is; auto without isolation is a question", async () => {
+    const stage = await open([], { settings: { sandbox: "never" } });
+    await say(stage, "/mode", /❯ ask: asks before writes and commands/);
+    stage.type(`/mode auto${ENTER}`);
+    await stage.see(/Nothing isolates commands here[^]*1\. no/);
+    stage.type("1");
+    await say(stage, "/mode edits", /Mode edits: writes files, asks before commands\./);
+    stage.type(`/mode auto${ENTER}`);
+    await stage.see(/2\. yes, I answer for it/);
+    stage.type("2");
+    await stage.see(/auto \(shift-tab\)/);
+  });
+
+  it("/model says which one answers, and has another answer", async () => {
+    const stage = await open([]);
+    await say(stage, "/model", /scripted \(\/model provider:name changes it\)/);
+    await say(stage, "/model other", /scripted answers from now on\./);
+  });
+
+  it("/allow adds a rule and lists it with its place", async () => {
+    const stage = await open([callTool("write_file", { file_path: "/a.txt", content: "a" }), "Written."]);
+    await say(stage, "/allow", /Nothing is allowed for good here\./);
+    await say(stage, "/allow write_file(/a.*)", /allowed from now on: write_file\(\/a\.\*\)/);
+    await say(stage, "/allow", /kept in .*allowed\.json/);
+    await say(stage, "go", /Written\./);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+  });
+
+  it("/tools names what there is", async () => {
+    const stage = await open([], { settings: { shell: false } });
+    await say(stage, "/tools", /tools: ls, read_file/);
+    expect(stage.all()).not.toContain("execute");
+    expect(stage.all()).not.toContain("web_");
+  });
+});
+
+describe("texts and skills in a session", () => {
+  it("/export with .json has every event, and overwrites nothing", async () => {
+    const stage = await open(["Here."]);
+    await say(stage, "/export", /There is nothing to export yet\./);
+    await say(stage, "go", /Here\./);
+    await say(stage, "/export all.json", /Written to .*all\.json/);
+    const events = readFileSync(join(home, "all.json"), "utf8").trim().split("\n");
+    expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toContain("model-end");
+    writeFileSync(join(home, "mine.md"), "mine");
+    await say(stage, "/export mine.md", /mine\.md cannot be written: it is\s+there already\./);
+    expect(readFileSync(join(home, "mine.md"), "utf8")).toBe("mine");
+  });
+
+  it("a skill is a command: completed, in the help, and asked for in words", async () => {
+    mkdirSync(join(home, "skills/review"), { recursive: true });
+    const text = "---\nname: review\ndescription: How we review\n---\nLook twice.";
+    writeFileSync(join(home, "skills/review/SKILL.md"), text);
+    const { skills } = await readSkills([join(home, "skills")]);
+    const stage = await open(["Reviewed."], { project: { skills } });
+    stage.type("/rev");
+    await stage.see(/\/review/);
+    stage.type("\u0015");
+    await say(stage, "/help", /\/review +How we review/);
+    await say(stage, "/review the diff", /Reviewed\./);
+    expect(stage.asked(0)).toEqual(["human: Use the skill review: the diff"]);
+  });
+
+  it("/quit leaves, also while the agent works", async () => {
+    const first = held("Never.");
+    const stage = await open([first.step]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`/quit${ENTER}`);
+    await stage.done;
+    first.go();
+    expect(existsSync(join(home, "state/history"))).toBe(true);
+  });
+});

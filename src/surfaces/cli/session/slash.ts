@@ -1,0 +1,46 @@
+import { oneLine, padded, shown } from "../output/harmless.ts";
+import type { SlashCommand } from "./conversation.ts";
+import { plan } from "./slash/plan.ts";
+import { allow, compact, cost, mode, model, tools } from "./slash/settings.ts";
+import { exportThread, quit } from "./slash/text.ts";
+import { fork, fresh, resume, threads, undo } from "./slash/threads.ts";
+
+const KEYS = [
+  "Enter sends, Alt-Enter, Ctrl-J or \\ and Enter begin a line; @ completes a file, / a command, ↑ what was typed before",
+  "while the agent works: what you send is queued; Enter on an empty line hands it over at its next call; ↑ takes it back",
+  "Esc or Ctrl-C stops, once more leaves; Ctrl-O shows the last call in full; Shift-Tab changes the mode; Ctrl-Z suspends",
+];
+
+const help: SlashCommand = {
+  name: "help",
+  about: "this list",
+  isBeside: true,
+  run: async (_args, { say, paint, project }) => {
+    const skills = project.skills.map(({ name, description }) => ({ name, about: description, usage: "" }));
+    say(
+      ...[...SLASH_COMMANDS, ...skills].map(
+        ({ name, usage = "", about }) => shown`${padded(oneLine(`/${name} ${usage}`), 26)} ${oneLine(about)}`,
+      ),
+      ...KEYS.map((line) => paint("dim", oneLine(line))),
+    );
+  },
+};
+
+/** All commands of a session, in the order of the help. */
+export const SLASH_COMMANDS: readonly SlashCommand[] = [
+  help,
+  plan,
+  threads,
+  resume,
+  fresh,
+  fork,
+  undo,
+  model,
+  mode,
+  allow,
+  compact,
+  cost,
+  tools,
+  exportThread,
+  quit,
+];

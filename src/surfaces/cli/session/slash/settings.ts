@@ -1,0 +1,125 @@
+import { MODES, type Mode } from "../../../../project/index.ts";
+import { ownTools } from "../../../../runs/agent.ts";
+import { messageCount } from "../../../../runs/earlier-messages.ts";
+import { costOf } from "../../../../runs/prices.ts";
+import { dollars, short } from "../../output/amounts.ts";
+import { oneLine, shown } from "../../output/harmless.ts";
+import type { SlashCommand } from "../conversation.ts";
+import { MODE_TEXTS } from "../modes.ts";
+
+export const model: SlashCommand = {
+  name: "model",
+  usage: "[provider:name]",
+  about: "say which model answers, or have another answer from the next message on",
+  run: async (args, conversation) => {
+    if (!args)
+      return conversation.say(oneLine(`${conversation.model.name} (/model provider:name changes it)`));
+    conversation.model = await conversation.modelNamed(args);
+    conversation.settings = { ...conversation.settings, model: conversation.model.name };
+    conversation.say(oneLine(`${conversation.model.name} answers from now on.`));
+  },
+};
+
+export const mode: SlashCommand = {
+  name: "mode",
+  usage: "[plan|ask|edits|auto]",
+  about: "how much you are asked; shift-tab goes on to the next",
+  isBeside: true,
+  run: async (args, conversation) => {
+    const chosen = MODES.find((one) => one === args);
+    if (chosen === undefined) {
+      const line = (one: Mode): string =>
+        `${one === conversation.mode ? "❯" : " "} ${one}: ${MODE_TEXTS[one]}`;
+      return conversation.say(...MODES.map((one) => shown`${oneLine(line(one))}`));
+    }
+    if (chosen === "auto" && !conversation.isIsolated) {
+      const answer = await conversation.face.ask({
+        about: [
+          conversation.paint(
+            "red",
+            shown`Nothing isolates commands here: they would run with all your rights, unasked.`,
+          ),
+        ],
+        question: shown`Ask for nothing all the same?`,
+        choices: [
+          { value: "no", label: shown`no` },
+          { value: "yes", label: shown`yes, I answer for it` },
+        ],
+      });
+      if (!answer || !("value" in answer) || answer.value !== "yes") return;
+    }
+    conversation.setMode(chosen);
+    conversation.say(oneLine(`Mode ${chosen}: ${MODE_TEXTS[chosen]}.`));
+  },
+};
+
+export const allow: SlashCommand = {
+  name: "allow",
+  usage: "[rule | remove rule]",
+  about: "what is done unasked in this directory: list it, add to it, take it back",
+  isBeside: true,
+  run: async (args, conversation) => {
+    const { allowed, project } = conversation;
+    if (!allowed) return conversation.say(shown`There is no directory to allow something in.`);
+    const removed = /^remove\s+(.+)$/s.exec(args)?.[1];
+    if (removed !== undefined) {
+      const isRemoved = await allowed.remove(removed);
+      project.config.allow = (project.config.allow ?? []).filter((rule) => rule !== removed);
+      return conversation.say(
+        oneLine(isRemoved ? `${removed} is asked for again.` : `There is no rule ${removed}.`),
+      );
+    }
+    if (args) return conversation.allow([args]);
+    const rules = await allowed.rules();
+    conversation.say(
+      ...(rules.length > 0 ? rules.map(oneLine) : [shown`Nothing is allowed for good here.`]),
+      conversation.paint("dim", oneLine(`kept in ${allowed.file}; /allow remove <rule> takes one back`)),
+    );
+  },
+};
+
+export const compact: SlashCommand = {
+  name: "compact",
+  about: "have the conversation summarized with the next message",
+  run: async (_args, conversation) => {
+    const { thread } = conversation;
+    if (thread === undefined) return conversation.say(shown`There is nothing to summarize yet.`);
+    const count = await messageCount(await conversation.agent(), thread);
+    if (count < 6) return conversation.say(shown`The conversation is short already.`);
+    conversation.compactAt = count;
+    conversation.say(
+      shown`${count} messages are summarized with your next one; all of them stay in the history.`,
+    );
+  },
+};
+
+export const cost: SlashCommand = {
+  name: "cost",
+  about: "what this session has spent",
+  isBeside: true,
+  run: async (_args, { usage, prices, say }) => {
+    const { inputTokens, outputTokens, cachedTokens } = usage;
+    const money = prices ? dollars(costOf(usage, prices)) : "no prices set (HOLDFAST_PRICES)";
+    say(
+      oneLine(
+        `${short(inputTokens)} tokens read (${short(cachedTokens)} from the cache), ${short(outputTokens)} written; ${money}`,
+      ),
+    );
+  },
+};
+
+export const tools: SlashCommand = {
+  name: "tools",
+  about: "what the agent can use",
+  isBeside: true,
+  run: async (_args, conversation) => {
+    const { settings, project, say } = conversation;
+    const served = (await (await conversation.servers())?.tools()) ?? [];
+    const skills = project.skills.map(({ name }) => `/${name}`);
+    say(
+      oneLine(`tools: ${ownTools(settings).join(", ")}`),
+      ...(served.length > 0 ? [oneLine(`of servers: ${served.map(({ name }) => name).join(", ")}`)] : []),
+      ...(skills.length > 0 ? [oneLine(`skills: ${skills.join(", ")}`)] : []),
+    );
+  },
+};

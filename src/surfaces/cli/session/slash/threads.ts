@@ -1,0 +1,165 @@
+import { shortened } from "../../../../middleware/shortened.ts";
+import {
+  earlierMessages,
+  forkBefore,
+  takeBack,
+  type EarlierMessage,
+} from "../../../../runs/earlier-messages.ts";
+import { newThreadId } from "../../../../runs/thread-ids.ts";
+import { knownSettings } from "../../../../runs/thread-settings.ts";
+import type { ThreadSummary } from "../../../../storage/index.ts";
+import { isHere } from "../../directories.ts";
+import { ago } from "../../output/amounts.ts";
+import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
+import { findThread } from "../../threads.ts";
+import { quoted } from "../../wording.ts";
+import type { Conversation, SlashCommand } from "../conversation.ts";
+
+/** So many of the latest are offered. */
+const OFFERED = 9;
+
+export const threads: SlashCommand = {
+  name: "threads",
+  about: "list the threads of this directory",
+  isBeside: true,
+  run: async (_args, conversation) => {
+    const list = await threadsHere(conversation);
+    const lines = list.map((thread) => threadLine(thread, conversation));
+    conversation.say(...(lines.length > 0 ? lines : [shown`There are no threads of this directory yet.`]));
+  },
+};
+
+export const resume: SlashCommand = {
+  name: "resume",
+  usage: "[thread]",
+  about: "go on with another thread",
+  run: async (args, conversation) => {
+    const { saver } = conversation;
+    const chosen = args ? (await findThread(saver, args)).id : await chooseThread(conversation);
+    if (chosen === undefined) return;
+    const known = await knownSettings(saver, chosen);
+    if (!known)
+      return conversation.say(shown`That thread is of another program, which alone can go on with it.`);
+    const { mode, settings } = conversation;
+    // What is trusted and allowed is of the directory that the session was opened in.
+    if (known.dir !== settings.dir)
+      return conversation.say(
+        oneLine(`That thread works on ${known.dir ?? "files of its own"}: holdfast resume ${quoted(chosen)}`),
+      );
+    conversation.settings = { ...known, model: settings.model, mode };
+    conversation.switchTo(chosen);
+    const [last] = (await earlierMessages(await conversation.agent(), chosen)).slice(-1);
+    const said = last ? oneLine(`, last asked: ${shortened(last.text, 60)}`) : shown``;
+    conversation.say(shown`This is ${oneLine(chosen)}${said}`);
+  },
+};
+
+export const fresh: SlashCommand = {
+  name: "new",
+  alias: "clear",
+  about: "begin another thread with the next message",
+  run: async (_args, conversation) => {
+    conversation.switchTo(undefined);
+    conversation.say(shown`The next message begins a new thread.`);
+  },
+};
+
+export const fork: SlashCommand = {
+  name: "fork",
+  about: "go back to an earlier message in a copy of the thread",
+  run: async (_args, conversation) => {
+    const { saver, thread } = conversation;
+    const message = await chooseMessage(conversation, shown`Go on from before which message?`);
+    if (!message || thread === undefined) return;
+    if (message.before === undefined) conversation.switchTo(undefined);
+    else {
+      const to = await newThreadId(saver, message.text);
+      await forkBefore(saver, { from: thread, to, before: message.before });
+      conversation.switchTo(to);
+    }
+    conversation.face.draft(message.text);
+    conversation.say(oneLine(`Your message is in the prompt again; ${thread} stays as it is.`));
+  },
+};
+
+export const undo: SlashCommand = {
+  name: "undo",
+  about: "take back the last message: what was said, and the files that the agent wrote",
+  run: async (_args, conversation) => {
+    const { thread } = conversation;
+    const agent = thread === undefined ? undefined : await conversation.agent();
+    const last = agent && (await earlierMessages(agent, thread!)).at(-1);
+    if (!agent || thread === undefined || !last)
+      return conversation.say(shown`There is nothing to take back.`);
+    const files = conversation.copiesFor(thread)?.restore(last.id);
+    if (last.before === undefined) conversation.switchTo(undefined);
+    else {
+      const release = await conversation.saver.acquireThread(thread);
+      try {
+        await takeBack(agent, thread, last.before);
+      } finally {
+        await release();
+      }
+    }
+    conversation.face.draft(last.text);
+    conversation.say(
+      shown`Taken back; your message is in the prompt again.`,
+      ...named("Files put back", files?.restored ?? []),
+      ...named("Left as they are, since somebody changed them after the agent", files?.changed ?? []),
+      conversation.paint("dim", shown`What commands changed is not taken back.`),
+    );
+  },
+};
+
+function named(what: string, paths: readonly string[]): Harmless[] {
+  return paths.length > 0 ? [oneLine(`${what}: ${paths.join(", ")}`)] : [];
+}
+
+/** The thread that somebody chooses of those of this directory. */
+async function chooseThread(conversation: Conversation): Promise<string | undefined> {
+  const list = (await threadsHere(conversation)).slice(0, OFFERED);
+  if (list.length === 0) {
+    conversation.say(shown`There are no threads of this directory yet.`);
+    return undefined;
+  }
+  const answer = await conversation.face.ask({
+    about: [],
+    question: shown`Which thread?`,
+    choices: list.map((thread) => ({ value: thread.id, label: threadLine(thread, conversation) })),
+  });
+  return answer && "value" in answer ? answer.value : undefined;
+}
+
+async function chooseMessage(
+  conversation: Conversation,
+  question: Harmless,
+): Promise<EarlierMessage | undefined> {
+  const { thread } = conversation;
+  const all = thread === undefined ? [] : await earlierMessages(await conversation.agent(), thread);
+  if (all.length === 0) {
+    conversation.say(shown`There is no message yet.`);
+    return undefined;
+  }
+  const answer = await conversation.face.ask({
+    about: [],
+    question,
+    choices: all.slice(-OFFERED).map(({ id, text }) => ({ value: id, label: oneLine(shortened(text, 70)) })),
+  });
+  return answer && "value" in answer ? all.find(({ id }) => id === answer.value) : undefined;
+}
+
+async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSummary[]> {
+  const found: ThreadSummary[] = [];
+  for (const thread of await saver.listThreads({ limit: 200 })) {
+    const settings = await knownSettings(saver, thread.id);
+    if (settings && isHere(settings, terminal)) found.push(thread);
+    if (found.length >= 20) break;
+  }
+  return found;
+}
+
+function threadLine({ id, title = "", updatedAt, todos }: ThreadSummary, { thread }: Conversation): Harmless {
+  const progress = todos.total > 0 ? ` ${todos.done}/${todos.total}` : "";
+  const mark = id === thread ? " (this one)" : "";
+  return oneLine(`${id}${progress} ${ago(Date.now() - updatedAt.getTime())} ${shortened(title, 40)}${mark}`);
+}

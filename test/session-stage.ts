@@ -1,0 +1,192 @@
+import { EventEmitter } from "node:events";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import type { ModelProfile } from "@langchain/core/language_models/profile";
+import type { BaseMessage } from "@langchain/core/messages";
+import xterm from "@xterm/headless";
+import { Allowed } from "../src/project/allowed.ts";
+import type { Project } from "../src/project/index.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../src/runs/settings.ts";
+import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
+import { plainPaint } from "../src/surfaces/cli/output/paint.ts";
+import { History } from "../src/surfaces/cli/session/history.ts";
+import { LiveFace } from "../src/surfaces/cli/session/live-face.ts";
+import { Session } from "../src/surfaces/cli/session/session.ts";
+import type { Terminal } from "../src/surfaces/cli/terminal.ts";
+import { ScriptedModel, type Step } from "../src/testing/index.ts";
+
+const PATIENCE_MS = 10_000;
+
+export interface StageOptions {
+  columns?: number;
+  rows?: number;
+  /** A folder for what is kept, and as the directory to work on. */
+  home: string;
+  settings?: Partial<RunSettings>;
+  saver?: SqliteSaver;
+  thread?: string;
+  project?: Partial<Project>;
+  env?: Record<string, string>;
+  /** What the model says that it can do. */
+  profile?: ModelProfile;
+}
+
+/** A step that waits until it is let go. */
+export function held(step: Step): { step: Step; go: () => void; begun: Promise<void> } {
+  let go = (): void => {};
+  let begin = (): void => {};
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const waiting: Step = async () => {
+    begin();
+    await gate;
+    return step;
+  };
+  return { step: waiting, go, begun };
+}
+
+/** A session on a terminal emulator, with a model that plays a script. */
+export class SessionStage {
+  readonly model: ScriptedModel;
+  readonly done: Promise<void>;
+  readonly session: Session;
+  /** Every byte that was written. */
+  raw = "";
+  readonly #stdin = new PassThrough();
+  readonly #screen: xterm.Terminal;
+  readonly #stdout: EventEmitter & { columns: number; rows: number };
+  #written = Promise.resolve();
+
+  static async open(steps: readonly Step[], options: StageOptions): Promise<SessionStage> {
+    return new SessionStage(steps, { ...options, saver: options.saver ?? (await sqliteSaver(":memory:")) });
+  }
+
+  private constructor(steps: readonly Step[], options: StageOptions & { saver: SqliteSaver }) {
+    const { columns = 80, rows = 24, home, saver, thread } = options;
+    this.model = new ScriptedModel(steps);
+    if (options.profile) Object.defineProperty(this.model, "profile", { value: options.profile });
+    this.#screen = new xterm.Terminal({
+      cols: columns,
+      rows,
+      scrollback: 20_000,
+      allowProposedApi: true,
+      convertEol: true,
+    });
+    const write = (text: string): void => {
+      this.raw += text;
+      this.#written = this.#written.then(() => new Promise((resolve) => this.#screen.write(text, resolve)));
+    };
+    this.#stdout = Object.assign(new EventEmitter(), { columns, rows, isTTY: true, write });
+    const terminal = {
+      stdin: this.#stdin,
+      stdout: this.#stdout,
+      stderr: this.#stdout,
+      env: {
+        HOME: home,
+        XDG_STATE_HOME: join(home, "state"),
+        EDITOR: join(home, "editor.sh"),
+        ...options.env,
+      },
+      cwd: home,
+    } as unknown as Terminal;
+    const project: Project = {
+      trust: "none",
+      files: [],
+      config: {},
+      skills: [],
+      instructions: async () => "",
+      mcp: { mcpServers: {} },
+      ...options.project,
+    };
+    const face = new LiveFace({
+      terminal,
+      paint: plainPaint,
+      history: new History(join(home, "state", "history")),
+      commands: () => this.session.commandNames().map((text) => ({ text })),
+      files: () => ["src/a.ts", "docs/b.md"],
+    });
+    const model = { model: this.model, name: "scripted", source: "option", isFallback: false } as const;
+    this.session = new Session({
+      terminal,
+      face,
+      paint: plainPaint,
+      saver,
+      settings: { ...DEFAULT_SETTINGS, model: "scripted", startedIn: home, dir: home, ...options.settings },
+      model,
+      project,
+      allowed: new Allowed(home, terminal.env),
+      copies: join(home, "state", "copies"),
+      thread,
+      modelNamed: () => Promise.resolve(model),
+    });
+    this.done = this.#run(face);
+  }
+
+  async #run(face: LiveFace): Promise<void> {
+    await this.session.run();
+    await face.close();
+    await this.session.close();
+  }
+
+  type(keys: string): void {
+    this.#stdin.write(keys);
+  }
+
+  async resize(columns: number, rows: number): Promise<void> {
+    await this.#written;
+    this.#screen.resize(columns, rows);
+    Object.assign(this.#stdout, { columns, rows });
+    this.#stdout.emit("resize");
+  }
+
+  /** The visible rows, without empty ones at the end. */
+  lines(): string[] {
+    return this.#read(this.#screen.buffer.active.viewportY);
+  }
+
+  /** Everything that was ever written, with what has scrolled away. */
+  all(): string {
+    return this.#read(0).join("\n");
+  }
+
+  /** The row of the cursor, and its column. */
+  get cursor(): { row: string; column: number } {
+    const { active } = this.#screen.buffer;
+    const row = active.getLine(active.baseY + active.cursorY)?.translateToString(true) ?? "";
+    return { row, column: active.cursorX };
+  }
+
+  /** Waits until the screen shows something. */
+  async see(what: RegExp): Promise<void> {
+    await this.until(() => what.test(this.lines().join("\n")), `${what}`);
+  }
+
+  async until(isSo: () => boolean, what = "what was waited for"): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!isSo()) {
+      if (Date.now() > deadline) throw new Error(`${what} did not come:\n${this.all()}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async leave(): Promise<void> {
+    this.session.quit();
+    await this.done;
+    await this.#written;
+  }
+
+  /** The messages of a request, in short, without the system's. */
+  asked(at: number): string[] {
+    return (this.model.requests[at]?.messages ?? []).flatMap((message: BaseMessage) =>
+      message.getType() === "system" ? [] : [`${message.getType()}: ${message.text}`],
+    );
+  }
+
+  #read(from: number): string[] {
+    const buffer = this.#screen.buffer.active;
+    const rows = Array.from({ length: buffer.length - from }, (_, at) => {
+      return buffer.getLine(from + at)?.translateToString(true) ?? "";
+    });
+    return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
+  }
+}

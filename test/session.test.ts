@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { Screen, type ScreenOptions } from "./screen.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+const [ENTER, CTRL_C, CTRL_D, CTRL_Z] = ["\r", "\u0003", "\u0004", "\u001A"];
+const IDLE = /^> what shall be done/m;
+
+const server = new LLMock({ port: 0, host: "127.0.0.1" });
+let script: FixtureResponse[] = [];
+let home: string;
+let screens: Screen[] = [];
+
+beforeAll(async () => {
+  server.on({ toolName: "ls" }, () => script.shift() ?? { content: "Done so." });
+  await server.start();
+});
+afterAll(async () => {
+  await server.stop();
+});
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-session-"));
+  mkdirSync(join(home, "project/src"), { recursive: true });
+  writeFileSync(join(home, "project/src/a.ts"), "export const a = 1; // TODO: more\n");
+});
+afterEach(() => {
+  for (const screen of screens) screen.kill();
+  screens = [];
+  rmSync(home, { recursive: true });
+});
+
+function open(command: readonly string[], { env, ...options }: ScreenOptions = {}): Screen {
+  const offline = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_PACE: "0" };
+  const screen = new Screen(command, {
+    cwd: join(home, "project"),
+    ...options,
+    env: { ...offline, HOLDFAST_MODEL: "offline", ...env },
+  });
+  screens.push(screen);
+  return screen;
+}
+const real = (): Record<string, string> => ({
+  HOLDFAST_MODEL: "openai:gpt-5.1",
+  OPENAI_API_KEY: "sk-test",
+  OPENAI_BASE_URL: `${server.url}/v1`,
+});
+
+it("a task in several words opens a session that surveys offline, and --continue takes it up again", async () => {
+  const screen = open([process.execPath, MAIN, "Survey this directory"]);
+  await screen.see(/Allow it\?[^]*❯ 1\. yes/);
+  expect(screen.all()).toMatch(/^holdfast · .*project · offline · commands .* · no project files/m);
+  expect(screen.all()).toContain("+# Survey");
+  screen.type("1");
+  await screen.see(/Done \(8\/8/);
+  await screen.see(IDLE);
+  expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain("a.ts");
+  screen.type(CTRL_D);
+  expect(await screen.exit).toBe(0);
+  expect(screen.hasCursor).toBe(true);
+  expect(screen.raw).toContain("\u001B[?2004l");
+  const thread = /^(survey-this-directory-\w+); go on with holdfast --continue/m.exec(screen.all())?.[1];
+
+  const again = open([process.execPath, MAIN, "--continue"]);
+  await again.see(new RegExp(`going on with ${thread}`));
+  again.type(CTRL_C + CTRL_C);
+  expect(await again.exit).toBe(0);
+
+  const chosen = open([process.execPath, MAIN, "--resume"]);
+  await chosen.see(/Which thread\?\n❯ 1\. survey-this/);
+  chosen.type(ENTER);
+  await chosen.see(/This is survey-this-directory-/);
+  chosen.type(CTRL_D);
+  expect(await chosen.exit).toBe(0);
+});
+
+it.each([
+  [40, 10],
+  [80, 24],
+  [200, 60],
+])(
+  "at %ix%i a model behind a server gets what was typed and pasted, and the shell nothing",
+  async (columns, rows) => {
+    script = [{ content: "# Title\n\nSome **bold** words." }, { content: "漢字 read." }];
+    const command = `"${process.execPath}" "${MAIN}"; IFS= read -r -t 0.3 left; echo "left:[$left]"`;
+    const screen = open(["bash", "-c", command], { columns, rows, env: real() });
+    // Typed before it is ready.
+    screen.type(`Say something${ENTER}`);
+    await screen.see(/Some bold words\./);
+    expect(screen.all()).toContain("Title\n\nSome bold words.");
+    const long = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join("\n");
+    screen.type(`\u001B[200~${long.replaceAll("\n", "\r")}\u001B[201~`);
+    await screen.see(/> \[pasted #1: 5,000 lines\]/);
+    screen.resize(columns + 3, rows + 2);
+    screen.type(ENTER);
+    await screen.see(/漢字 read\./);
+    expect(JSON.stringify(server.getLastRequest()?.body)).toContain("line 4998\\nline 4999");
+    screen.type(`/quit${ENTER}rm -rf /${ENTER}`);
+    await screen.see(/left:\[\]/);
+    expect(await screen.exit).toBe(0);
+  },
+);
+
+it("has plain lines on a terminal that knows nothing else", async () => {
+  const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });
+  await screen.see(/^> $/m);
+  screen.type(`Survey this directory${ENTER}`);
+  await screen.see(/Allow it\?\n {2}1\. yes/);
+  screen.type(`1${ENTER}`);
+  await screen.see(/Done \(8\/8/);
+  screen.type(`/quit${ENTER}`);
+  expect(await screen.exit).toBe(0);
+  expect(screen.raw).not.toContain("\u001B");
+});
+
+it("is suspended by Ctrl-Z and comes back with what was typed", async () => {
+  const screen = open(["bash", "--norc", "--noprofile", "-i"], { env: { PS1: "shell$ " } });
+  await screen.see(/shell\$/);
+  screen.type(`"${process.execPath}" "${MAIN}"${ENTER}`);
+  await screen.see(IDLE);
+  screen.type("half a thought");
+  await screen.see(/> half a thought/);
+  screen.type(CTRL_Z);
+  await screen.see(/Stopped[^]*shell\$/);
+  screen.type(`fg${ENTER}`);
+  await screen.see(/fg\n[^]*> half a thought/);
+  screen.type(CTRL_C);
+  await screen.see(IDLE);
+  screen.type(CTRL_D);
+  await screen.see(/shell\$ *$/);
+  expect(screen.hasCursor).toBe(true);
+});
