@@ -17,7 +17,7 @@ describe("the tokens of a plan (o200k)", () => {
 
   beforeAll(async () => {
     rows = await tokenTable({ systems: COMPARED, sizes: [5, 20, 50], tokenizers: ["o200k"] });
-  }, 60_000);
+  });
 
   // Exact on purpose: a word more in a prompt or a result shows here. Change them knowingly.
   it.each([

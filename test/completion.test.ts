@@ -51,7 +51,7 @@ beforeAll(async () => {
   });
   for (const thread_id of HOSTILE) await graph.invoke({ messages: "Hello" }, { configurable: { thread_id } });
   saver.close();
-}, 60_000);
+});
 afterAll(() => {
   rmSync(home, { recursive: true });
 });

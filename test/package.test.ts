@@ -19,7 +19,7 @@ describe("the packed package", { timeout: 180_000 }, () => {
     const packed = await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder]);
     if (!packed.ok) throw new Error(packed.stderr);
     tarball = join(folder, packed.stdout.trim());
-  }, 60_000);
+  });
 
   afterAll(() => {
     rmSync(folder, { recursive: true });

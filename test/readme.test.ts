@@ -17,7 +17,7 @@ describe("the code in the documentation compiles against the built package", () 
 
   beforeAll(async () => {
     errors = await typeCheck(blocks);
-  }, 60_000);
+  });
 
   for (const [index, { file, line, heading }] of blocks.entries()) {
     it(`${file}:${line} ${heading}`, () => {

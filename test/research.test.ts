@@ -44,7 +44,7 @@ describe("the research example on the offline model", () => {
 
   beforeAll(async () => {
     run = await research(question);
-  }, 60_000);
+  });
 
   it("writes a report whose every quotation stands in the document it cites", () => {
     const { code, stdout, stderr, report } = run;

@@ -34,7 +34,7 @@ afterAll(() => {
   rmSync(home, { recursive: true, force: true });
   rmSync("test/server/.langgraph_api", { recursive: true, force: true });
   rmSync("test/server/.gitignore", { force: true });
-}, 60_000);
+});
 
 it("the repository's langgraph.json names graphs that are there", () => {
   const { graphs } = JSON.parse(readFileSync("langgraph.json", "utf8")) as { graphs: Record<string, string> };

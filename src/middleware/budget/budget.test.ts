@@ -53,7 +53,7 @@ describe("the budget of a run", () => {
       reason: "budget",
     });
     expect(model.requests).toHaveLength(1000);
-  }, 60_000);
+  });
 
   it("is one for all sub-agents, side by side and at every depth", async () => {
     const model = endless((n) => Array.from({ length: 20 }, (_, at) => delegate(n * 20 + at)));

@@ -18,7 +18,7 @@ beforeAll(() => {
   mkdirSync(join(root, "many"));
   for (let at = 0; at < MANY; at += 1) closeSync(openSync(join(root, "many", `file-${at}.ts`), "w"));
   writeFileSync(join(root, "long.txt"), `${"needle ".repeat(60)}\n`.repeat(2000));
-}, 60_000);
+});
 
 /** What the model gets for these calls. */
 async function answers(calls: ReturnType<typeof callTool>[], options: FilesOptions = {}): Promise<string[]> {

@@ -123,7 +123,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       expect(await heard(turns, true)).toEqual(await heard(turns, false));
     };
     await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });
-  }, 60_000);
+  });
 
   it("its drawing", async () => {
     const drawn = (isLight: boolean): Promise<string> => agentOf([], { isLight }).drawMermaid();

@@ -238,4 +238,4 @@ it("a survey counts every line of more files than one result can name, and says 
   expect(row?.slice(1).map(number)).toEqual([1200, 4800, 2400]);
   expect(report).toContain("- what git ignores: 2 files or folders");
   expect(report).not.toContain("Not searched:");
-}, 60_000);
+});
