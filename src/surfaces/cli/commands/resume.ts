@@ -7,6 +7,7 @@ import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
 import { readPrices } from "../../../runs/prices.ts";
+import { shortList } from "../../../runs/short-list.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -15,7 +16,7 @@ import { projectFor, type ProjectFlags } from "../project.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
+import { findThread, MANY, statePath, withSaver } from "../threads.ts";
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 
