@@ -124,7 +124,15 @@ export function createRunAgent({
   const { graph } = createDeepAgent({
     model: model ?? new OfflineModel(),
     checkpointer,
-    plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
+    plan: plan
+      ? {
+          preset,
+          approval: approvalOf(approve, mode),
+          askTools: [CLARIFICATION_TOOL],
+          // Who can change the rules meanwhile is there to talk to.
+          conversation: live !== undefined,
+        }
+      : false,
     middleware: [clarificationMiddleware()],
     ...(mcp && { mcp }),
     web: settings.web ?? false,

@@ -1,10 +1,10 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
-import { renderChecklist } from "../../plan/index.ts";
 import { compileRule } from "../../project/rules.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { textContent } from "./call-content.ts";
 import type { AskedCall, Calls } from "./calls.ts";
 import type { Editor } from "./editor.ts";
+import { planText } from "./plan-entries.ts";
 import { PLAN_REFUSED, REFUSED } from "./prompt.prompt.ts";
 import type { Sdk } from "./sdk.ts";
 
@@ -65,7 +65,7 @@ export class Asking {
   }
 
   async #approval({ id, text, error, todos = [] }: Question, signal: AbortSignal): Promise<unknown> {
-    const plan = renderChecklist([...todos]);
+    const plan = planText(todos);
     if (this.#hasForms) {
       const said = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
       const content = await this.#form(said, { decision: DECISION, reason: REASON }, signal);

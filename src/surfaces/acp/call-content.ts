@@ -33,7 +33,7 @@ const TELLING = [
   "url",
   "name",
 ];
-const LONGEST_TITLE = 200;
+const LONGEST_TITLE = 120;
 
 export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
   const given = fields(args);

@@ -4,11 +4,12 @@ import type {
   ToolCallContent,
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
-import { renderChecklist, type Todo } from "../../plan/index.ts";
+import type { Todo } from "../../plan/index.ts";
 import type { RunEvent } from "../../runs/events.ts";
 import { PLAN_TOOLS } from "../../runs/story/plan-tools.ts";
 import { MAIN } from "../../runs/view.ts";
 import { diffIn, kindOf, locationsOf, outputOf, realPath, textContent, titleOf } from "./call-content.ts";
+import { planText } from "./plan-entries.ts";
 
 /** What is known of a call, whoever tells of it. */
 export interface ToldCall {
@@ -109,7 +110,7 @@ export class Calls {
       const { subagent_type: helper } = (one.args ?? {}) as { subagent_type?: unknown };
       return owner === `${one.owner}/${String(helper)}:${one.call}`;
     });
-    if (call) this.#update(call, { content: [textContent(renderChecklist([...todos]))] });
+    if (call) this.#update(call, { content: [textContent(planText(todos))] });
   }
 
   /** Nothing may go on turning when nothing works any more. */

@@ -54,6 +54,7 @@ export class Editor implements RunPlace {
     return {
       ...disk,
       read: (path) => edited.read(path),
+      readBytes: (path) => this.#readBytes(path, disk),
       write: (path, content) => edited.write(path, content),
       edit: (path, edit) => edited.edit(path, edit),
     };
@@ -93,6 +94,12 @@ export class Editor implements RunPlace {
       if (!(error instanceof sdk.RequestError)) throw error;
       return saved;
     }
+  }
+
+  /** The bytes of what the editor has, where it is text. */
+  async #readBytes(path: string, disk: FileBackend): Promise<FileResult<{ bytes: Uint8Array }>> {
+    const now = this.#options.capabilities.fs?.readTextFile ? await this.#read(path) : undefined;
+    return now?.ok ? { ok: true, bytes: Buffer.from(now.content) } : disk.readBytes(path);
   }
 
   async #write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
