@@ -1,10 +1,10 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
 import { compileRule } from "../../project/rules.ts";
+import { planText } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { textContent } from "./call-content.ts";
 import type { AskedCall, Calls } from "./calls.ts";
 import type { Editor } from "./editor.ts";
-import { planText } from "./plan-entries.ts";
 import { PLAN_REFUSED, REFUSED } from "./prompt.prompt.ts";
 import type { Sdk } from "./sdk.ts";
 

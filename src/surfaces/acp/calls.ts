@@ -6,10 +6,10 @@ import type {
 } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../plan/index.ts";
 import type { RunEvent } from "../../runs/events.ts";
+import { planText } from "../../runs/plan-text.ts";
 import { PLAN_TOOLS } from "../../runs/story/plan-tools.ts";
 import { MAIN } from "../../runs/view.ts";
 import { diffIn, kindOf, locationsOf, outputOf, realPath, textContent, titleOf } from "./call-content.ts";
-import { planText } from "./plan-entries.ts";
 
 /** What is known of a call, whoever tells of it. */
 export interface ToldCall {

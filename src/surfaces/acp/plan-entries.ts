@@ -1,14 +1,9 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
-import { renderMarkdown, type Todo } from "../../plan/index.ts";
+import type { Todo } from "../../plan/index.ts";
 
 /** A plan as an editor shows it. */
 export function planUpdate(todos: readonly Todo[]): SessionUpdate {
   return { sessionUpdate: "plan", entries: todos.map(toEntry) };
-}
-
-/** A plan in words, for where an editor shows none. */
-export function planText(todos: readonly Todo[]): string {
-  return renderMarkdown(todos.map(({ actuals: _, ...todo }) => todo));
 }
 
 /** The protocol has three states: what is blocked waits, what was cancelled is over, and both are said in words. */

@@ -120,6 +120,16 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       on(async () => (await import("./commands/acp.ts")).acp),
     )
     .command(
+      "mcp",
+      "Be a server of the Model Context Protocol: threads as tools for other agents",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args))).example(
+          "claude mcp add holdfast -- $0 mcp --dir .",
+          "",
+        ),
+      on(async () => (await import("./commands/mcp.ts")).mcp),
+    )
+    .command(
       "threads",
       "List threads with state, progress and directory",
       (args) =>
