@@ -13,6 +13,7 @@ import { pathToFileURL } from "node:url";
 import { methods, type SessionUpdate, type ToolCallContent } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startEditor, type Editor, type EditorOptions } from "./acp/editor.ts";
+import { calls, says, thinks } from "./chat-stream.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
 import { run } from "./run.ts";
 
@@ -39,24 +40,6 @@ afterEach(async () => {
   rmSync(home, { recursive: true });
 });
 
-let answers = 0;
-const event = (delta: object, finish: string | null = null): string =>
-  `data: ${JSON.stringify({ id: `m${answers}`, object: "chat.completion.chunk", choices: [{ index: 0, delta: { role: "assistant", ...delta }, finish_reason: finish }] })}\n\n`;
-const says = (content: string): string => {
-  answers += 1;
-  return `${event({ content })}${event({}, "stop")}data: [DONE]\n\n`;
-};
-/** Calls as a model makes them that counts its ids anew in every turn. */
-const calls = (...all: [name: string, args: object][]): string => {
-  const tool_calls = all.map(([name, args], index) => ({
-    index,
-    id: `call_${index + 1}`,
-    type: "function",
-    function: { name, arguments: JSON.stringify(args) },
-  }));
-  answers += 1;
-  return `${event({ tool_calls })}${event({}, "tool_calls")}data: [DONE]\n\n`;
-};
 const sent = (at = -1): string => JSON.stringify(model.requests.at(at)?.body["messages"]);
 
 const environment = (): NodeJS.ProcessEnv => ({
@@ -310,9 +293,7 @@ export async function resolve(name, context, next) {
       join(skill, "SKILL.md"),
       "---\nname: greet\ndescription: Greets people\n---\nSay hello to $ARGUMENTS.",
     );
-    answers += 1;
-    const thought = { reasoning_content: "A picture of Ada." };
-    script = [`${event(thought)}${event({ content: "Hello." })}${event({}, "stop")}data: [DONE]\n\n`];
+    script = [thinks("A picture of Ada.", "Hello.")];
     const editor = await open();
     const session = await editor.begin();
     await vi.waitFor(() =>

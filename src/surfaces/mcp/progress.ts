@@ -2,15 +2,13 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import type { RunEvent } from "../../runs/events.ts";
 import { MAIN } from "../../runs/view.ts";
 
-/** A caller that hears nothing for so long may take the call for dead. */
-const SILENCE_MS = 5000;
-
 /**
  * Tells a caller how far a thread is, by the items of its plan, and that it is still at work where nothing happens: the
  * time limits of many callers begin anew with each word.
  */
 export class Progress {
   readonly #context: ServerContext;
+  readonly #silenceMs: number;
   readonly #began = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #progress = 0;
@@ -19,8 +17,9 @@ export class Progress {
   #item = "";
   #doing = "";
 
-  constructor(context: ServerContext) {
+  constructor(context: ServerContext, silenceMs: number) {
     this.#context = context;
+    this.#silenceMs = silenceMs;
     this.#rest();
   }
 
@@ -62,7 +61,7 @@ export class Progress {
 
   #rest(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tell(), SILENCE_MS);
+    this.#timer = setTimeout(() => this.#tell(), this.#silenceMs);
     this.#timer.unref();
   }
 

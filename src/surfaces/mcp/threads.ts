@@ -24,16 +24,24 @@ export interface Report {
   error?: string;
 }
 
-/** How long a caller waits who cannot be told of progress: less than the shortest of the usual limits. */
-const PATIENCE_MS = 45_000;
+export interface Patience {
+  /** How long a caller waits who cannot be told of progress. Default: less than the shortest of the usual limits. */
+  waitMs: number;
+  /** After how long a caller is told again that it goes on. */
+  silenceMs: number;
+}
+
+const USUAL: Patience = { waitMs: 45_000, silenceMs: 5000 };
 
 /** The threads of this machine, as another agent works with them. A run goes on when its caller has gone. */
 export class Threads {
   readonly host: RunHost;
   readonly saver: SqliteSaver;
   readonly #graph: string;
+  readonly #patience: Patience;
 
-  constructor(host: RunHost, saver: SqliteSaver) {
+  constructor(host: RunHost, saver: SqliteSaver, patience = USUAL) {
+    this.#patience = patience;
     this.host = host;
     this.saver = saver;
     this.#graph = [...host.graphs.keys()][0]!;
@@ -83,14 +91,14 @@ export class Threads {
   /** Follows a run to its end, or for as long as a caller waits, and tells of it meanwhile. */
   async follow(run: HostedRun, context: ServerContext): Promise<Report> {
     const { signal } = context.mcpReq;
-    const progress = new Progress(context);
+    const progress = new Progress(context, this.#patience.silenceMs);
     const left = new AbortController();
     const stop = (): void => void this.host.cancel(run.id);
     signal.addEventListener("abort", stop, { once: true });
     const told = this.#tell(run, progress, left.signal);
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
-      if (!progress.isHeard) timer = setTimeout(resolve, PATIENCE_MS);
+      if (!progress.isHeard) timer = setTimeout(resolve, this.#patience.waitMs);
     });
     try {
       await Promise.race([run.done, patience]);
