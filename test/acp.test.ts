@@ -158,7 +158,7 @@ export async function resolve(name, context, next) {
     expect(options.map(({ kind }) => kind)).toEqual(["allow_once", "allow_always", "reject_once"]);
     expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("old\n");
     expect(ends(editor)).toEqual({ [toolCall.toolCallId]: "failed" });
-    expect(sent()).toContain("The user does not allow this call.");
+    expect(sent()).toContain("The user does not allow this write_file call");
   });
 
   it("keeps to a yes for good, beside and after the call it was said to, and never for what git obeys", async () => {

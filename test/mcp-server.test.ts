@@ -177,7 +177,7 @@ describe("holdfast mcp", () => {
     const done = call("run_task", { task: "Wait" }, { signal: abort.signal });
     await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
     abort.abort();
-    await expect(done).rejects.toThrow();
+    await expect(done).rejects.toThrow(/abort/i);
     const [, thread = ""] = /^(wait-\w+)\t/.exec((await call("list_threads")).text) ?? [];
     await vi.waitFor(async () => expect((await call("show_plan", { thread })).state).not.toBe("running"), {
       timeout: 20_000,

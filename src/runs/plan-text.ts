@@ -4,7 +4,7 @@ import { editedPlan } from "./questions.ts";
 
 /** A plan as people read and edit it: without what the items cost, which is nobody's to edit. */
 export function planText(todos: readonly Todo[]): string {
-  return renderMarkdown(todos.map(({ actuals: _, ...todo }) => todo));
+  return renderMarkdown(todos.map(({ actuals: _actuals, ...todo }) => todo));
 }
 
 /** The items of an edited plan, with what they cost so far. Throws `invalid-plan`: an empty text is a change of mind. */

@@ -1,5 +1,6 @@
 import { shortened } from "../../middleware/shortened.ts";
 import { createRunAgent, type RunAgent } from "../agent.ts";
+import { closeTurn } from "../close-turn.ts";
 import { readyAgent, type ReadyOptions, type WantedSettings } from "../ready.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
@@ -39,6 +40,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     },
     isWritable: (channel) => WRITABLE.includes(channel),
     complete: async (input, { state, ready, task }) => {
+      if (task !== undefined) await closeTurn(ready.agent, String(state.config.configurable?.["thread_id"]));
       const { title, run } = state.values as { title?: string; run?: RunSettings };
       return {
         ...input,

@@ -5,7 +5,6 @@ import { readAnswer, type Question } from "../../runs/questions.ts";
 import { textContent } from "./call-content.ts";
 import type { AskedCall, Calls } from "./calls.ts";
 import type { Editor } from "./editor.ts";
-import { PLAN_REFUSED, REFUSED } from "./prompt.prompt.ts";
 import type { Sdk } from "./sdk.ts";
 
 export interface AskingOptions {
@@ -59,7 +58,7 @@ export class Asking {
     ];
     const choice = await this.#choose(asked, options, signal);
     if (choice === undefined) return undefined;
-    if (choice === "reject") return { type: "reject", message: REFUSED };
+    if (choice === "reject") return { type: "reject" };
     if (choice === "always" && rule !== undefined) allow(rule);
     return { type: "approve" };
   }
@@ -70,10 +69,9 @@ export class Asking {
       const said = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
       const content = await this.#form(said, { decision: DECISION, reason: REASON }, signal);
       if (content === undefined) return undefined;
-      const reason = content["reason"]?.trim() || PLAN_REFUSED;
-      return content["decision"] === "approve"
-        ? { type: "approve" }
-        : { type: "reject", reason, message: reason };
+      const reason = content["reason"]?.trim();
+      if (content["decision"] === "approve") return { type: "approve" };
+      return { type: "reject", ...(reason && { reason }) };
     }
     const toolCall = {
       toolCallId: `plan-${id}`,
@@ -91,9 +89,7 @@ export class Asking {
       signal,
     );
     if (choice === undefined) return undefined;
-    return choice === "approve"
-      ? { type: "approve" }
-      : { type: "reject", reason: PLAN_REFUSED, message: PLAN_REFUSED };
+    return { type: choice === "approve" ? "approve" : "reject" };
   }
 
   async #words(question: Question, signal: AbortSignal): Promise<unknown> {

@@ -83,7 +83,7 @@ export class Editor implements RunPlace {
     const { sdk, client, capabilities, session, dir } = this.#options;
     // The disk decides what may be read at all: links, what is too large, and what is no text.
     const saved = await this.#disk!.read(path);
-    if (!capabilities.fs?.readTextFile || (!saved.ok && saved.reason !== "missing")) return saved;
+    if (!capabilities.fs?.readTextFile || !saved.ok) return saved;
     try {
       const { content } = await client.request(sdk.methods.client.fs.readTextFile, {
         sessionId: session,

@@ -12,8 +12,3 @@ export function namedFile(name: string, place: string): string {
 export function notShown(what: string, type: string): string {
   return `(${what} of the type ${type}, which is not shown.)`;
 }
-
-/** Why a call was not made. */
-export const REFUSED = "The user does not allow this call.";
-/** Why a plan was not begun. */
-export const PLAN_REFUSED = "The user does not want this plan.";

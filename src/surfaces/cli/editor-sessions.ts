@@ -8,11 +8,28 @@ import { RunServers } from "../../runs/servers.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { Sessions, type ConnectedEditor } from "../acp/sessions.ts";
-import type { AcpFlags } from "./commands/acp.ts";
-import { settingsFrom } from "./commands/run.ts";
+import { settingsFrom, type RunFlags } from "./commands/run.ts";
 import { harmless, shown } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 import { statePath } from "./threads.ts";
+
+export interface AcpFlags extends Pick<
+  RunFlags,
+  | "state"
+  | "model"
+  | "mode"
+  | "preset"
+  | "sandbox"
+  | "network"
+  | "web"
+  | "maxTurns"
+  | "budget"
+  | "background"
+  | "timeout"
+> {
+  install?: boolean | undefined;
+  setup?: boolean | undefined;
+}
 
 /** Everything that sessions with an editor take, as flags and environment say, and what ends it. */
 export async function openSessions(

@@ -1,4 +1,5 @@
 import { Writable } from "node:stream";
+import { exact } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -6,9 +7,14 @@ import type { Terminal } from "./terminal.ts";
  * goes to standard error: one stray line would end the conversation.
  */
 export function ownOutput({ stdout, stderr }: Terminal): Writable {
-  const write = stdout.write.bind(stdout) as unknown as NodeJS.WriteStream["write"];
+  const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);
+  const decoder = new TextDecoder();
   return new Writable({
-    write: (chunk: Uint8Array, _encoding, done) => void write(chunk, (error) => done(error)),
+    write: (chunk: Uint8Array, _encoding, done) => {
+      const isTaken = write(exact(decoder.decode(chunk, { stream: true }), stdout));
+      if (isTaken === false) stdout.once("drain", () => done());
+      else done();
+    },
   });
 }

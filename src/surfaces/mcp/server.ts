@@ -53,7 +53,7 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
     if (report.state !== "waiting" || !hasForms || isDeclined) return reportResult(report);
     // The thread comes back with the answers; a caller may name any thread anyway.
     return sdk.inputRequired({
-      inputRequests: questionForms(report.questions, sdk.inputRequired.elicit),
+      inputRequests: questionForms(report.questions, (form) => sdk.inputRequired.elicit(form)),
       requestState: report.thread,
     });
   };

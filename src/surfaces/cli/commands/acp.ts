@@ -1,28 +1,10 @@
 import { version } from "../../../runs/version.ts";
 import { serveAcp } from "../../acp/index.ts";
+import type { AcpFlags } from "../editor-sessions.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
 import { ownOutput } from "../own-output.ts";
 import type { Terminal } from "../terminal.ts";
-import type { RunFlags } from "./run.ts";
-
-export interface AcpFlags extends Pick<
-  RunFlags,
-  | "state"
-  | "model"
-  | "mode"
-  | "preset"
-  | "sandbox"
-  | "network"
-  | "web"
-  | "maxTurns"
-  | "budget"
-  | "background"
-  | "timeout"
-> {
-  install?: boolean | undefined;
-  setup?: boolean | undefined;
-}
 
 /** `holdfast acp`: an agent for editors, over standard input and output, until the editor goes away. */
 export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> {
