@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { methods, type SessionUpdate, type ToolCallContent } from "@agentclientprotocol/sdk";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startEditor, type Editor, type EditorOptions } from "./acp/editor.ts";
 import { calls, says, thinks } from "./chat-stream.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
@@ -19,25 +19,46 @@ import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 
+/** What a model's server answers next; "ok" when there is nothing left. */
+let script: (string | { status: number; body: object })[];
+let permit: NonNullable<EditorOptions["permit"]>;
+let fill: NonNullable<EditorOptions["fill"]>;
 let home: string;
 let dir: string;
 let model: ModelServer;
-/** What the model answers next; "ok" when there is nothing left. */
-let script: string[];
-let editors: Editor[];
+/** One that offers nothing, and one that has forms, files and terminals: a process takes longer than most tests. */
+let plain: Editor;
+let rich: Editor;
+const buffers = new Map<string, string>();
+const editors: Editor[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-acp-")));
-  dir = join(home, "project");
-  mkdirSync(dir);
-  script = [];
-  editors = [];
-  model = await startModelServer(() => ({ status: 200, body: script.shift() ?? says("ok") }));
-});
-afterEach(async () => {
+  dir = home;
+  model = await startModelServer(() => {
+    const next = script.shift() ?? says("ok");
+    return typeof next === "string" ? { status: 200, body: next } : next;
+  });
+  plain = await open();
+  rich = await open({
+    capabilities: {
+      elicitation: { form: {} },
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: true,
+    },
+  });
+}, 60_000);
+afterAll(async () => {
   await Promise.all(editors.map((editor) => editor.end()));
   model.stop();
   rmSync(home, { recursive: true });
+});
+beforeEach(() => {
+  dir = mkdtempSync(join(home, "project-"));
+  script = [];
+  permit = () => "allow";
+  model.requests.length = 0;
+  for (const editor of editors) editor.clear();
 });
 
 const sent = (at = -1): string => JSON.stringify(model.requests.at(at)?.body["messages"]);
@@ -50,9 +71,22 @@ const environment = (): NodeJS.ProcessEnv => ({
   HOLDFAST_BASE_URL: `${model.url}/v1`,
 });
 const open = async (options: Partial<EditorOptions> = {}): Promise<Editor> => {
-  const editor = await startEditor({ cwd: dir, env: environment(), permit: () => "allow", ...options });
+  const editor = await startEditor({
+    cwd: dir,
+    env: environment(),
+    permit: (request) => permit(request),
+    fill: (request) => fill(request),
+    buffers,
+    ...options,
+  });
   editors.push(editor);
   return editor;
+};
+/** Begins a session in the directory of a test. */
+const begin = async ({ agent }: Editor, mode?: string): Promise<string> => {
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: dir, mcpServers: [] });
+  if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
+  return sessionId;
 };
 const holdfast = (...args: string[]) =>
   run(process.execPath, [MAIN, ...args], { cwd: dir, env: environment() });
@@ -97,7 +131,7 @@ export async function resolve(name, context, next) {
       agentCapabilities: { loadSession: true, promptCapabilities: { image: true } },
       authMethods: [{ id: "environment" }],
     });
-    const session = await editor.begin();
+    const session = await begin(editor);
     expect(existsSync(seen)).toBe(true);
     expect(await editor.prompt(session, "Hello")).toEqual({ stopReason: "end_turn" });
     expect(editor.said()).toBe("ok");
@@ -123,8 +157,8 @@ export async function resolve(name, context, next) {
       calls(["update_todos", { done: "1,2" }]),
       says("Built."),
     ];
-    const editor = await open();
-    await editor.prompt(await editor.begin(), "Build it");
+    const editor = plain;
+    await editor.prompt(await begin(editor), "Build it");
     const [first] = ofKind(editor.updates, "plan");
     expect(first?.entries.map(({ content }) => content)).toEqual(["Read", "Build", "Ship", "Rest"]);
     const last = ofKind(editor.updates, "plan").at(-1)!.entries;
@@ -145,8 +179,9 @@ export async function resolve(name, context, next) {
   it("asks before a call runs, with its diff; what is refused leaves the file as it was", async () => {
     writeFileSync(join(dir, "a.txt"), "old\n");
     script = [calls(write("a.txt", "new\n")), says("Not done.")];
-    const editor = await open({ permit: () => "reject" });
-    await editor.prompt(await editor.begin(), "Change a.txt");
+    const editor = plain;
+    permit = () => "reject";
+    await editor.prompt(await begin(editor), "Change a.txt");
     const [{ toolCall, options }] = editor.asked as [(typeof editor.asked)[0]];
     expect(toolCall).toMatchObject({
       title: "write_file /a.txt",
@@ -167,10 +202,9 @@ export async function resolve(name, context, next) {
       calls(write("c"), write(".vscode/tasks.json")),
       says("Written."),
     ];
-    const editor = await open({
-      permit: ({ toolCall }) => (toolCall.title?.includes(".vscode") ? "reject" : "always"),
-    });
-    const session = await editor.begin();
+    const editor = plain;
+    permit = ({ toolCall }) => (toolCall.title?.includes(".vscode") ? "reject" : "always");
+    const session = await begin(editor);
     await editor.prompt(session, "Write");
     expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual([
       "write_file /a",
@@ -183,14 +217,14 @@ export async function resolve(name, context, next) {
     expect(ids).toEqual(["call_1", "call_2", "call_1~2", "call_2~2"]);
     // Another session knows nothing of it.
     script = [calls(write("d")), says("Written.")];
-    await editor.prompt(await editor.begin(), "Write");
+    await editor.prompt(await begin(editor), "Write");
     expect(editor.asked).toHaveLength(3);
   });
 
   it("changes modes while it works, and says so", async () => {
     script = [calls(write("a")), calls(write("b")), says("Written.")];
-    const editor = await open();
-    const session = await editor.begin();
+    const editor = plain;
+    const session = await begin(editor);
     const answered = vi.waitFor(() => expect(editor.asked).toHaveLength(1), { timeout: 20_000 });
     const done = editor.prompt(session, "Write");
     await answered;
@@ -217,31 +251,23 @@ export async function resolve(name, context, next) {
       calls(["ask_clarification", { question: "Which colour?", options: ["red", "blue"] }]);
     script = [todos(), todos(), question(), calls(["update_todos", { cancel: "1,2" }]), says("Done.")];
     const filled: string[] = [];
-    const forms = await open({
-      flags: ["--mode", "plan"],
-      capabilities: { elicitation: { form: {} } },
-      fill: ({ message, ...form }) => {
-        filled.push(message);
-        if (message.startsWith("Which colour?")) return { action: "accept", content: { answer: "green" } };
-        expect(form).toMatchObject({ requestedSchema: { required: ["decision"] } });
-        const decision = filled.length === 1 ? "reject" : "approve";
-        return { action: "accept", content: { decision, reason: "too long" } };
-      },
-    });
-    await forms.prompt(await forms.begin(), "Build");
+    fill = ({ message, ...form }) => {
+      filled.push(message);
+      if (message.startsWith("Which colour?")) return { action: "accept", content: { answer: "green" } };
+      expect(form).toMatchObject({ requestedSchema: { required: ["decision"] } });
+      const decision = filled.length === 1 ? "reject" : "approve";
+      return { action: "accept", content: { decision, reason: "too long" } };
+    };
+    await rich.prompt(await begin(rich, "plan"), "Build");
     expect(filled).toHaveLength(3);
     expect(filled[0]).toContain("- [>] #1: Read");
     expect(sent(1)).toContain("too long");
     expect(sent(3)).toContain("green");
 
     script = [todos(), question(), calls(["update_todos", { cancel: "1,2" }]), says("Done.")];
-    const options = await open({
-      flags: ["--mode", "plan"],
-      permit: ({ options: offered }) =>
-        offered.find(({ name }) => name === "Approve" || name === "blue")!.optionId,
-    });
-    await options.prompt(await options.begin(), "Build");
-    expect(options.asked.map(({ toolCall }) => toolCall.title)).toEqual([
+    permit = ({ options }) => options.find(({ name }) => name === "Approve" || name === "blue")!.optionId;
+    await plain.prompt(await begin(plain, "plan"), "Build");
+    expect(plain.asked.map(({ toolCall }) => toolCall.title)).toEqual([
       "Work on this plan?",
       "Which colour?",
     ]);
@@ -249,11 +275,12 @@ export async function resolve(name, context, next) {
 
     // Neither a form nor options: the next prompt is the answer.
     script = [calls(["ask_clarification", { question: "Which name?" }]), says("Called so.")];
-    const session = await options.begin();
-    expect(await options.prompt(session, "Call it")).toEqual({ stopReason: "end_turn" });
-    expect(options.said()).toContain("Which name?");
-    await options.prompt(session, "Ada");
-    expect(options.said()).toBe("Called so.");
+    plain.clear();
+    const session = await begin(plain);
+    expect(await plain.prompt(session, "Call it")).toEqual({ stopReason: "end_turn" });
+    expect(plain.said()).toContain("Which name?");
+    await plain.prompt(session, "Ada");
+    expect(plain.said()).toBe("Called so.");
     expect(sent()).toContain("The user answers: Ada");
   });
 
@@ -266,12 +293,9 @@ export async function resolve(name, context, next) {
       calls(["execute", { command: "echo out of $HOLDFAST_MODEL; exit 3" }]),
       says("Done."),
     ];
-    const buffers = new Map([[file, "unsaved\n"]]);
-    const editor = await open({
-      buffers,
-      capabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-    });
-    await editor.prompt(await editor.begin(), "Improve a.txt");
+    buffers.set(file, "unsaved\n");
+    const editor = rich;
+    await editor.prompt(await begin(editor), "Improve a.txt");
     expect(sent(1)).toContain("unsaved");
     expect(buffers.get(file)).toBe("better\n");
     expect(readFileSync(file, "utf8")).toBe("saved\n");
@@ -294,8 +318,8 @@ export async function resolve(name, context, next) {
       "---\nname: greet\ndescription: Greets people\n---\nSay hello to $ARGUMENTS.",
     );
     script = [thinks("A picture of Ada.", "Hello.")];
-    const editor = await open();
-    const session = await editor.begin();
+    const editor = plain;
+    const session = await begin(editor);
     await vi.waitFor(() =>
       expect(ofKind(editor.updates, "available_commands_update")[0]?.availableCommands).toMatchObject([
         { name: "greet", description: "Greets people" },
@@ -322,7 +346,7 @@ export async function resolve(name, context, next) {
 
   it("uses the MCP servers that the editor names", async () => {
     script = [calls(["mcp__h__count", {}]), says("Counted.")];
-    const editor = await open({ flags: ["--mode", "auto"] });
+    const editor = plain;
     const { sessionId } = await editor.agent.request(methods.agent.session.new, {
       cwd: dir,
       mcpServers: [
@@ -334,6 +358,7 @@ export async function resolve(name, context, next) {
         },
       ],
     });
+    await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: "auto" });
     await editor.prompt(sessionId, "Count");
     expect(sent()).toContain("calls: 1");
   });
@@ -346,8 +371,8 @@ export async function resolve(name, context, next) {
       ]),
       says("Where were we?"),
     ];
-    const editor = await open({ flags: ["--mode", "auto"] });
-    const session = await editor.begin();
+    const editor = plain;
+    const session = await begin(editor, "auto");
     const done = editor.prompt(session, "Write and wait");
     await vi.waitFor(() => expect(ends(editor)["call_2"]).toBe("completed"), { timeout: 20_000 });
     await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
@@ -367,8 +392,8 @@ export async function resolve(name, context, next) {
       calls(["write_todos", { todos: ["Read", "Build"] }], ["ask_clarification", { question: "How?" }]),
       says("It is a project."),
     ];
-    const editor = await open();
-    const session = await editor.begin();
+    const editor = plain;
+    const session = await begin(editor);
     await editor.prompt(session, "Build");
     await editor.prompt(session, "By hand");
     script = [says("An answer.")];
@@ -384,8 +409,8 @@ export async function resolve(name, context, next) {
       calls(write("a"), ["execute", { command: "touch started; sleep 60" }]),
     ];
     const editor = await open({ flags: ["--mode", "auto"] });
-    const empty = await editor.begin();
-    const session = await editor.begin();
+    const empty = await begin(editor);
+    const session = await begin(editor);
     const done = editor.prompt(session, "Write and wait").catch(() => undefined);
     await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
     editor.child.kill("SIGKILL");
@@ -393,7 +418,7 @@ export async function resolve(name, context, next) {
     const listed = await holdfast("threads");
     expect(listed.stdout).toMatch(new RegExp(`^${session} .*Write and wait$`, "m"));
 
-    const other = await open();
+    const other = plain;
     const { sessions } = await other.agent.request(methods.agent.session.list, { cwd: dir });
     expect(sessions.map(({ sessionId, title }) => [sessionId, title])).toEqual([[session, "Write and wait"]]);
     const place = { cwd: dir, mcpServers: [] };
@@ -420,12 +445,21 @@ export async function resolve(name, context, next) {
   });
 
   it("says what is wrong in words: no such folder, another process at work, a model that fails", async () => {
-    const editor = await open();
-    const begin = editor.agent.request(methods.agent.session.new, { cwd: "nowhere", mcpServers: [] });
-    await expect(begin).rejects.toThrow("cwd: nowhere is no directory; give an absolute path.");
-    const session = await editor.begin();
-    script = ["data: {}\n\n"];
-    model.stop();
-    await expect(editor.prompt(session, "Hello")).rejects.toThrow(/^No server answers at /);
+    const { agent } = plain;
+    const nowhere = agent.request(methods.agent.session.new, { cwd: "nowhere", mcpServers: [] });
+    await expect(nowhere).rejects.toThrow("cwd: nowhere is no directory; give an absolute path.");
+    const session = await begin(plain);
+    script = [{ status: 401, body: { error: { message: "Incorrect API key" } } }];
+    await expect(plain.prompt(session, "Hello")).rejects.toThrow(/key/);
+    const other = await open();
+    const place = { cwd: dir, mcpServers: [] };
+    await other.agent.request(methods.agent.session.resume, { sessionId: session, ...place });
+    script = [calls(["execute", { command: "touch started; sleep 60" }])];
+    const done = plain.prompt(session, "Wait");
+    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+    await expect(other.prompt(session, "Hello")).rejects.toThrow(/is in use by process/);
+    await expect(plain.prompt(session, "Hello")).rejects.toThrow("at work on another prompt");
+    await agent.notify(methods.agent.session.cancel, { sessionId: session });
+    expect(await done).toEqual({ stopReason: "cancelled" });
   });
 });

@@ -41,10 +41,11 @@ export interface Editor {
   /** All that came over standard output, and over standard error. */
   output: () => string;
   errors: () => string;
-  begin: () => Promise<string>;
   prompt: (session: string, ...prompt: (string | ContentBlock)[]) => Promise<PromptResponse>;
   /** What the agent has said since the last look. */
   said: () => string;
+  /** Forgets what was said and asked so far. */
+  clear: () => void;
   end: () => Promise<number | null>;
 }
 
@@ -127,7 +128,6 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     asked,
     output: () => output,
     errors: () => errors,
-    begin: async () => (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId,
     prompt: (sessionId, ...prompt) =>
       agent.request(methods.agent.session.prompt, {
         sessionId,
@@ -144,6 +144,9 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
         .join("");
       read = updates.length;
       return text;
+    },
+    clear: () => {
+      updates.length = asked.length = read = 0;
     },
     end: () => {
       child.stdin.end();
