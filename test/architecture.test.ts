@@ -55,7 +55,7 @@ describe("the checker", () => {
     ],
     ["a builtin in the engine", "src/plan/a.ts", `import "node:fs";`, "import node:fs"],
     ["LangChain in a surface", "src/surfaces/cli/a.ts", `import "langchain";`, "import langchain"],
-    ["a surface in another one", "src/surfaces/cli/a.ts", `import "../acp/x.ts";`, "import surfaces/acp"],
+    ["a surface in another one", "src/surfaces/mcp/a.ts", `import "../acp/x.ts";`, "import surfaces/acp"],
     ["testing code in the product", "src/index.ts", `import "./testing/index.ts";`, "import testing"],
     ["the package importing itself", "src/deep/a.ts", `import "holdfast/plan";`, "import holdfast/plan"],
     ["an import from outside the source", "src/deep/a.ts", `import "../../test/x.ts";`, "import test/x.ts"],

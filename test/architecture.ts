@@ -34,10 +34,10 @@ const LAYERS: Record<string, string[]> = {
   project: [...stores, "middleware", "zod", "node:*"],
   runs: [...harnesses, "project", ...langchain, "diff"],
   // The command line starts the others.
-  "surfaces/cli": [...surface, ...terminal, "surfaces/server"],
-  "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server"],
-  "surfaces/acp": surface,
-  "surfaces/mcp": surface,
+  "surfaces/cli": [...surface, ...terminal, "surfaces/server", "surfaces/acp", "surfaces/mcp"],
+  "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server", "surfaces/mcp"],
+  "surfaces/acp": [...surface, ...langchain, "@agentclientprotocol/sdk"],
+  "surfaces/mcp": [...surface, ...langchain, "@modelcontextprotocol/server"],
   testing: [...engine, "files", "middleware", "models", ...langchain],
   index: harnesses,
 };

@@ -91,6 +91,8 @@ describe("completion in bash", () => {
       ["lean", "classic", "deerflow", "checklist"],
     ],
     [["run", "--approve", "a"], ["always"]],
+    [["acp", "--mode", "e"], ["edits"]],
+    [["mcp", "--shel"], ["--shell"]],
     [["run", "-m", "anth"], ["anthropic:claude-sonnet-5"]],
     [["run", "-m", "openai", ":"], ["gpt-5.1"]],
     [["run", "-m", "openai", ":", "gpt"], ["gpt-5.1"]],

@@ -96,5 +96,15 @@ describe("the packed package", { timeout: 180_000 }, () => {
     });
     expect(surveyed.ok, surveyed.stderr).toBe(true);
     expect(surveyed.stdout).toContain("survey.md");
+
+    // What is optional is asked for by its name.
+    for (const [name, sdk] of [
+      ["acp", "@agentclientprotocol/sdk@2"],
+      ["mcp", "@modelcontextprotocol/server@2"],
+    ] as const) {
+      const refused = await run(command, [name], { cwd, env });
+      const line = `holdfast: holdfast ${name} needs a package that is not installed: npm install ${sdk}\n`;
+      expect(refused).toEqual({ ok: false, stdout: "", stderr: line });
+    }
   });
 });

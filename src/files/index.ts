@@ -31,7 +31,7 @@ export { replaceText } from "./replace-text.ts";
 export { sandboxBackend, type RemoteSandbox, type RemoteSandboxOptions } from "./sandbox.ts";
 export { bubblewrapWorks } from "./shell/bubblewrap.ts";
 export { isIsolated, shellBackend, type Isolation, type ShellOptions } from "./shell/index.ts";
-export { renderExecution } from "./shell/run-command.ts";
+export { renderExecution, type CommandOptions } from "./shell/run-command.ts";
 export { stateFiles, type StateBackend } from "./state.ts";
 export { storeBackend } from "./store.ts";
 export { withPermissions } from "./with-permissions.ts";

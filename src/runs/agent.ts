@@ -20,6 +20,8 @@ import {
   isIsolated,
   shellBackend,
   withPermissions,
+  type FileBackend,
+  type ShellOptions,
 } from "../files/index.ts";
 import { McpServers } from "../mcp/index.ts";
 import { Account, BUDGET_KEY } from "../middleware/budget/account.ts";
@@ -32,7 +34,7 @@ import type { Config, Project } from "../project/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
 import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
-import { consentRules } from "./consent-rules.ts";
+import { consentRules, type LiveRules } from "./consent-rules.ts";
 import { denied, type Denied } from "./denied.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
@@ -49,6 +51,12 @@ export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "m
 export interface RunAgent {
   graph: RunGraph;
   stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
+}
+
+/** What stands between an agent and its directory, such as an editor with unsaved text and a terminal of its own. */
+export interface RunPlace {
+  files?: (disk: FileBackend) => FileBackend;
+  run?: ShellOptions["run"];
 }
 
 /** What is asked of the graph of an agent, whoever built it. */
@@ -89,6 +97,8 @@ export function createRunAgent({
   tools = [],
   canAsk = true,
   compactAt,
+  live,
+  place,
   // To read a thread takes no servers, but what it keeps of their tools is part of it.
   mcp = model ? undefined : new McpServers({ mcpServers: {} }),
 }: {
@@ -101,6 +111,9 @@ export function createRunAgent({
   canAsk?: boolean;
   /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
   compactAt?: number;
+  /** A mode and rules that may change meanwhile, in the place of the mode that the settings name. */
+  live?: LiveRules | undefined;
+  place?: RunPlace | undefined;
   /** May be left out to read or change a thread without running it. */
   model?: BaseChatModel;
   checkpointer: BaseCheckpointSaver;
@@ -108,7 +121,7 @@ export function createRunAgent({
   mcp?: McpServers | undefined;
 }): RunAgent {
   const { plan, preset, approve } = settings;
-  const mode = chosenMode(settings, project?.config);
+  const mode = live?.mode ?? chosenMode(settings, project?.config);
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
@@ -116,7 +129,15 @@ export function createRunAgent({
   const { graph } = createDeepAgent({
     model: model ?? new OfflineModel(),
     checkpointer,
-    plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
+    plan: plan
+      ? {
+          preset,
+          approval: approvalOf(approve, mode),
+          askTools: [CLARIFICATION_TOOL],
+          // Who can change the rules meanwhile is there to talk to.
+          conversation: live !== undefined,
+        }
+      : false,
     middleware: [clarificationMiddleware()],
     ...(mcp && { mcp }),
     web: settings.web ? { deny: [forbidden.isAddress] } : false,
@@ -129,6 +150,7 @@ export function createRunAgent({
     }),
     interruptOn: consentRules({
       mode: mode ?? "edits",
+      live,
       rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
       ...toolNames(tools, settings),
       servers: mcp,
@@ -140,7 +162,7 @@ export function createRunAgent({
     // As with servers: what a thread keeps of them is part of it.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
-    ...directory(settings, checkpointer, { config: project?.config, forbidden }),
+    ...directory(settings, { checkpointer, config: project?.config, place, forbidden }),
     ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
@@ -211,8 +233,17 @@ type Directory = Pick<
 
 function directory(
   { dir, shell, ...settings }: RunSettings,
-  checkpointer: BaseCheckpointSaver,
-  { config = {}, forbidden }: { config?: Config | undefined; forbidden: Denied },
+  {
+    checkpointer,
+    config = {},
+    place = {},
+    forbidden,
+  }: {
+    checkpointer: BaseCheckpointSaver;
+    config?: Config | undefined;
+    place?: RunPlace | undefined;
+    forbidden: Denied;
+  },
 ): Directory {
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
@@ -222,10 +253,11 @@ function directory(
   const own = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
   const hidden = [...own, ...forbidden.hidden(dir)];
   const disk = shell
-    ? shellBackend(dir, { isolation, network, hidden })
+    ? shellBackend(dir, { isolation, network, hidden, ...(place.run && { run: place.run }) })
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);
+  const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
   return {
-    backend: ({ state }) => compositeBackend(disk, { [`${OWN_FOLDER}/`]: state }),
+    backend: ({ state }) => compositeBackend(files, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
     ...(shell && {
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),

@@ -15,8 +15,16 @@ import { compileRule, type Rule, type RuledCall } from "../project/rules.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { isRunForUser } from "./run-for-user.ts";
 
+/** What a person may change while a run goes on: each call is judged by what it is then. */
+export interface LiveRules {
+  readonly mode: Mode;
+  /** Rules for what is allowed besides. */
+  readonly allow: readonly string[];
+}
+
 export interface ConsentRulesOptions {
   mode: Mode;
+  live?: LiveRules | undefined;
   rules: Pick<Config, "allow" | "ask" | "deny">;
   /** All tools but the plan's. */
   tools: readonly string[];
@@ -43,13 +51,14 @@ type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
  * and where no rule is about a call the mode decides.
  */
 export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
-  const { mode, canAsk, tools, reading, servers } = options;
+  const { live, canAsk, tools, reading, servers } = options;
   const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
     (list ?? []).map(compileRule),
   ) as [Rule[], Rule[], Rule[]];
   const phase = new PlanPhase(options.checkpointer);
 
   const verdict = async (request: Call): Promise<Verdict> => {
+    const { mode } = live ?? options;
     const { name } = request.toolCall;
     const call = await ruledCall(request.toolCall, options.dir);
     const denied = deny.find((rule) => rule.catches(call));
@@ -63,7 +72,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
     if (ask.some((rule) => rule.catches(call))) return "ask";
-    const allowing = allow.filter((rule) => rule.allows(call));
+    const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
     if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
       return allowing.some(({ isNarrow }) => isNarrow) ? "allow" : "ask";
     }
@@ -82,13 +91,16 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   };
   // What is named here is looked up in the thread before it is run: no more than may be asked for or refused.
   const isConcerned = (tool: string): boolean => {
+    const { mode } = options;
+    if (live && !reading.includes(tool)) return true;
     if ([...ask, ...deny].some(({ names }) => names(tool))) return true;
     if (mode === "auto" || reading.includes(tool)) return false;
     if (tool === "task") return mode === "plan";
     return mode !== "edits" || !WRITING.includes(tool) || options.dir !== undefined;
   };
   const concerned = tools.filter(isConcerned);
-  const isServed = servers !== undefined && (mode !== "auto" || ask.length + deny.length > 0);
+  const isServed =
+    servers !== undefined && (live !== undefined || options.mode !== "auto" || ask.length + deny.length > 0);
   return Object.fromEntries([...concerned, ...(isServed ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
 }
 

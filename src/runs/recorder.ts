@@ -214,10 +214,18 @@ export class Recorder extends BaseCallbackHandler {
 }
 
 function started(tags: string[] | undefined, metadata: Metadata): Started {
+  return { ...callerOf(tags, metadata), shown: thoughtFilter() };
+}
+
+/** Who calls a model or a tool, and whether that is the harness's own business. */
+export function callerOf(
+  tags: string[] | undefined,
+  metadata: Metadata,
+): Pick<Started, "owner" | "isHidden"> {
   const owner = metadata?.[OWNER_KEY];
   const isHidden =
     (tags ?? []).some((tag) => tag.endsWith("nostream")) || metadata?.["lc_source"] === "summarization";
-  return { owner: typeof owner === "string" ? owner : MAIN, isHidden, shown: thoughtFilter() };
+  return { owner: typeof owner === "string" ? owner : MAIN, isHidden };
 }
 
 export function detailsOf({ name, call, input }: { name: string; call: string; input: string }): ToolDetails {

@@ -40,6 +40,11 @@ export interface ShellOptions extends DiskOptions {
   network?: boolean;
   /** More files and folders that isolated commands do not see, by their absolute paths. */
   hidden?: readonly string[];
+  /**
+   * Runs the words of a command, in which whatever isolates it is already, and ends it with all that it started.
+   * Default: a process of this one.
+   */
+  run?: (words: readonly string[], options: CommandOptions) => Promise<FileResult<Execution>>;
 }
 
 export const ISOLATIONS = ["auto", "always", "never"] as const;
@@ -66,6 +71,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
     isolation = "auto",
     network = false,
     hidden = [],
+    run: runWords = runCommand,
     ...disk
   } = options;
   return {
@@ -88,24 +94,34 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
         maxOutput,
         signal: call.signal,
       };
-      if (!isIsolatedHere) return runCommand(["/bin/sh", "-c", command], run);
-      return runIsolated(command, { network, hidden }, run);
+      if (!isIsolatedHere) return runWords(["/bin/sh", "-c", command], run);
+      return runIsolated(
+        command,
+        { bounds: { network, hidden }, run: (words) => runWords(words, run) },
+        run.cwd,
+      );
     },
   };
 }
 
 async function runIsolated(
   command: string,
-  bounds: { network: boolean; hidden: readonly string[] },
-  run: CommandOptions,
+  {
+    bounds,
+    run,
+  }: {
+    bounds: { network: boolean; hidden: readonly string[] };
+    run: (words: readonly string[]) => Promise<FileResult<Execution>>;
+  },
+  cwd: string,
 ): Promise<FileResult<Execution>> {
   if (process.platform === "darwin") {
-    const words = await inSeatbelt(command, run.cwd, bounds);
-    return words ? runCommand(words, run) : fail("On macOS all commands have the network, or none.");
+    const words = await inSeatbelt(command, cwd, bounds);
+    return words ? run(words) : fail("On macOS all commands have the network, or none.");
   }
-  const frozen = await freeze(run.cwd);
+  const frozen = await freeze(cwd);
   try {
-    return await runCommand(inNamespaces(command, run.cwd, { ...bounds, frozen }), run);
+    return await run(inNamespaces(command, cwd, { ...bounds, frozen }));
   } finally {
     await frozen.thaw();
   }

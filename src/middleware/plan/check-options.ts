@@ -47,6 +47,7 @@ export const PLAN_OPTIONS = z
     owner: z.string(),
     onPlanChange: callback,
     askTools: z.array(z.string()),
+    conversation: z.boolean(),
     now: callback,
     statuses: z
       .array(z.enum(STATUSES))

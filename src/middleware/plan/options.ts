@@ -48,6 +48,11 @@ export interface PlanOptions extends Partial<Policy> {
   onPlanChange?: (event: PlanChangeEvent) => void | Promise<void>;
   /** Names of tools that put a question to the user: an answer right after one is not a premature exit. */
   askTools?: readonly string[];
+  /**
+   * Whether people also ask this and that while a plan is open. Then an answer finishes an item, or is called back for
+   * those that are open, only where the model has worked on the plan since the last message. Default false.
+   */
+  conversation?: boolean;
   /** The clock, for tests. */
   now?: () => number;
 }

@@ -17,6 +17,7 @@ export interface PlanSetup {
   owner: string;
   onPlanChange: PlanOptions["onPlanChange"];
   askTools: readonly string[];
+  conversation: boolean;
   now: () => number;
 }
 
@@ -43,7 +44,7 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     onPlanChange,
     ...others
   } = rest;
-  const { askTools = ASK_TOOLS, now = Date.now, ...policy } = others;
+  const { askTools = ASK_TOOLS, conversation = false, now = Date.now, ...policy } = others;
   const rules: Policy = { ...base.policy, ...defined(policy) };
   const preset: Preset = {
     ...base,
@@ -66,7 +67,8 @@ export function setupPlan(options: PlanOptions = {}): PlanSetup {
     reminders: mergeReminders(base, reminders),
   };
   const toolNames = Object.values(preset.tools).map((tool: ToolText) => tool.name);
-  return { preset, toolNames, verify, verifyTimeout, approval, reports, owner, onPlanChange, askTools, now };
+  const people = { approval, askTools, conversation };
+  return { preset, toolNames, verify, verifyTimeout, reports, owner, onPlanChange, now, ...people };
 }
 
 function mergeReminders(base: Preset, options: PlanOptions["reminders"]): Reminders {

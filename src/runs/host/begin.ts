@@ -1,8 +1,9 @@
 import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
 import type { RunRecord } from "../../storage/index.ts";
+import type { ReadyAgent } from "../ready.ts";
 import { answersById, waitingOf } from "./answers.ts";
-import { writable, type HostedGraph, type ReadyAgent } from "./graphs.ts";
+import { writable, type HostedGraph } from "./graphs.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 
 /** How a run begins. */

@@ -1,20 +1,7 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunAgent } from "../agent.ts";
-import type { DriveOptions } from "../drive.ts";
-import type { RunSettings } from "../settings.ts";
+import type { ReadyAgent } from "../ready.ts";
 import type { RunRequest } from "./request.ts";
-
-/** An agent that is ready for one run. */
-export interface ReadyAgent {
-  agent: RunAgent;
-  model: DriveOptions["model"];
-  /** The working directory, where there is one. */
-  dir?: string;
-  /** What a person should know before it begins. */
-  notice?: string;
-  /** How the thread is run, where that is kept in it. */
-  settings?: RunSettings;
-}
 
 /** A graph that a host runs threads on. */
 export interface HostedGraph {

@@ -1,9 +1,10 @@
 import { HarnessError } from "../../errors.ts";
+import { planItems } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { edit } from "./editor.ts";
 import { joined, oneLine, shown } from "./output/harmless.ts";
 import { questionLines } from "./output/lines.ts";
-import { planItems, planText } from "./plan-text.ts";
+import { planText } from "./plan-text.ts";
 import { askForWords, choose, lineReader, type PromptPlace } from "./prompts.ts";
 import { isLive, paintOf, type Terminal } from "./terminal.ts";
 

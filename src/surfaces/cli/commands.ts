@@ -120,6 +120,32 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       on(async () => (await import("./commands/serve.ts")).serve),
     )
     .command(
+      "acp",
+      "Be an agent for editors, such as Zed and JetBrains, by the Agent Client Protocol",
+      (args) =>
+        sandboxOptions(modelOptions(stateOption(args)))
+          .option("mode", { choices: MODES, describe: "How much a new session asks (default ask)" })
+          .option("preset", { choices: PRESETS, describe: "How the agent plans (default lean)" })
+          .option("web", { type: "boolean", describe: "Let the agent read pages, as in run" })
+          .option("background", { type: "boolean", describe: "Let sub-agents work while the agent goes on" })
+          .option("install", {
+            type: "boolean",
+            describe: "Add it to the settings of Zed, and say what to add elsewhere",
+          })
+          .option("setup", { type: "boolean", describe: "Say what a model lacks, as doctor does" }),
+      on(async () => (await import("./commands/acp.ts")).acp),
+    )
+    .command(
+      "mcp",
+      "Be a server of the Model Context Protocol: threads as tools for other agents",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args))).example(
+          "claude mcp add holdfast -- $0 mcp --dir .",
+          "",
+        ),
+      on(async () => (await import("./commands/mcp.ts")).mcp),
+    )
+    .command(
       "threads",
       "List threads with state, progress and directory",
       (args) =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Todo } from "../../plan/index.ts";
-import { planItems, planText } from "./plan-text.ts";
+import { planItems } from "../../runs/plan-text.ts";
+import { planText } from "./plan-text.ts";
 
 const DUG: Todo = {
   id: "1",

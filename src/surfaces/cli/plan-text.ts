@@ -1,25 +1,11 @@
-import { HarnessError } from "../../errors.ts";
-import { renderMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
-import { editedPlan } from "../../runs/questions.ts";
+import type { Todo } from "../../plan/index.ts";
+import { planText as textOf } from "../../runs/plan-text.ts";
 
 const HELP = `<!-- One item per line. Marks: [ ] pending, [>] in progress, [x] completed, [!] blocked, [-] cancelled.
      Keep the #ids of items you keep; write new items without one. Save and close to apply. -->
 `;
 
-/** A plan as a person edits it: with a word of help, and without what the items cost, which is nobody's to edit. */
+/** A plan as a person edits it in a file: with a word of help. */
 export function planText(todos: readonly Todo[]): string {
-  return HELP + renderMarkdown(todos.map(({ actuals: _actuals, ...todo }) => todo));
-}
-
-/** The items of an edited plan, with what they cost so far. Throws `invalid-plan`: an empty file is a change of mind. */
-export function planItems(markdown: string, before: readonly Todo[]): MarkdownTodo[] {
-  const { todos } = editedPlan(markdown);
-  if (todos.length === 0) {
-    throw new HarnessError("invalid-plan", "There are no items in it, so the plan was not changed.");
-  }
-  const spent = new Map(before.map(({ id, actuals }) => [id, actuals]));
-  return todos.map((todo) => {
-    const actuals = todo.id === undefined ? undefined : spent.get(todo.id);
-    return actuals ? { ...todo, actuals } : todo;
-  });
+  return HELP + textOf(todos);
 }

@@ -1,12 +1,11 @@
-import { relative } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
+import { leftOut, projectNotice } from "../../runs/project.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { choose } from "./prompts.ts";
 import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
-import { shortList } from "./threads.ts";
-import { asTyped, quoted } from "./wording.ts";
+import { asTyped } from "./wording.ts";
 
 export interface ProjectFlags {
   /** `--no-project` is false. */
@@ -79,29 +78,7 @@ async function askTrust(project: Project, terminal: Terminal): Promise<boolean |
   return choice === undefined ? undefined : choice === "yes";
 }
 
-/** The names of what is not used because nobody has said yes to it. */
-function leftOut({ files, root = "" }: Project): string {
-  const names = files
-    .filter(({ isUntrusted }) => isUntrusted)
-    .map(({ path }) => relative(root, path) || path);
-  return shortList(names);
-}
-
 function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
-  const reasons: Partial<Record<Project["trust"], string>> = {
-    unknown: "as nobody has said yet that this folder is trusted",
-    refused: "as this folder is not trusted",
-    changed: "as they have changed since this folder was trusted",
-  };
-  const reason = reasons[project.trust];
-  const odd = project.files.filter(({ isUsed, isUntrusted }) => !isUsed && !isUntrusted).length;
-  const lines = [
-    ...(reason === undefined
-      ? []
-      : [
-          `Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${quoted(project.root ?? ".")}`,
-        ]),
-    ...(odd > 0 ? [`Not everything in the project's files can be used: see holdfast doctor`] : []),
-  ];
-  return { project, ...(lines.length > 0 && { notice: asTyped(`${lines.join(". ")}.`, env) }) };
+  const notice = projectNotice(project);
+  return { project, ...(notice !== undefined && { notice: asTyped(notice, env) }) };
 }

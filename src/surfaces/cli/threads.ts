@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
+import { shortList } from "../../runs/short-list.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
 import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
 import { isDatabaseUrl } from "../../storage/store.ts";
@@ -107,14 +108,6 @@ export async function findThread(saver: ThreadStore, given: string): Promise<Thr
       ? `${found.length} threads begin with ${JSON.stringify(given)}: ${shortList(ids(found))}. Type more of the one you mean.`
       : `There is no thread ${JSON.stringify(given)}: ${known} See holdfast threads.`,
   );
-}
-
-const SHORT = 5;
-
-/** The first few of a list, and how many more there are. */
-export function shortList(all: readonly string[]): string {
-  const more = all.length > SHORT ? ` and ${all.length - SHORT} more` : "";
-  return all.slice(0, SHORT).join(", ") + more;
 }
 
 /** Throws `invalid-options` unless a thread may be called so. One that is there keeps the name that it has. */

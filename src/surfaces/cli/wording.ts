@@ -1,5 +1,6 @@
 import type { Environment } from "../../models/index.ts";
-import { UNSEEN } from "../../runs/json-text.ts";
+
+export { quoted } from "../../runs/quoted.ts";
 
 /** How the user started this program: `holdfast`, or from a clone `npm start --`. */
 export function commandName(env: Environment): string {
@@ -7,23 +8,11 @@ export function commandName(env: Environment): string {
 }
 
 const COMMAND =
-  /\bholdfast (?=run|resume|threads|show|plan|rm|doctor|completion|backup|check|repair|trust|--help)/g;
+  /\bholdfast (?=run|resume|serve|acp|mcp|threads|show|plan|rm|doctor|completion|backup|check|repair|trust|--help)/g;
 
 /** A text in which every command can be typed as it stands. */
 export function asTyped(text: string, env: Environment): string {
   return text.replaceAll(COMMAND, () => `${commandName(env)} `);
-}
-
-/** A word as a shell reads it; with what nobody sees in it, as bash and zsh do. */
-export function quoted(text: string): string {
-  if (/^[\w./@:-]+$/.test(text)) return text;
-  const marked = text.replaceAll(/['\\]/g, String.raw`\$&`);
-  const seen = marked.replaceAll(UNSEEN, escaped).replaceAll(/[\n\t]/g, escaped);
-  return seen === marked ? `'${text.replaceAll("'", `'\\''`)}'` : `$'${seen}'`;
-}
-
-function escaped(character: string): string {
-  return `\\U${character.codePointAt(0)!.toString(16).padStart(8, "0")}`;
 }
 
 /** The parser's complaints in words that say what to do. The first one that fits is used. */

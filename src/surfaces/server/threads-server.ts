@@ -2,6 +2,7 @@ import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
 import type { Auth } from "./access.ts";
+import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
 
@@ -40,8 +41,12 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     ...(auth && { auth }),
     ...(hosts && { hosts }),
     ...(origins && { origins }),
-    more: (given) =>
-      pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices: pricesOf?.(model) }),
+    more: (given) => {
+      const prices = pricesOf?.(model);
+      const page = pageRoutes(given, { saver, graph: GRAPH, defaults, model, modelOf, prices });
+      // Its tools know nothing of users.
+      return auth ? page : page.route("/", mcpRoutes(given, saver));
+    },
   });
   return { ...server, recover: () => parts.host.recover() };
 }

@@ -45,6 +45,24 @@ function agentWith(steps: Step[], options: PlanOptions = {}, before: unknown[] =
   return { model, agent: createAgent({ model, tools: [work], middleware }) };
 }
 
+describe("a conversation", () => {
+  it("is called back where the model has worked on the plan", async () => {
+    const steps = [THREE, "All done!", callTool("update_todos", { done: "1,2,3" }), "Really done."];
+    const { agent, model } = agentWith(steps, { conversation: true });
+    await agent.invoke(go);
+    expect(model.requests).toHaveLength(4);
+  });
+
+  it("leaves a plan alone that the last message was not about", async () => {
+    const options: PlanOptions = { conversation: true, finalAnswer: "complete" };
+    const { agent, model } = agentWith([callTool("work", {}), "It is about work."], options);
+    const todos = [{ id: "1", content: "build", status: "in_progress" as const }];
+    const end = await agent.invoke({ messages: [new HumanMessage("What is this?")], todos } as never);
+    expect(end["todos"]).toMatchObject([{ status: "in_progress" }]);
+    expect(model.requests).toHaveLength(2);
+  });
+});
+
 describe("premature exit", () => {
   const script: Step[] = [THREE, "All done!", callTool("update_todos", { done: "1,2,3" }), "Really done."];
   const positions: [string, unknown[], unknown[]][] = [

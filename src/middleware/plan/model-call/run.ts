@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { isFromUser } from "../../from-user.ts";
+import { reportsIn } from "../messages/inline-argument.ts";
 import type { PlanSetup } from "../setup.ts";
 import type { PlanMemory } from "../state.ts";
 
@@ -21,4 +22,16 @@ export function finishedCalls(messages: readonly BaseMessage[], { toolNames }: P
     .slice(turn + 1)
     .filter((message) => ToolMessage.isInstance(message) && message.status !== "error")
     .filter((message) => !toolNames.includes(message.name ?? "")).length;
+}
+
+/** Whether the model has worked on the plan since the user last said something, by itself or through a sub-agent. */
+export function hasPlanned(messages: readonly BaseMessage[], { toolNames }: PlanSetup): boolean {
+  const start = messages.findLastIndex((message) => isFromUser(message));
+  return messages.slice(start + 1).some((message) => {
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    return (
+      reportsIn(message).length > 0 ||
+      calls.some(({ name, args }) => toolNames.includes(name) || typeof args["todo_id"] === "string")
+    );
+  });
 }

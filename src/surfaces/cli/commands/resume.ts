@@ -6,6 +6,7 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
+import { shortList } from "../../../runs/short-list.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -14,7 +15,7 @@ import { projectFor, type ProjectFlags } from "../project.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { findThread, MANY, shortList, statePath, withSaver, type StateFlags } from "../threads.ts";
+import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 

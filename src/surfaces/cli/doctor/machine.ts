@@ -8,9 +8,14 @@ import type { Finding } from "./finding.ts";
 
 const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];
 
+const PROTOCOLS = [
+  { area: "editor", command: "acp", sdk: "@agentclientprotocol/sdk" },
+  { area: "mcp", command: "mcp", sdk: "@modelcontextprotocol/server" },
+] as const;
+
 /** What Holdfast runs on: versions, sandbox, editor and terminal. */
 export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
-  return [versions(), sandbox(), editor(terminal), screen(terminal)];
+  return [versions(), sandbox(), editor(terminal), ...PROTOCOLS.map(protocol), screen(terminal)];
 }
 
 function versions(): Finding {
@@ -55,6 +60,20 @@ function sandbox(): Finding {
 function editor({ env }: Terminal): Finding {
   const { command, source } = editorOf(env);
   return { area: "editor", level: "note", tested: false, text: `editor: ${command} (${source}; not tested)` };
+}
+
+/** A command that needs a package which only those install who use it. */
+function protocol({ area, command, sdk }: (typeof PROTOCOLS)[number]): Finding {
+  const about = { area, level: "note", tested: false } as const;
+  try {
+    createRequire(import.meta.url).resolve(sdk);
+    return { ...about, text: `holdfast ${command}: ${sdk} is installed` };
+  } catch (error) {
+    // One without a way in for require is there, too.
+    const isThere = (error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND";
+    if (isThere) return { ...about, text: `holdfast ${command}: ${sdk} is installed` };
+    return { ...about, text: `holdfast ${command} needs ${sdk}`, fix: `npm install ${sdk}@2` };
+  }
 }
 
 function screen(terminal: Terminal): Finding {

@@ -10,7 +10,7 @@ import {
 import { listModels } from "../../../models/list-models.ts";
 import { PROVIDERS } from "../../../models/providers.ts";
 import { OFFLINE } from "../../../runs/model.ts";
-import { shortList } from "../threads.ts";
+import { shortList } from "../../../runs/short-list.ts";
 import type { Finding } from "./finding.ts";
 
 /** How long a server on this machine, one elsewhere, and a model's answer may take. */

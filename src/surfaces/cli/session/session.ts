@@ -6,6 +6,7 @@ import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
 import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
+import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
@@ -265,6 +266,7 @@ export class Session implements Conversation {
     try {
       const agent = await this.agent();
       const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
+      if (!isNew) await closeTurn(agent, thread);
       if (!isNew && isPlanNew) await proposePlan(agent, thread);
       const controller = new AbortController();
       this.#turn = { controller, edits: new PlanEdits(), agent };

@@ -2,13 +2,14 @@ import { HarnessError } from "../../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../../plan/index.ts";
 import { requestEdit } from "../../../../runs/mailbox.ts";
 import { PlanConflict } from "../../../../runs/merged-plan.ts";
+import { planItems } from "../../../../runs/plan-text.ts";
 import { readPlan } from "../../../../runs/thread.ts";
 import { MAIN } from "../../../../runs/view.ts";
 import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
 import { planLines } from "../../output/lines.ts";
 import { conflictLines, conflictText } from "../../plan-conflict.ts";
-import { planItems, planText } from "../../plan-text.ts";
+import { planText } from "../../plan-text.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {

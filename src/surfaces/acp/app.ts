@@ -1,0 +1,121 @@
+import type { AgentApp, AuthMethod, ClientCapabilities } from "@agentclientprotocol/sdk";
+import { HarnessError } from "../../errors.ts";
+import type { Sdk } from "./sdk.ts";
+import type { ConnectedEditor, Sessions } from "./sessions.ts";
+
+export interface AcpOptions {
+  sdk: Sdk;
+  version: string;
+  /** Opens what sessions take. Called for the first session: to say hello takes nothing of it. */
+  open: (editor: ConnectedEditor) => Promise<Sessions>;
+}
+
+/** The agent's side of a connection. */
+export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; close: () => Promise<void> } {
+  const { methods, RequestError } = sdk;
+  let capabilities: ClientCapabilities = {};
+  let opened: Promise<Sessions> | undefined;
+  const sessions = (client: ConnectedEditor["client"]): Promise<Sessions> =>
+    (opened ??= open({ sdk, client, capabilities }).catch((error: unknown) => {
+      // What was wrong may be put right.
+      opened = undefined;
+      throw error;
+    }));
+
+  /** What a person did wrong is said in words; a model that cannot be used has to be set up. */
+  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!known) throw error;
+      const { code, message } = known;
+      if (SETUP.includes(code)) throw new RequestError(AUTH_REQUIRED, message, { code });
+      throw new RequestError(INVALID.includes(code) ? INVALID_PARAMS : INTERNAL_ERROR, message, { code });
+    }
+  };
+
+  const app = sdk
+    .agent({ name: "holdfast" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      capabilities = params.clientCapabilities ?? {};
+      return {
+        protocolVersion: sdk.PROTOCOL_VERSION,
+        agentInfo: { name: "holdfast", title: "Holdfast", version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          mcpCapabilities: { http: true, sse: false },
+          sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+        },
+        authMethods: authMethods(capabilities),
+      };
+    })
+    .onRequest(methods.agent.authenticate, ({ client }) =>
+      told(async () => {
+        await (await sessions(client)).checkModel();
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.new, ({ params, client }) =>
+      told(async () => (await sessions(client)).create(params)),
+    )
+    .onRequest(methods.agent.session.load, ({ params, client }) =>
+      told(async () => (await sessions(client)).open(params.sessionId, params, { isTold: true })),
+    )
+    .onRequest(methods.agent.session.resume, ({ params, client }) =>
+      told(async () => (await sessions(client)).open(params.sessionId, params, { isTold: false })),
+    )
+    .onRequest(methods.agent.session.list, ({ params, client }) =>
+      told(async () => (await sessions(client)).list(params)),
+    )
+    .onRequest(methods.agent.session.delete, ({ params, client }) =>
+      told(async () => {
+        await (await sessions(client)).delete(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.close, ({ params, client }) =>
+      told(async () => {
+        await (await sessions(client)).close(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.setMode, ({ params, client }) =>
+      told(async () => {
+        (await sessions(client)).setMode(params.sessionId, params.modeId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.setConfigOption, ({ params, client }) =>
+      told(async () => {
+        const { sessionId, configId, value } = params;
+        return { configOptions: await (await sessions(client)).setOption(sessionId, configId, value) };
+      }),
+    )
+    .onRequest(methods.agent.session.prompt, ({ params, client, signal }) =>
+      told(async () => (await sessions(client)).get(params.sessionId).prompt(params.prompt, signal)),
+    )
+    .onNotification(methods.agent.session.cancel, async ({ params }) => {
+      await (await opened)?.get(params.sessionId).cancel();
+    });
+  return { app, close: async () => (await opened?.catch(() => undefined))?.closeAll() };
+}
+
+const [AUTH_REQUIRED, INVALID_PARAMS, INTERNAL_ERROR] = [-32_000, -32_602, -32_603];
+
+/** Errors that say how the agent was set up, and how it was asked. */
+const SETUP: readonly string[] = ["no-model", "invalid-model", "missing-setting", "missing-package"];
+const INVALID: readonly string[] = ["invalid-options", "invalid-request"];
+
+/** How to get a model: by what a terminal says, where the editor opens one, or by words. */
+function authMethods({ auth }: ClientCapabilities): AuthMethod[] {
+  const said = {
+    id: "environment",
+    name: "A model in the environment",
+    description:
+      "Set HOLDFAST_MODEL and the key of its provider where the editor is started; see holdfast doctor.",
+  };
+  if (!auth?.terminal) return [said];
+  return [{ ...said, type: "terminal", id: "doctor", name: "Look what is missing", args: ["--setup"] }, said];
+}

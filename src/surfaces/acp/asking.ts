@@ -1,0 +1,183 @@
+import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
+import { compileRule } from "../../project/rules.ts";
+import { planText } from "../../runs/plan-text.ts";
+import { readAnswer, type Question } from "../../runs/questions.ts";
+import { textContent } from "./call-content.ts";
+import type { AskedCall, Calls } from "./calls.ts";
+import type { Editor } from "./editor.ts";
+import type { Sdk } from "./sdk.ts";
+
+export interface AskingOptions {
+  sdk: Sdk;
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  session: string;
+  calls: Calls;
+  editor: Editor;
+  /** Allows calls like one from now on. */
+  allow: (rule: string) => void;
+  /** Says something in the conversation. */
+  say: (text: string) => void;
+}
+
+/** Puts the questions of a run to the person at an editor: in a form, or as options where it has none. */
+export class Asking {
+  readonly #options: AskingOptions;
+
+  constructor(options: AskingOptions) {
+    this.#options = options;
+  }
+
+  /** A value to go on with. Undefined where the person has cancelled, or answers with the next prompt. */
+  async ask(question: Question, signal: AbortSignal): Promise<unknown> {
+    try {
+      if (question.call) return await this.#permission({ ...question, call: question.call }, signal);
+      return await (question.kind === "plan-approval"
+        ? this.#approval(question, signal)
+        : this.#words(question, signal));
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #permission(
+    { call, repeated, text }: Question & { call: NonNullable<Question["call"]> },
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { calls, editor, allow } = this.#options;
+    const change = await editor.preview(call.name, call.args);
+    const asked = calls.ask(call, { change, note: repeated && text });
+    const rule = ruleFor(call);
+    const options: PermissionOption[] = [
+      { optionId: "allow", name: "Allow", kind: "allow_once" },
+      ...(rule === undefined
+        ? []
+        : [{ optionId: "always", name: `Always allow ${rule} here`, kind: "allow_always" as const }]),
+      { optionId: "reject", name: "Reject", kind: "reject_once" },
+    ];
+    const choice = await this.#choose(asked, options, signal);
+    if (choice === undefined) return undefined;
+    if (choice === "reject") return { type: "reject" };
+    if (choice === "always" && rule !== undefined) allow(rule);
+    return { type: "approve" };
+  }
+
+  async #approval({ id, text, error, todos = [] }: Question, signal: AbortSignal): Promise<unknown> {
+    const plan = planText(todos);
+    if (this.#hasForms) {
+      const said = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
+      const content = await this.#form(said, { decision: DECISION, reason: REASON }, signal);
+      if (content === undefined) return undefined;
+      const reason = content["reason"]?.trim();
+      if (content["decision"] === "approve") return { type: "approve" };
+      return { type: "reject", ...(reason && { reason }) };
+    }
+    const toolCall = {
+      toolCallId: `plan-${id}`,
+      title: "Work on this plan?",
+      kind: "switch_mode" as const,
+      status: "pending" as const,
+      content: [textContent(plan)],
+    };
+    const choice = await this.#choose(
+      toolCall,
+      [
+        { optionId: "approve", name: "Approve", kind: "allow_once" },
+        { optionId: "reject", name: "Reject", kind: "reject_once" },
+      ],
+      signal,
+    );
+    if (choice === undefined) return undefined;
+    return { type: choice === "approve" ? "approve" : "reject" };
+  }
+
+  async #words(question: Question, signal: AbortSignal): Promise<unknown> {
+    const { id, text, options } = question;
+    if (this.#hasForms) {
+      const title = "Answer";
+      const field =
+        options.length > 0
+          ? { type: "string" as const, title, description: `${options.join(", ")}, or something else` }
+          : { type: "string" as const, title };
+      const content = await this.#form(text, { answer: field }, signal);
+      return content && readAnswer(question, content["answer"] ?? "");
+    }
+    if (options.length > 0) {
+      const choice = await this.#choose(
+        { toolCallId: `question-${id}`, title: text, kind: "other", status: "pending" },
+        [
+          ...options.map((name, at) => ({ optionId: String(at), name, kind: "allow_once" as const })),
+          { optionId: OWN_WORDS, name: "Something else", kind: "reject_once" },
+        ],
+        signal,
+      );
+      if (choice !== undefined && choice !== OWN_WORDS) return readAnswer(question, options[Number(choice)]!);
+      if (choice === undefined) return undefined;
+    }
+    // The next prompt is the answer.
+    this.#options.say(text);
+    return undefined;
+  }
+
+  get #hasForms(): boolean {
+    return Boolean(this.#options.capabilities.elicitation?.form);
+  }
+
+  /** What was filled in; undefined where the person would rather not. */
+  async #form(
+    message: string,
+    properties: Record<string, { type: "string" }>,
+    signal: AbortSignal,
+  ): Promise<Record<string, string> | undefined> {
+    const { sdk, client, session } = this.#options;
+    const answer = await client.request(
+      sdk.methods.client.elicitation.create,
+      {
+        sessionId: session,
+        mode: "form",
+        message,
+        requestedSchema: { type: "object", properties, required: [Object.keys(properties)[0]!] },
+      },
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
+    return answer.action === "accept" ? ((answer["content"] ?? {}) as Record<string, string>) : undefined;
+  }
+
+  async #choose(
+    toolCall: AskedCall,
+    options: PermissionOption[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { sdk, client, session } = this.#options;
+    const { outcome } = await client.request(
+      sdk.methods.client.session.requestPermission,
+      { sessionId: session, toolCall, options },
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
+    return outcome.outcome === "selected" ? outcome.optionId : undefined;
+  }
+}
+
+const OWN_WORDS = "other";
+const DECISION = {
+  type: "string" as const,
+  title: "Work on this plan?",
+  oneOf: [
+    { const: "approve", title: "Approve" },
+    { const: "reject", title: "Reject" },
+  ],
+};
+const REASON = { type: "string" as const, title: "Why not", description: "The agent reads this" };
+
+/**
+ * What a session allows by saying yes to a call for good: a command as it is, another tool whatever it is called with.
+ * Undefined for a command that no rule can name alone.
+ */
+function ruleFor({ name, args }: NonNullable<Question["call"]>): string | undefined {
+  if (name !== "execute") return name;
+  const command = String(args["command"]).trim();
+  const rule = `${name}(${command})`;
+  const isAlone = !command.includes("*") && compileRule(rule).allows({ tool: name, command });
+  return isAlone ? rule : undefined;
+}

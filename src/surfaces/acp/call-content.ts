@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { shortened } from "../../middleware/shortened.ts";
+import { MAIN, ownerName } from "../../runs/view.ts";
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  ls: "read",
+  read_file: "read",
+  glob: "search",
+  grep: "search",
+  write_file: "edit",
+  edit_file: "edit",
+  delete_file: "delete",
+  execute: "execute",
+  task: "think",
+  web_fetch: "fetch",
+  web_search: "fetch",
+};
+
+export function kindOf(tool: string): ToolKind {
+  return KINDS[tool] ?? "other";
+}
+
+/** What people want to know of a call in a list. */
+const TELLING = [
+  "file_path",
+  "path",
+  "pattern",
+  "command",
+  "description",
+  "question",
+  "query",
+  "url",
+  "name",
+];
+const LONGEST_TITLE = 120;
+
+export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
+  const given = fields(args);
+  const texts = TELLING.flatMap((key) => (typeof given[key] === "string" ? given[key] : []));
+  const about = texts.find((text) => text !== "") ?? "";
+  const what = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
+  return shortened(owner === MAIN ? what : `${ownerName(owner)}: ${what}`, LONGEST_TITLE);
+}
+
+/** The files that a call is about, where they are on this machine. */
+export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
+  const { file_path: file, path, offset } = fields(args);
+  const named = file ?? path;
+  if (typeof named !== "string" || named.startsWith("/.holdfast/")) return [];
+  return [{ path: realPath(named, dir), ...(typeof offset === "number" && { line: offset }) }];
+}
+
+/** The place of a path of the agent, for which the directory is the root; it may also be given by its address. */
+export function realPath(path: string, dir: string): string {
+  return path === dir || path.startsWith(`${dir}/`) ? path : join(dir, `/${path}`);
+}
+
+/** What a call changes, as far as its arguments tell. */
+export function diffIn({ name, args }: { name: string; args?: unknown }, dir: string): ToolCallContent[] {
+  const { file_path: file, old_string: before, new_string: after, content } = fields(args);
+  const newText = name === "edit_file" ? after : name === "write_file" ? content : undefined;
+  if (typeof file !== "string" || typeof newText !== "string") return [];
+  const oldText = typeof before === "string" ? before : null;
+  return [{ type: "diff", path: realPath(file, dir), oldText, newText }];
+}
+
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+/** The result of a call. Editors read Markdown: what a command or a file says is none. */
+export function outputOf(tool: string, output: string): ToolCallContent {
+  if (tool === "task") return textContent(output);
+  const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return textContent(`${fence}\n${output}\n${fence}`);
+}
+
+function fields(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};
+}

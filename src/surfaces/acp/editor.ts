@@ -1,0 +1,167 @@
+import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
+import { fail } from "../../files/failures.ts";
+import {
+  createBackend,
+  replaceText,
+  type CommandOptions,
+  type Execution,
+  type FileBackend,
+  type FileResult,
+} from "../../files/index.ts";
+import type { RunPlace } from "../../runs/agent.ts";
+import { realPath } from "./call-content.ts";
+import type { Calls, FileChange } from "./calls.ts";
+import type { Sdk } from "./sdk.ts";
+
+export interface EditorOptions {
+  sdk: Sdk;
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+  session: string;
+  dir: string;
+  calls: Pick<Calls, "showChange" | "showTerminal">;
+}
+
+/** The files and terminals of an editor, where it offers them: it has the text that is not saved yet. */
+export class Editor implements RunPlace {
+  readonly run: RunPlace["run"];
+  readonly #options: EditorOptions;
+  #disk: FileBackend | undefined;
+
+  constructor(options: EditorOptions) {
+    this.#options = options;
+    if (options.capabilities.terminal) this.run = (words, command) => this.#run(words, command);
+  }
+
+  /** All of a directory, with the text of the editor in the place of what is saved. */
+  readonly files = (disk: FileBackend): FileBackend => {
+    this.#disk = disk;
+    const write = (path: string, content: string) => this.#write(path, content);
+    const read = (path: string) => this.#read(path);
+    const edited = createBackend({
+      list: (path) => disk.list(path),
+      delete: (path) => disk.delete(path),
+      read,
+      write,
+      swap: async (path, before, content) => {
+        const now = await read(path);
+        if (!now.ok) return now;
+        if (now.content !== before) return { ok: true, swapped: false };
+        const written = await write(path, content);
+        return written.ok ? { ok: true, swapped: true } : written;
+      },
+    });
+    return {
+      ...disk,
+      read: (path) => edited.read(path),
+      readBytes: (path) => this.#readBytes(path, disk),
+      write: (path, content) => edited.write(path, content),
+      edit: (path, edit) => edited.edit(path, edit),
+    };
+  };
+
+  /** What a call would make of a file. Undefined where it would change none, or would be refused. */
+  async preview(name: string, args: Record<string, unknown>): Promise<FileChange | undefined> {
+    const { file_path: file, content, old_string: oldString, new_string: newString } = args;
+    if (typeof file !== "string" || !this.#disk) return undefined;
+    const path = (await this.#disk.locate?.(file)) ?? file;
+    const now = await this.#read(path);
+    if (!now.ok && now.reason !== "missing") return undefined;
+    const oldText = now.ok ? now.content : null;
+    if (name === "write_file" && typeof content === "string") return { path, oldText, newText: content };
+    if (name !== "edit_file" || typeof oldString !== "string" || typeof newString !== "string")
+      return undefined;
+    const replaced = replaceText(oldText ?? "", {
+      oldString,
+      newString,
+      replaceAll: args["replace_all"] === true,
+    });
+    return replaced.ok ? { path, oldText, newText: replaced.content } : undefined;
+  }
+
+  async #read(path: string): Promise<FileResult<{ content: string }>> {
+    const { sdk, client, capabilities, session, dir } = this.#options;
+    // The disk decides what may be read at all: links, what is too large, and what is no text.
+    const saved = await this.#disk!.read(path);
+    if (!capabilities.fs?.readTextFile || !saved.ok) return saved;
+    try {
+      const { content } = await client.request(sdk.methods.client.fs.readTextFile, {
+        sessionId: session,
+        path: realPath(path, dir),
+      });
+      return { ok: true, content };
+    } catch (error) {
+      if (!(error instanceof sdk.RequestError)) throw error;
+      return saved;
+    }
+  }
+
+  /** The bytes of what the editor has, where it is text. */
+  async #readBytes(path: string, disk: FileBackend): Promise<FileResult<{ bytes: Uint8Array }>> {
+    const now = this.#options.capabilities.fs?.readTextFile ? await this.#read(path) : undefined;
+    return now?.ok ? { ok: true, bytes: Buffer.from(now.content) } : disk.readBytes(path);
+  }
+
+  async #write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
+    const before = await this.#read(path);
+    const written = await this.#put(path, content, before);
+    if (written.ok) {
+      this.#options.calls.showChange({ path, oldText: before.ok ? before.content : null, newText: content });
+    }
+    return written;
+  }
+
+  async #put(
+    path: string,
+    content: string,
+    before: FileResult<{ content: string }>,
+  ): Promise<FileResult<{ created: boolean }>> {
+    const { sdk, client, capabilities, session, dir } = this.#options;
+    // What may not be read, is no text or is new: the disk refuses the one, and makes folders for the other.
+    if (!capabilities.fs?.writeTextFile || !before.ok) return this.#disk!.write(path, content);
+    try {
+      await client.request(sdk.methods.client.fs.writeTextFile, {
+        sessionId: session,
+        path: realPath(path, dir),
+        content,
+      });
+      return { ok: true, created: false };
+    } catch (error) {
+      if (!(error instanceof sdk.RequestError)) throw error;
+      return fail(`The editor did not write "${path}": ${error.message}`);
+    }
+  }
+
+  async #run(words: readonly string[], options: CommandOptions): Promise<FileResult<Execution>> {
+    const { client, session, calls } = this.#options;
+    const { cwd, env, timeoutMs, maxOutput, signal } = options;
+    signal?.throwIfAborted();
+    // Nothing of the editor's own variables: there may be keys among them.
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const terminal = await client.createTerminal({
+      sessionId: session,
+      command: "/usr/bin/env",
+      args: ["-i", ...variables, ...words],
+      cwd,
+      outputByteLimit: maxOutput,
+    });
+    let timedOut = false;
+    const kill = (): void => void terminal.kill().catch(() => {});
+    const timer = setTimeout(() => {
+      timedOut = true;
+      kill();
+    }, timeoutMs);
+    signal?.addEventListener("abort", kill, { once: true });
+    try {
+      calls.showTerminal(words, terminal.id);
+      const { exitCode } = await terminal.waitForExit();
+      const { output, truncated } = await terminal.currentOutput();
+      signal?.throwIfAborted();
+      return { ok: true, output, exitCode: exitCode ?? null, timedOut, truncated };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", kill);
+      await terminal.release().catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { HumanMessage } from "@langchain/core/messages";
+import { namedFile, notShown, sentFile } from "./prompt.prompt.ts";
+
+/** What a person sent, as a message for the model. Text alone stays a string. */
+export function promptMessage(prompt: readonly ContentBlock[]): HumanMessage {
+  const blocks = prompt.map(toBlock);
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const content = texts.length === blocks.length ? texts.join("\n") : blocks;
+  // With an id of its own the message is the same one when the step is run again.
+  return new HumanMessage({ content, id: crypto.randomUUID() });
+}
+
+/** What the person typed. */
+export function typedText(prompt: readonly ContentBlock[]): string {
+  const texts = prompt.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n").trim();
+}
+
+type Block = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+function toBlock(block: ContentBlock): Block {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      // The one form that the packages of all providers send right.
+      return { type: "image_url", image_url: { url: `data:${block.mimeType};base64,${block.data}` } };
+    case "audio":
+      return { type: "text", text: notShown("A sound", block.mimeType) };
+    case "resource_link":
+      return { type: "text", text: namedFile(block.title ?? block.name, placeOf(block.uri)) };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return { type: "text", text: sentFile(resource.uri, resource.text) };
+      const type = resource.mimeType ?? "application/octet-stream";
+      return type.startsWith("image/")
+        ? { type: "image_url", image_url: { url: `data:${type};base64,${resource.blob}` } }
+        : { type: "text", text: notShown(`The file ${resource.uri}`, type) };
+    }
+  }
+}
+
+/** The file tools know files by their paths. */
+function placeOf(uri: string): string {
+  try {
+    return uri.startsWith("file:") ? fileURLToPath(uri) : uri;
+  } catch {
+    return uri;
+  }
+}

@@ -1,0 +1,14 @@
+import { HarnessError } from "../../errors.ts";
+
+export type Sdk = typeof import("@agentclientprotocol/sdk");
+
+/** Loads ACP's SDK, which only those have to install who use it. Throws `missing-package`. */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import("@agentclientprotocol/sdk");
+  } catch (cause) {
+    const message =
+      "holdfast acp needs a package that is not installed: npm install @agentclientprotocol/sdk@2";
+    throw new HarnessError("missing-package", message, { cause });
+  }
+}

@@ -1,0 +1,65 @@
+import { openProject } from "../../../project/index.ts";
+import { RunHost } from "../../../runs/host/host.ts";
+import { threadsGraph } from "../../../runs/host/threads-graph.ts";
+import { isolationNotice } from "../../../runs/isolation.ts";
+import { modelFor } from "../../../runs/model.ts";
+import { settledModel } from "../../../runs/project.ts";
+import { RunServers } from "../../../runs/servers.ts";
+import { tracesFrom } from "../../../runs/traces/index.ts";
+import { serveMcp } from "../../mcp/index.ts";
+import { GRAPH } from "../../server/threads-server.ts";
+import { EXIT } from "../exit-codes.ts";
+import { Interruption } from "../interruption.ts";
+import { harmless, shown } from "../output/harmless.ts";
+import { ownOutput } from "../own-output.ts";
+import { projectFor } from "../project.ts";
+import type { Terminal } from "../terminal.ts";
+import { statePath, withSaver } from "../threads.ts";
+import { settingsFrom, type RunFlags } from "./run.ts";
+
+export type McpFlags = Omit<RunFlags, "task" | "thread" | "json" | "quiet">;
+
+/** `holdfast mcp`: threads as tools for other agents, over standard input and output, until the caller goes away. */
+export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> {
+  const { stdin, stderr, env, cwd } = terminal;
+  const note = (text: string): void => void stderr.write(shown`holdfast: ${harmless(text)}\n`);
+  const settings = await settingsFrom(flags, terminal, undefined);
+  const { project, notice } = await projectFor({ ...settings, trustProject: flags.trustProject }, terminal, {
+    json: true,
+  });
+  if (notice !== undefined) note(notice);
+  const model = settings.model ?? settledModel(project, env);
+  const defaults = { ...settings, ...(model !== undefined && { model }) };
+  const isolation = isolationNotice(defaults, project.config);
+  if (isolation !== undefined) note(isolation);
+  const servers = new RunServers({ env, onNote: note });
+  // What is wrong with their file is said now.
+  await servers.of(defaults, project);
+  const output = ownOutput(terminal);
+  const interruption = new Interruption(terminal.stdout, () => {});
+  return withSaver(statePath(flags, terminal), async (saver) => {
+    const graph = threadsGraph({
+      saver,
+      defaults,
+      cwd,
+      modelOf: (name) => modelFor(name, { env, isWatched: false, timeout: flags.timeout }),
+      servers,
+      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+    });
+    const host = new RunHost({
+      graphs: new Map([[GRAPH, graph]]),
+      checkpointer: saver,
+      ledger: saver.ledger,
+      traces: tracesFrom(env),
+    });
+    try {
+      await serveMcp({ host, saver }, { input: stdin, output, signal: interruption.signal });
+      return EXIT.done;
+    } finally {
+      // Runs are stopped where nothing is lost.
+      await host.stop();
+      interruption.dispose();
+      await servers.close();
+    }
+  });
+}

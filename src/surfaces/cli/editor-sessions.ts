@@ -1,0 +1,74 @@
+import { describeModels } from "../../models/index.ts";
+import { PROVIDERS } from "../../models/providers.ts";
+import { openProject } from "../../project/index.ts";
+import { modelFor } from "../../runs/model.ts";
+import { pricesOf } from "../../runs/prices.ts";
+import { settledModel } from "../../runs/project.ts";
+import { RunServers } from "../../runs/servers.ts";
+import { tracesFrom } from "../../runs/traces/index.ts";
+import { openStore } from "../../storage/index.ts";
+import { Sessions, type ConnectedEditor } from "../acp/sessions.ts";
+import { settingsFrom, type RunFlags } from "./commands/run.ts";
+import { harmless, shown } from "./output/harmless.ts";
+import type { Terminal } from "./terminal.ts";
+import { statePath } from "./threads.ts";
+
+export interface AcpFlags extends Pick<
+  RunFlags,
+  | "state"
+  | "database"
+  | "model"
+  | "mode"
+  | "preset"
+  | "sandbox"
+  | "network"
+  | "web"
+  | "maxTurns"
+  | "budget"
+  | "background"
+  | "timeout"
+> {
+  install?: boolean | undefined;
+  setup?: boolean | undefined;
+}
+
+/** Everything that sessions with an editor take, as flags and environment say, and what ends it. */
+export async function openSessions(
+  flags: AcpFlags,
+  terminal: Terminal,
+  editor: ConnectedEditor,
+): Promise<{ sessions: Sessions; close: () => Promise<void> }> {
+  const { env, stderr } = terminal;
+  const defaults = { ...(await settingsFrom(flags, terminal, undefined)), shell: true };
+  const saver = await openStore(statePath(flags, terminal));
+  const servers = new RunServers({
+    env,
+    onNote: (note) => void stderr.write(shown`holdfast: ${harmless(note)}\n`),
+  });
+  const traces = tracesFrom(env);
+  const sessions = new Sessions(
+    {
+      saver,
+      servers,
+      defaults,
+      traces,
+      models: describeModels(env).flatMap(({ provider, installed, variables }) => {
+        const { model } = PROVIDERS[provider]!;
+        return installed && variables.length > 0 && model !== undefined ? [`${provider}:${model}`] : [];
+      }),
+      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      modelIn: (project) => settledModel(project, env),
+      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+      pricesOf: (model, { config }) => pricesOf(model, env, config),
+    },
+    editor,
+  );
+  return {
+    sessions,
+    close: async () => {
+      await servers.close();
+      await traces?.close();
+      await saver.close();
+    },
+  };
+}

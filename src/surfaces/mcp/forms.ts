@@ -1,0 +1,58 @@
+import type { ElicitInputParams, InputRequest } from "@modelcontextprotocol/server";
+import { planText } from "../../runs/plan-text.ts";
+import type { Question } from "../../runs/questions.ts";
+
+/** Questions as forms, by their ids. */
+export function questionForms(
+  questions: readonly Question[],
+  form: (params: ElicitInputParams) => InputRequest,
+): Record<string, InputRequest> {
+  return Object.fromEntries(questions.map((question) => [question.id, form(formOf(question))]));
+}
+
+function formOf({ kind, text, error, options, todos }: Question): ElicitInputParams {
+  const message = [text, ...(todos ? [planText(todos)] : []), ...(error === undefined ? [] : [error])].join(
+    "\n",
+  );
+  const isDecision = kind === "plan-approval" || kind === "permission";
+  if (isDecision) {
+    return {
+      message,
+      requestedSchema: {
+        type: "object",
+        properties: {
+          decision: { type: "string", title: "Decision", enum: ["approve", "reject"] },
+          reason: { type: "string", title: "Why not" },
+        },
+        required: ["decision"],
+      },
+    };
+  }
+  const said = options.length > 0 ? { description: `${options.join(", ")}, or something else` } : {};
+  return {
+    message,
+    requestedSchema: {
+      type: "object",
+      properties: { answer: { type: "string", title: "Answer", ...said } },
+      required: ["answer"],
+    },
+  };
+}
+
+/** What was filled in, in the words that questions are answered with; undefined where nothing was. */
+export function wordsIn(
+  responses: Readonly<Record<string, unknown>> = {},
+): Record<string, string> | undefined {
+  const words = Object.entries(responses).flatMap(([id, response]) => {
+    const { action, content } = (response ?? {}) as {
+      action?: unknown;
+      content?: { answer?: unknown; decision?: unknown; reason?: unknown };
+    };
+    if (action !== "accept" || !content) return [];
+    const { answer, decision, reason } = content;
+    if (typeof answer === "string") return [[id, answer] as const];
+    if (decision === "approve") return [[id, "approve"] as const];
+    return [[id, typeof reason === "string" && reason.trim() ? `reject: ${reason}` : "reject"] as const];
+  });
+  return words.length > 0 ? Object.fromEntries(words) : undefined;
+}

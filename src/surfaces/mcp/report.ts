@@ -1,0 +1,38 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { countTodos } from "../../plan/index.ts";
+import { planText } from "../../runs/plan-text.ts";
+import type { Report } from "./threads.ts";
+import { REPORT_TEXTS } from "./tools.prompt.ts";
+
+/** How a thread came out, in words and as data. */
+export function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult {
+  const { thread, state, todos, answer, questions, files, error } = report;
+  const { completed, cancelled, total } = countTodos([...todos]);
+  const progress = total > 0 ? `, ${completed + cancelled} of ${total} items closed` : "";
+  const asked = questions.map(({ id, text, todos: plan }) =>
+    [`It asks (question ${id}): ${text}`, ...(plan ? [planText(plan)] : [])].join("\n"),
+  );
+  const isOpen = state !== "done" && state !== "failed";
+  const parts = [
+    `Thread ${thread}: ${state}${progress}.`,
+    ...(hasPlan && total > 0 ? [planText(todos)] : []),
+    ...(error === undefined ? [] : [error]),
+    ...(answer === "" || state === "running" ? [] : [answer]),
+    ...(files.length > 0 ? [`Files in the thread: ${files.join(", ")}`] : []),
+    ...asked,
+    ...(isOpen ? [REPORT_TEXTS[state]] : []),
+  ];
+  return {
+    content: [{ type: "text", text: parts.join("\n\n") }],
+    structuredContent: {
+      thread,
+      state,
+      answer,
+      files,
+      plan: todos.map(({ id, content, status }) => ({ id, content, status })),
+      questions: questions.map(({ id, kind, text, options }) => ({ id, kind, text, options: [...options] })),
+      ...(error !== undefined && { error }),
+    },
+    ...(state === "failed" && { isError: true }),
+  };
+}

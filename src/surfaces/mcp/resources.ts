@@ -1,0 +1,44 @@
+import type { McpServer } from "@modelcontextprotocol/server";
+import { planText } from "../../runs/plan-text.ts";
+import type { Sdk } from "./sdk.ts";
+import type { Threads } from "./threads.ts";
+
+const LISTED = 50;
+
+/** What can be read of threads: their plans, and the files that live in them. */
+export function registerResources(sdk: Sdk, server: McpServer, threads: Threads): void {
+  server.registerResource(
+    "plan",
+    new sdk.ResourceTemplate("holdfast://threads/{thread}/plan", {
+      list: async () => ({
+        resources: (await threads.list(LISTED)).map(({ id, title }) => ({
+          uri: `holdfast://threads/${encodeURIComponent(id)}/plan`,
+          name: id,
+          mimeType: MARKDOWN,
+          ...(title !== undefined && { description: title }),
+        })),
+      }),
+    }),
+    { title: "Plan", description: "The plan of a thread", mimeType: MARKDOWN },
+    async (uri, given) => {
+      const { todos } = await threads.report(one(given["thread"]));
+      return { contents: [{ uri: uri.href, mimeType: MARKDOWN, text: planText(todos) }] };
+    },
+  );
+  server.registerResource(
+    "file",
+    new sdk.ResourceTemplate("holdfast://threads/{thread}/files/{+path}", { list: undefined }),
+    { title: "File", description: "A file that lives in a thread" },
+    async (uri, given) => {
+      const text = await threads.file(one(given["thread"]), `/${one(given["path"])}`);
+      return { contents: [{ uri: uri.href, text }] };
+    },
+  );
+}
+
+const MARKDOWN = "text/markdown";
+
+/** A part of an address as it was before it was encoded. */
+function one(part: string | string[] | undefined): string {
+  return decodeURIComponent([part ?? ""].flat().join("/"));
+}

@@ -1,0 +1,79 @@
+import { Client, InMemoryTransport, type Progress } from "@modelcontextprotocol/client";
+import { expect, it, vi } from "vitest";
+import { RunHost } from "../../runs/host/host.ts";
+import { threadsGraph } from "../../runs/host/threads-graph.ts";
+import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { ScriptedModel, type Step } from "../../testing/index.ts";
+import { loadSdk } from "./sdk.ts";
+import { mcpServer } from "./server.ts";
+import { Threads, type Patience } from "./threads.ts";
+
+async function connected(steps: Step[], patience: Partial<Patience>) {
+  const saver = await sqliteSaver(":memory:");
+  const model = { model: new ScriptedModel(steps), name: "scripted", source: "option", isFallback: false };
+  const graph = threadsGraph({
+    saver,
+    defaults: DEFAULT_SETTINGS,
+    cwd: process.cwd(),
+    modelOf: async () => model,
+  });
+  const host = new RunHost({
+    graphs: new Map([["holdfast", graph]]),
+    checkpointer: saver,
+    ledger: saver.ledger,
+  });
+  const threads = new Threads(host, saver, { waitMs: 3_600_000, silenceMs: 3_600_000, ...patience });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await mcpServer(await loadSdk(), threads).connect(there);
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(here);
+  const call = async (name: string, args: object, onprogress?: (progress: Progress) => void) => {
+    const result = await client.callTool(
+      { name, arguments: { ...args } },
+      { timeout: 3_600_000, ...(onprogress && { onprogress }) },
+    );
+    return result.structuredContent as { thread: string; state: string; answer: string };
+  };
+  return { call, close: () => host.stop() };
+}
+
+/** A step that takes until somebody says so. */
+function gate(): { step: Step; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const step: Step = async () => {
+    await opened;
+    return "Done at last.";
+  };
+  return { step, open };
+}
+
+it("a caller that hears no progress gets the thread before its time is up, and waits for it with another call", async () => {
+  const { step, open } = gate();
+  const { call, close } = await connected([step], { waitMs: 1 });
+  const first = await call("run_task", { task: "Take your time" });
+  expect(first.state).toBe("running");
+  const { thread } = first;
+  expect(await call("continue_task", { thread })).toMatchObject({ thread, state: "running" });
+  open();
+  await vi.waitFor(async () =>
+    expect(await call("continue_task", { thread })).toMatchObject({ state: "done", answer: "Done at last." }),
+  );
+  await close();
+});
+
+it("a caller that hears progress hears it also while nothing happens", async () => {
+  const { step, open } = gate();
+  const { call, close } = await connected([step], { silenceMs: 1 });
+  const heard: Progress[] = [];
+  const done = call("run_task", { task: "Take your time" }, (one) => {
+    heard.push(one);
+    if (heard.length === 5) open();
+  });
+  expect(await done).toMatchObject({ state: "done" });
+  expect(heard.length).toBeGreaterThanOrEqual(5);
+  await close();
+});

@@ -1,0 +1,183 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { HarnessError } from "../../errors.ts";
+import type { Todo } from "../../plan/index.ts";
+import { goOnInput } from "../../runs/go-on.ts";
+import type { RunHost } from "../../runs/host/host.ts";
+import type { HostedRun } from "../../runs/host/hosted-run.ts";
+import type { RunRequest } from "../../runs/host/request.ts";
+import { planItems } from "../../runs/plan-text.ts";
+import { readAnswer, type Question } from "../../runs/questions.ts";
+import { newThreadId } from "../../runs/thread-ids.ts";
+import { openQuestions, readThread } from "../../runs/thread.ts";
+import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
+import { Progress } from "./progress.ts";
+
+/** What a thread has come to, for whoever called. */
+export interface Report {
+  thread: string;
+  state: "running" | "done" | "open" | "waiting" | "failed" | "interrupted";
+  todos: readonly Todo[];
+  answer: string;
+  questions: readonly Question[];
+  /** The names of the files that live in it. */
+  files: string[];
+  error?: string;
+}
+
+export interface Patience {
+  /** How long a caller waits who cannot be told of progress. Default: less than the shortest of the usual limits. */
+  waitMs: number;
+  /** After how long a caller is told again that it goes on. */
+  silenceMs: number;
+}
+
+const USUAL: Patience = { waitMs: 45_000, silenceMs: 5000 };
+
+/** The threads of this machine, as another agent works with them. A run goes on when its caller has gone. */
+export class Threads {
+  readonly host: RunHost;
+  readonly saver: ThreadStore;
+  readonly #graph: string;
+  readonly #patience: Patience;
+
+  constructor(host: RunHost, saver: ThreadStore, patience = USUAL) {
+    this.#patience = patience;
+    this.host = host;
+    this.saver = saver;
+    this.#graph = [...host.graphs.keys()][0]!;
+  }
+
+  async begin(task: string): Promise<{ thread: string; run: HostedRun }> {
+    const thread = await newThreadId(this.saver, task);
+    return { thread, run: await this.#start(thread, { input: { messages: task } }) };
+  }
+
+  /** The run that a thread is at, or another one. Undefined where there is nothing to go on with. */
+  async goOn(thread: string, message: string | undefined): Promise<HostedRun | undefined> {
+    await this.#known(thread);
+    const active = this.host.active(thread);
+    if (message !== undefined) {
+      return this.#start(thread, { input: { messages: message }, strategy: "enqueue" });
+    }
+    if (active) return active;
+    const { graph } = await this.#reader(thread);
+    const input = goOnInput(await graph.getState({ configurable: { thread_id: thread } }));
+    if (input === undefined || (await this.#questions(thread)).length > 0) return undefined;
+    return this.#start(thread, { input: input === null ? null : { messages: input } });
+  }
+
+  /** Goes on with answers in words, by the ids of questions. Throws `invalid-options` for what cannot be meant. */
+  async answer(thread: string, words: Readonly<Record<string, string>>): Promise<HostedRun> {
+    const open = await this.#questions(thread);
+    const resume = Object.entries(words).map(([id, said]) => {
+      const question = open.find((one) => one.id === id);
+      if (!question) throw new HarnessError("invalid-request", "The question is no longer open.");
+      return [id, readAnswer(question, said)] as const;
+    });
+    return this.#start(thread, { command: { resume: Object.fromEntries(resume) } });
+  }
+
+  /** The one question of a thread, or the one that is meant. */
+  async question(thread: string, id: string | undefined): Promise<Question> {
+    await this.#known(thread);
+    const open = await this.#questions(thread);
+    const found = id === undefined ? open[0] : open.find((one) => one.id === id);
+    if (found) return found;
+    const ids = open.map((one) => one.id).join(", ");
+    const what = open.length === 0 ? "asks nothing" : `asks something else: ${ids}`;
+    throw new HarnessError("invalid-request", `Thread ${thread} ${what}.`);
+  }
+
+  /** Follows a run to its end, or for as long as a caller waits, and tells of it meanwhile. */
+  async follow(run: HostedRun, context: ServerContext): Promise<Report> {
+    const { signal } = context.mcpReq;
+    const progress = new Progress(context, this.#patience.silenceMs);
+    const left = new AbortController();
+    const stop = (): void => void this.host.cancel(run.id);
+    signal.addEventListener("abort", stop, { once: true });
+    const told = this.#tell(run, progress, left.signal);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      if (!progress.isHeard) timer = setTimeout(resolve, this.#patience.waitMs);
+    });
+    try {
+      await Promise.race([run.done, patience]);
+    } finally {
+      clearTimeout(timer);
+      progress.close();
+      signal.removeEventListener("abort", stop);
+      left.abort();
+      await told;
+    }
+    return this.report(run.thread, run);
+  }
+
+  async report(thread: string, run?: HostedRun): Promise<Report> {
+    await this.#known(thread);
+    const reader = await this.#reader(thread);
+    const { todos, answer, files } = await readThread(reader, thread);
+    const questions = await this.#questions(thread);
+    const end = run?.live.all().findLast((event) => event.type === "run-end");
+    const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
+    const isOver = run ? run.isOver : known !== "running" && !this.host.isBusy(thread);
+    const rest = goOnInput(await reader.graph.getState({ configurable: { thread_id: thread } }));
+    const stopped = questions.length > 0 ? "waiting" : rest === undefined ? "done" : "open";
+    return {
+      thread,
+      state: isOver ? (end?.outcome ?? stopped) : "running",
+      todos,
+      answer: end?.answer ?? answer,
+      questions,
+      files: Object.keys(files),
+      ...(end?.error !== undefined && { error: end.error }),
+    };
+  }
+
+  async editPlan(thread: string, markdown: string, signal: AbortSignal): Promise<Todo[]> {
+    await this.#known(thread);
+    const { todos } = await readThread(await this.#reader(thread), thread);
+    return this.host.editPlan(thread, { todos: planItems(markdown, todos), base: todos }, signal);
+  }
+
+  async file(thread: string, path: string): Promise<string> {
+    const { files } = await readThread(await this.#reader(thread), thread);
+    const text = files[path];
+    if (text === undefined)
+      throw new HarnessError("invalid-request", `Thread ${thread} has no file ${path}.`);
+    return text;
+  }
+
+  list(limit: number): Promise<ThreadSummary[]> {
+    return this.saver.listThreads({ limit });
+  }
+
+  async cancel(thread: string): Promise<boolean> {
+    await this.#known(thread);
+    return this.host.cancelAll(thread);
+  }
+
+  #start(thread: string, request: Omit<RunRequest, "graph">): Promise<HostedRun> {
+    return this.host.start(thread, { graph: this.#graph, ...request });
+  }
+
+  #reader(thread: string) {
+    return this.host.graph(this.#graph).reader(thread);
+  }
+
+  async #questions(thread: string): Promise<Question[]> {
+    return openQuestions(await this.#reader(thread), thread);
+  }
+
+  async #known(thread: string): Promise<void> {
+    if (this.host.isBusy(thread) || (await this.saver.getThread(thread))) return;
+    throw new HarnessError("invalid-request", `There is no thread ${thread}: list_threads lists them.`);
+  }
+
+  async #tell(run: HostedRun, progress: Progress, signal: AbortSignal): Promise<void> {
+    for (const event of run.live.all()) progress.follow(event);
+    for await (const entry of this.host.events.read(this.host.events.last, { signal })) {
+      if (!("event" in entry) || entry.event.kind !== "run") continue;
+      if (entry.event.event.run === run.id) progress.follow(entry.event.event);
+    }
+  }
+}
