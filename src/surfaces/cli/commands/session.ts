@@ -59,10 +59,10 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
       commands: () => commandsOf(project),
       files: filesOf(dir),
       history: new History(join(dirname(path), "history")),
-      prices,
+      prices: () => conversation.prices,
       paint,
     });
-    const conversation = new Session({
+    const conversation: Session = new Session({
       terminal,
       face,
       paint,
