@@ -15,7 +15,7 @@ import { Session } from "../src/surfaces/cli/session/session.ts";
 import type { Terminal } from "../src/surfaces/cli/terminal.ts";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
   columns?: number;

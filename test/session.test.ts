@@ -103,6 +103,19 @@ it.each([
   },
 );
 
+it("asks whether the files of a project are trusted, says what was read, and what is not isolated", async () => {
+  writeFileSync(join(home, "project/AGENTS.md"), "Be brief.");
+  const screen = open([process.execPath, MAIN, "--sandbox", "never", "--mode", "auto"]);
+  await screen.see(/Do you trust .*project\?/);
+  screen.type(ENTER);
+  await screen.see(IDLE);
+  expect(screen.all()).toMatch(/^holdfast · .*commands not isolated · read AGENTS\.md/m);
+  expect(screen.all()).toContain("they run with your rights, and none is asked for.");
+  await screen.see(/^auto \(shift-tab\)/m);
+  screen.type(CTRL_D);
+  expect(await screen.exit).toBe(0);
+});
+
 it("has plain lines on a terminal that knows nothing else", async () => {
   const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });
   await screen.see(/^> $/m);

@@ -1,6 +1,7 @@
 import { HarnessError } from "../errors.ts";
 import type { BudgetOptions, Limits } from "../middleware/budget/options.ts";
 import type { Prices } from "../middleware/budget/prices.ts";
+import type { RunSettings } from "./settings.ts";
 
 /** What can be written, and what it is. */
 const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number; isWhole: boolean }>> = {
@@ -37,6 +38,15 @@ export function pricedBudget(budget: BudgetOptions, prices: Prices | undefined):
     );
   }
   return priced;
+}
+
+/** Settings whose budget knows what tokens of the model cost. Throws `invalid-options` as `pricedBudget` does. */
+export function withPricedBudget<Settings extends Pick<RunSettings, "budget">>(
+  settings: Settings,
+  prices: Prices | undefined,
+): Settings {
+  const { budget } = settings;
+  return budget ? { ...settings, budget: pricedBudget(budget as BudgetOptions, prices) } : settings;
 }
 
 function fail(text: string, part: string): never {

@@ -1,6 +1,5 @@
-import type { BudgetOptions } from "../../middleware/budget/options.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
-import { pricedBudget } from "../../runs/budget.ts";
+import { withPricedBudget } from "../../runs/budget.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
 import { isolationNotice } from "../../runs/isolation.ts";
@@ -47,8 +46,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const wanted = options.settings.model ?? settledModel(project, env);
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
-  const budget = options.settings.budget && pricedBudget(options.settings.budget as BudgetOptions, prices);
-  const settings: RunSettings = { ...options.settings, model: model.name, ...(budget && { budget }) };
+  const settings: RunSettings = withPricedBudget({ ...options.settings, model: model.name }, prices);
   const notices = [
     isolationNotice(settings, project.config),
     model.isFallback ? asTyped(FALLBACK, env) : undefined,

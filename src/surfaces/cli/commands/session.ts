@@ -2,6 +2,7 @@ import { join, relative } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
+import { withPricedBudget } from "../../../runs/budget.ts";
 import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
@@ -52,20 +53,21 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const model = await named(flags.model ?? kept?.model ?? settledModel(project, env));
     const { dir } = settings;
     const paint = paintOf(terminal);
+    const prices = pricesOf(model.name, env, project.config);
     const face = faceFor(flags, {
       terminal,
       commands: () => commandsOf(project),
       files: filesOf(dir),
       history: new History(join(localFolder(path), "history")),
-      prices: pricesOf(model.name, env, project.config),
+      prices: () => conversation.prices,
       paint,
     });
-    const conversation = new Session({
+    const conversation: Session = new Session({
       terminal,
       face,
       paint,
       saver,
-      settings: { ...settings, model: model.name },
+      settings: withPricedBudget({ ...settings, model: model.name }, prices),
       model,
       project,
       allowed: dir === undefined ? undefined : new Allowed(dir, env),

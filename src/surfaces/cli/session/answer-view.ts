@@ -20,6 +20,8 @@ export class AnswerView {
   #askedAt: number | undefined;
   readonly #calls = new Map<string, number>();
   #isPlanned = false;
+  /** Whether an empty row was given out last. */
+  #isSpaced = false;
 
   constructor(paint: Paint) {
     this.#paint = paint;
@@ -74,10 +76,10 @@ export class AnswerView {
         const plan = this.#isPlanned ? planLines(view.agents.get(MAIN)?.todos ?? [], MAIN, this.#paint) : [];
         const { resume: _, ...end } = event;
         const said = linesOf(end, view, this.#paint);
-        return [
-          ...this.#rows(plan.length > 0 ? [shown``, ...plan] : [], columns),
-          ...this.#rows(said, columns),
-        ];
+        const rest = this.flush(columns);
+        // An answer has an empty row behind it already.
+        const space = plan.length > 0 && !this.#isSpaced ? [shown``] : [];
+        return [...rest, ...this.#rows([...space, ...plan, ...said], columns)];
       }
       default:
         return [];
@@ -99,7 +101,9 @@ export class AnswerView {
   /** All that is left of the answer. */
   flush(columns: number): Harmless[] {
     const rows = [...this.advance(columns), ...this.#stream.end(this.#options(columns))];
-    return rows.length > 0 ? [...rows, shown``] : [];
+    if (rows.length === 0) return [];
+    this.#isSpaced = true;
+    return [...rows, shown``];
   }
 
   #options(columns: number) {
@@ -107,7 +111,9 @@ export class AnswerView {
   }
 
   #rows(lines: readonly Harmless[], columns: number): Harmless[] {
-    return [...this.flush(columns), ...lines.map((line) => fit(line, columns))];
+    const rest = this.flush(columns);
+    if (lines.length > 0) this.#isSpaced = false;
+    return [...rest, ...lines.map((line) => fit(line, columns))];
   }
 
   #thought(at: number): Harmless[] {

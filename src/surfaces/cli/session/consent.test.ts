@@ -51,6 +51,7 @@ it("a command that failed says so in its line, with the end of what it said", as
   });
   stage.type(`go${ENTER}`);
   await stage.see(/✗ \$ echo why; exit 3 exit 3.*\n {4}why\n[^]*Oh\./);
+  expect(stage.asked(1).at(-1)).toContain("why");
 });
 
 it("mode plan reads, has its plan approved, and then works", async () => {

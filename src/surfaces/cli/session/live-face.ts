@@ -22,7 +22,8 @@ const MOST_QUEUED = 3;
 export interface LiveFaceOptions extends FaceOptions {
   terminal: Pick<Terminal, "stdin" | "stdout">;
   paint: Paint;
-  prices?: Prices | undefined;
+  /** The prices of the model that answers now. */
+  prices?: () => Prices | undefined;
   history: History;
 }
 
@@ -181,7 +182,9 @@ export class LiveFace implements Face {
     let room = Math.max(0, height - prompt.lines.length - below.length - above.length - 1);
     const isPlanned = this.#status.isBusy && this.#view !== EMPTY_VIEW && room > 0;
     const rows = Math.max(1, Math.min(Math.ceil(height * 0.5), room));
-    const plan = isPlanned ? frame(this.#view, { columns, rows, now: this.#now, paint, prices }) : [];
+    const plan = isPlanned
+      ? frame(this.#view, { columns, rows, now: this.#now, paint, prices: prices?.() })
+      : [];
     room -= plan.length;
     const tail = room > 0 ? this.#answer.tail(columns).slice(-room) : [];
     const upper = [...tail, shown``, ...plan, ...above];

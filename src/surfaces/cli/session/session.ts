@@ -6,6 +6,7 @@ import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
 import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
+import { withPricedBudget } from "../../../runs/budget.ts";
 import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
 import { taskInput } from "../../../runs/drive.ts";
@@ -191,7 +192,7 @@ export class Session implements Conversation {
   async agent(): Promise<RunAgent> {
     const { settings, model, project, saver: checkpointer, compactAt } = this;
     return createRunAgent({
-      settings: { ...settings, mode: this.mode },
+      settings: withPricedBudget({ ...settings, mode: this.mode }, this.prices),
       model: model.model,
       checkpointer,
       project,

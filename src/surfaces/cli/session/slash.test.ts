@@ -92,6 +92,7 @@ describe("the plan in a session", () => {
     await stage.see(/The agent proposes this plan:\n {2}\[ \] .*Water[^]*Work on this plan\?/);
     stage.type("1");
     await stage.see(/Fine\./);
+    expect(stage.session.settings.approve).toBe("first");
   });
 
   it("a plan that is not wanted goes back with the reason", async () => {
@@ -116,12 +117,14 @@ describe("settings in a session", () => {
     await stage.see(/2\. yes, I answer for it/);
     stage.type("2");
     await stage.see(/auto \(shift-tab\)/);
+    expect(stage.session.mode).toBe("auto");
   });
 
   it("/model says which one answers, and has another answer", async () => {
     const stage = await open([]);
     await say(stage, "/model", /scripted \(\/model provider:name changes it\)/);
     await say(stage, "/model other", /scripted answers from now on\./);
+    expect(stage.model.requests).toHaveLength(0);
   });
 
   it("/allow adds a rule and lists it with its place", async () => {
