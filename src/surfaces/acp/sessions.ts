@@ -89,8 +89,11 @@ export class Sessions {
     const { name: model } = await modelOf(defaults.model ?? modelIn(project));
     const settings = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
     const id = await newThreadId(saver, basename(place.cwd));
-    const agent = createRunAgent({ settings, checkpointer: saver });
-    await agent.graph.updateState({ configurable: { thread_id: id } }, { run: settings });
+    const { graph } = createRunAgent({ settings, checkpointer: saver });
+    const config = { configurable: { thread_id: id } };
+    await graph.updateState(config, { run: settings });
+    // Nothing is left to do in it: nobody should go on with a thread in which nothing was said.
+    await graph.updateState(config, null, "__end__");
     return this.#begin(id, { settings, project, place });
   }
 
