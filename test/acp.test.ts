@@ -416,6 +416,7 @@ export async function resolve(name, context, next) {
     editor.child.kill("SIGKILL");
     await done;
     const listed = await holdfast("threads");
+    expect(listed.stdout).toMatch(new RegExp(`^${empty} +done `, "m"));
     expect(listed.stdout).toMatch(new RegExp(`^${session} .*Write and wait$`, "m"));
 
     const other = plain;

@@ -141,7 +141,7 @@ export class Session {
       signal,
       answer: (question) => this.#answer(question, signal),
       task,
-      resumed: true,
+      resumed: title !== undefined,
       dir: settings.dir,
       notice: (title === undefined && notices.join(" ")) || undefined,
       prices,

@@ -16,7 +16,7 @@ import type { Prices } from "../../runs/prices.ts";
 import { projectNotice } from "../../runs/project.ts";
 import type { ReadyOptions, WantedSettings } from "../../runs/ready.ts";
 import type { RunServers } from "../../runs/servers.ts";
-import type { RunSettings } from "../../runs/settings.ts";
+import { chosenMode, type RunSettings } from "../../runs/settings.ts";
 import { newThreadId } from "../../runs/thread-ids.ts";
 import { knownSettings } from "../../runs/thread-settings.ts";
 import type { Traces } from "../../runs/traces/index.ts";
@@ -89,8 +89,11 @@ export class Sessions {
     const { name: model } = await modelOf(defaults.model ?? modelIn(project));
     const settings = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
     const id = await newThreadId(saver, basename(place.cwd));
-    const agent = createRunAgent({ settings, checkpointer: saver });
-    await agent.graph.updateState({ configurable: { thread_id: id } }, { run: settings });
+    const { graph } = createRunAgent({ settings, checkpointer: saver });
+    const config = { configurable: { thread_id: id } };
+    await graph.updateState(config, { run: settings });
+    // Nothing is left to do in it: nobody should go on with a thread in which nothing was said.
+    await graph.updateState(config, null, "__end__");
     return this.#begin(id, { settings, project, place });
   }
 
@@ -178,7 +181,7 @@ export class Sessions {
       ...options,
       ...this.#editor,
       id,
-      settings: { ...settings, mode: settings.mode ?? project.config.mode ?? DEFAULT_MODE },
+      settings: { ...settings, mode: chosenMode(settings, project.config) ?? DEFAULT_MODE },
       // Read for each run: what has changed since is heard, and what is no longer trusted is not.
       projectOf: async (asked) => {
         const now = await options.projectOf(asked);

@@ -6,6 +6,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { HostedRun } from "../../runs/host/hosted-run.ts";
+import { stateWord } from "../../runs/thread-state.ts";
 import { version } from "../../runs/version.ts";
 import { questionForms, wordsIn } from "./forms.ts";
 import { reportResult } from "./report.ts";
@@ -128,18 +129,20 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
     },
     async ({ limit }) => {
       const found = await threads.list(limit);
-      const lines = found.map(
-        ({ id, state, todos, title = "" }) => `${id}\t${state}\t${todos.done}/${todos.total}\t${title}`,
+      const lines = found.map((thread) =>
+        [thread.id, stateWord(thread), `${thread.todos.done}/${thread.todos.total}`, thread.title ?? ""].join(
+          "\t",
+        ),
       );
       return {
         content: [{ type: "text", text: lines.join("\n") || "There are no threads yet." }],
         structuredContent: {
-          threads: found.map(({ id, state, todos, title, updatedAt }) => ({
-            id,
-            state,
-            todos,
-            title: title ?? "",
-            updatedAt: updatedAt.toISOString(),
+          threads: found.map((thread) => ({
+            id: thread.id,
+            state: stateWord(thread),
+            todos: thread.todos,
+            title: thread.title ?? "",
+            updatedAt: thread.updatedAt.toISOString(),
           })),
         },
       };

@@ -4,17 +4,17 @@ import { RunHost } from "../../runs/host/host.ts";
 import { threadsGraph } from "../../runs/host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
-import { ScriptedModel, type Step } from "../../testing/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads, type Patience } from "./threads.ts";
 
-async function connected(steps: Step[], patience: Partial<Patience>) {
+async function connected(steps: Step[], patience: Partial<Patience> = {}) {
   const saver = await sqliteSaver(":memory:");
   const model = { model: new ScriptedModel(steps), name: "scripted", source: "option", isFallback: false };
   const graph = threadsGraph({
     saver,
-    defaults: DEFAULT_SETTINGS,
+    defaults: { ...DEFAULT_SETTINGS, ask: ["delete_file"] },
     cwd: process.cwd(),
     modelOf: async () => model,
   });
@@ -33,7 +33,7 @@ async function connected(steps: Step[], patience: Partial<Patience>) {
       { name, arguments: { ...args } },
       { timeout: 3_600_000, ...(onprogress && { onprogress }) },
     );
-    return result.structuredContent as { thread: string; state: string; answer: string };
+    return result.structuredContent as { thread: string; state: string; answer: string; plan: object[] };
   };
   return { call, close: () => host.stop() };
 }
@@ -75,5 +75,19 @@ it("a caller that hears progress hears it also while nothing happens", async () 
   });
   expect(await done).toMatchObject({ state: "done" });
   expect(heard.length).toBeGreaterThanOrEqual(5);
+  await close();
+});
+
+it("what had finished of a turn is kept where a thread that waits is told something else", async () => {
+  const { call, close } = await connected([
+    [callTool("write_todos", { todos: ["Read", "Delete"] }), callTool("delete_file", { file_path: "/a.md" })],
+    callTool("update_todos", { cancel: "1,2" }),
+    "Nothing is deleted.",
+  ]);
+  const { thread, state } = await call("run_task", { task: "Delete it" });
+  expect(state).toBe("waiting");
+  const told = await call("continue_task", { thread, message: "Leave it" });
+  expect(told).toMatchObject({ state: "done", answer: "Nothing is deleted." });
+  expect(told.plan).toMatchObject([{ content: "Read" }, { content: "Delete" }]);
   await close();
 });

@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
+import { stateWord } from "../../../runs/thread-state.ts";
 import { isAsking } from "../../../runs/thread.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -77,16 +78,12 @@ async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Lis
   return isStopped ? { ...thread, state: "idle" } : thread;
 }
 
-/** What a person calls the states of a thread; one that has ended with open items is `open`. */
-const STATES = { running: "running", interrupted: "waiting", idle: "stopped", done: "done" };
-
 function cells(thread: Listed, terminal: Terminal): Harmless[] {
-  const { id, title, state, todos, updatedAt } = thread;
+  const { id, title, todos, updatedAt } = thread;
   const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
-  const isOpen = state === "done" && todos.done < todos.total;
   return [
     id,
-    isOpen ? "open" : STATES[state],
+    stateWord(thread),
     progress,
     ago(Date.now() - updatedAt.getTime()),
     directoryName(thread, terminal),
