@@ -9,9 +9,10 @@ import { OUTCOME_CODES } from "../exit-codes.ts";
 import { hold } from "../thread.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
-import type { EventLog } from "./event-log.ts";
+import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
-import type { HostedRun } from "./hosted-run.ts";
+import type { Chunk, HostedRun } from "./hosted-run.ts";
+import type { Awaitable } from "./port.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
@@ -27,18 +28,20 @@ const EDIT_MS = 2000;
 
 export interface Execution {
   graph: HostedGraph;
-  protocol: EventLog<ThreadEvent>;
+  /** Gets all that LangGraph streams. */
+  chunks: Sink<Chunk>;
+  protocol: Sink<ThreadEvent>;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
-  save: (change: Partial<RunRecord>) => void;
+  save: (change: Partial<RunRecord>) => Awaitable<void>;
 }
 
 /** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
 export async function execute(
   run: HostedRun,
-  { graph, protocol: log, emit, save }: Execution,
+  { graph, chunks, protocol: log, emit, save }: Execution,
 ): Promise<RunStatus> {
-  const { thread, request, chunks, signal } = run;
+  const { thread, request, signal } = run;
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
   const config = { configurable: { thread_id: thread } };
@@ -46,7 +49,7 @@ export async function execute(
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
   try {
-    save({ status: "running" });
+    await save({ status: "running" });
     chunks.push({
       event: "metadata",
       data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
@@ -57,7 +60,7 @@ export async function execute(
     release = await hold(agent, thread, { wait: EDIT_MS });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
-    if (run.record.base === undefined) save({ base: run.head ?? "" });
+    if (run.record.base === undefined) await save({ base: run.head ?? "" });
     const begun = await beginning(run.record, { graph, ready, state });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {
@@ -122,7 +125,7 @@ export async function execute(
   return status;
 }
 
-function traced(chunks: HostedRun["chunks"]): TracedEvents {
+function traced(chunks: Sink<Chunk>): TracedEvents {
   return new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }));
 }
 

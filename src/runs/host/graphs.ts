@@ -1,4 +1,6 @@
 import type { StateSnapshot } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { HostedThread } from "../../storage/index.ts";
 import type { RunAgent } from "../agent.ts";
 import type { DriveOptions } from "../drive.ts";
 import type { RunSettings } from "../settings.ts";
@@ -29,6 +31,26 @@ export interface HostedGraph {
     input: Record<string, unknown>,
     about: { state: StateSnapshot; ready: ReadyAgent; task: string | undefined },
   ) => Promise<Record<string, unknown>>;
+}
+
+/** Throws `invalid-request` where there is none of this name. */
+export function namedGraph(graphs: ReadonlyMap<string, HostedGraph>, name: string): HostedGraph {
+  const graph = graphs.get(name);
+  if (graph) return graph;
+  const known = [...graphs.keys()].join(", ");
+  throw new HarnessError(
+    "invalid-request",
+    `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
+  );
+}
+
+/** The name of the graph that runs a thread; the first one for a thread that nothing was noted of. */
+export function graphNameOf(
+  graphs: ReadonlyMap<string, HostedGraph>,
+  thread: HostedThread | undefined,
+): string {
+  const name = thread?.graph;
+  return name !== undefined && graphs.has(name) ? name : [...graphs.keys()][0]!;
 }
 
 /** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */

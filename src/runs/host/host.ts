@@ -1,4 +1,3 @@
-import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
@@ -8,22 +7,15 @@ import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import { MAIN } from "../view.ts";
-import { withMessageIds } from "./begin.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
-import type { HostedGraph } from "./graphs.ts";
+import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
+import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
+import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
-
-/** What happens on a host, to whoever watches all of it. */
-export type HostEvent =
-  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
-  | { kind: "thread"; thread: string; owner: string | undefined }
-  /** More of it is saved than anybody was told. */
-  | { kind: "moved"; thread: string; owner: string | undefined }
-  | { kind: "removed"; thread: string; owner: string | undefined };
 
 export interface RunHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
@@ -49,15 +41,11 @@ const LOOK_MS = 1000;
 /** The last of the host's events to keep. */
 const MOST_EVENTS = 20_000;
 
-/**
- * Runs threads in this process, one run per thread at a time. A run belongs to the host and not to who asked for it:
- * connections only watch.
- */
-export class RunHost {
+/** Runs threads in this process, one run per thread at a time. */
+export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  /** Everything that happens. Numbers go on rising after a restart. */
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
@@ -73,27 +61,37 @@ export class RunHost {
   }
 
   graph(name: string): HostedGraph {
-    const graph = this.graphs.get(name);
-    if (graph) return graph;
-    const known = [...this.graphs.keys()].join(", ");
-    throw new HarnessError(
-      "invalid-request",
-      `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
-    );
+    return namedGraph(this.graphs, name);
   }
 
-  /** The name of the graph that runs a thread. */
   graphOf(thread: string): string {
-    const name = this.ledger.thread(thread)?.graph;
-    return name !== undefined && this.graphs.has(name) ? name : [...this.graphs.keys()][0]!;
+    return graphNameOf(this.graphs, this.ledger.thread(thread));
   }
 
-  /** A run that is at work, or was a moment ago. */
+  thread(id: string): HostedThread | undefined {
+    return this.ledger.thread(id);
+  }
+
+  threads(): HostedThread[] {
+    return this.ledger.threads();
+  }
+
+  record(id: string): RunRecord | undefined {
+    return this.ledger.run(id);
+  }
+
+  records(thread: string): RunRecord[] {
+    return this.ledger.runs(thread);
+  }
+
+  unfinished(): RunRecord[] {
+    return this.ledger.unfinished();
+  }
+
   run(id: string): HostedRun | undefined {
     return this.#runs.get(id);
   }
 
-  /** The run that a thread is at, if it is at any. */
   active(thread: string): HostedRun | undefined {
     return this.#desks.get(thread)?.active;
   }
@@ -103,51 +101,26 @@ export class RunHost {
     return desk !== undefined && (desk.active !== undefined || desk.queue.length > 0);
   }
 
-  /** What runs of a thread say in LangGraph's newer protocol. */
   protocol(thread: string): EventLog<ThreadEvent> {
     return this.#desk(thread).protocol;
   }
 
-  /** Makes a thread known, or adds to what is known of it. */
-  noteThread(id: string, more: Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>): HostedThread {
-    const now = Date.now();
-    const before = this.ledger.thread(id);
-    const thread: HostedThread = {
-      graph: [...this.graphs.keys()][0]!,
-      hasFailed: false,
-      createdAt: now,
-      ...before,
-      ...more,
-      metadata: { ...before?.metadata, ...more.metadata },
-      id,
-      updatedAt: now,
-    };
+  noteThread(id: string, more: ThreadNote): HostedThread {
+    const thread = notedThread(id, { before: this.ledger.thread(id), more, graphs: this.graphs });
     this.ledger.putThread(thread);
     this.#tellThread(thread);
     return thread;
   }
 
-  /** Tells everybody that a thread has gone on in another process. */
   noteMove(thread: string): void {
     const { owner } = this.ledger.thread(thread) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */
   async start(thread: string, request: RunRequest): Promise<HostedRun> {
     this.graph(request.graph);
-    const input = request.input && withMessageIds(request.input);
-    const now = Date.now();
-    const record: RunRecord = {
-      id: uuid(),
-      thread,
-      status: "pending",
-      createdAt: now,
-      updatedAt: now,
-      attempt: 1,
-      request: { ...request, ...(input && { input }) },
-    };
+    const record = newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
       // Nothing is waited for between the last look and the run's place: another could take it.
@@ -159,8 +132,7 @@ export class RunHost {
     return this.#enqueue(record, owner);
   }
 
-  /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
-  async cancel(id: string, { isRolledBack = false }: { isRolledBack?: boolean } = {}): Promise<boolean> {
+  async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
     const run = this.#runs.get(id);
     if (!run || run.isOver) return false;
     const desk = this.#desk(run.thread);
@@ -176,8 +148,7 @@ export class RunHost {
     return true;
   }
 
-  /** Stops everything of a thread. */
-  async cancelAll(thread: string, options: { isRolledBack?: boolean } = {}): Promise<boolean> {
+  async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
     const { active, queue = [] } = this.#desks.get(thread) ?? {};
     // Those that wait first: else each would begin when the one before it ends.
     const all = [...queue.toReversed(), ...(active ? [active] : [])];
@@ -190,10 +161,6 @@ export class RunHost {
     this.ledger.removeRun(id);
   }
 
-  /**
-   * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
-   * process that is. Throws what `writePlan` throws.
-   */
   async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
     try {
       const active = this.active(thread);
@@ -208,7 +175,6 @@ export class RunHost {
     return todos;
   }
 
-  /** Deletes a thread. Throws `thread-busy` while it is at work. */
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
     const owner = this.ledger.thread(thread)?.owner;
@@ -281,11 +247,7 @@ export class RunHost {
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
-    if (strategy === "reject") {
-      throw busy(
-        "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
-      );
-    }
+    if (strategy === "reject") throw alreadyRunning();
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
@@ -319,6 +281,7 @@ export class RunHost {
       if (known) this.#tellThread(known);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
+        chunks: run.chunks,
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
         save: (change) => {
@@ -377,13 +340,4 @@ export class RunHost {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
     if (!isUsed && ![...this.#over.keys()].some((run) => run.thread === thread)) this.#desks.delete(thread);
   }
-}
-
-/** A number that is above all that an earlier process gave out: clients drop what they take for old. */
-function risingNumber(): number {
-  return Date.now() * 1000;
-}
-
-function busy(message: string): HarnessError {
-  return new HarnessError("thread-busy", message);
 }

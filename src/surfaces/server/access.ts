@@ -1,5 +1,5 @@
 import { HTTPException } from "hono/http-exception";
-import type { RunHost } from "../../runs/host/host.ts";
+import type { Host } from "../../runs/host/port.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
 import type { HostedThread, SqliteSaver, ThreadSummary } from "../../storage/index.ts";
 import type { ServerContext } from "./context.ts";
@@ -29,11 +29,11 @@ type ThreadIndex = Partial<Pick<SqliteSaver, "getThread" | "listThreads">>;
 
 /** Which threads there are for whom. Every route finds its threads here. */
 export class Access {
-  readonly #host: RunHost;
+  readonly #host: Host;
   readonly #auth: Auth | undefined;
   readonly #index: ThreadIndex;
 
-  constructor(host: RunHost, auth: Auth | undefined) {
+  constructor(host: Host, auth: Auth | undefined) {
     this.#host = host;
     this.#auth = auth;
     this.#index = host.checkpointer as ThreadIndex;
@@ -48,19 +48,19 @@ export class Access {
         message: "A thread is named with letters, digits, dots, _ and -, up to 100 of them.",
       });
     }
-    if (!this.isVisible(c.get("user"), known)) throw missing(id);
+    if (!(await this.isVisible(c.get("user"), known))) throw missing(id);
     return known;
   }
 
   /** A thread that somebody may see; undefined for one that is gone, or has become somebody else's. */
   async visible(user: string | undefined, id: string): Promise<KnownThread | undefined> {
     const known = await this.#known(id);
-    return known && this.isVisible(user, known) ? known : undefined;
+    return known && (await this.isVisible(user, known)) ? known : undefined;
   }
 
   async #known(id: string): Promise<KnownThread | undefined> {
     const summary = await this.#index.getThread?.(id);
-    const hosted = this.#host.ledger.thread(id);
+    const hosted = await this.#host.thread(id);
     return summary || hosted ? { id, ...(hosted && { hosted }), ...(summary && { summary }) } : undefined;
   }
 
@@ -75,23 +75,26 @@ export class Access {
   async threads(user: string | undefined): Promise<KnownThread[]> {
     const summaries = (await this.#index.listThreads?.({ limit: ALL })) ?? [];
     const known = new Map<string, KnownThread>();
-    for (const hosted of this.#host.ledger.threads()) known.set(hosted.id, { id: hosted.id, hosted });
+    for (const hosted of await this.#host.threads()) known.set(hosted.id, { id: hosted.id, hosted });
     for (const summary of summaries)
       known.set(summary.id, { ...known.get(summary.id), id: summary.id, summary });
-    return [...known.values()]
-      .filter((thread) => this.isVisible(user, thread))
-      .toSorted((a, b) => updatedAt(b) - updatedAt(a));
+    const all = [...known.values()];
+    const visible = await Promise.all(all.map((thread) => this.isVisible(user, thread)));
+    return all.filter((_, at) => visible[at]).toSorted((a, b) => updatedAt(b) - updatedAt(a));
   }
 
-  isVisible(user: string | undefined, { id, hosted }: KnownThread): boolean {
+  async isVisible(user: string | undefined, { id, hosted }: KnownThread): Promise<boolean> {
     return this.mayUse(user, { id, owner: hosted?.owner });
   }
 
-  mayUse(user: string | undefined, { id, owner }: { id: string; owner: string | undefined }): boolean {
+  async mayUse(
+    user: string | undefined,
+    { id, owner }: { id: string; owner: string | undefined },
+  ): Promise<boolean> {
     if (!this.#auth) return true;
     if (user === undefined) return false;
     if (!this.#auth.mayUse) return owner === user;
-    const { metadata = {} } = this.#host.ledger.thread(id) ?? {};
+    const { metadata = {} } = (await this.#host.thread(id)) ?? {};
     return this.#auth.mayUse({ id: user }, { id, metadata, ...(owner !== undefined && { owner }) });
   }
 }

@@ -24,13 +24,14 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
         throw new HTTPException(422, { message: "channels is missing." });
       // A page subscribes before its first run: nobody can have the thread yet.
       await claim(parts, c, id);
-      const log = host.protocol(id);
+      const log = await host.protocol(id);
       const { since } = filter;
       const after = typeof since === "number" ? since : log.first - 1;
       return streams.open(c, async (stream, signal) => {
         for await (const entry of log.read(after, { signal })) {
           if ("gap" in entry) continue;
-          const { event } = entry;
+          const { n } = entry;
+          const event = { type: "event", event_id: String(n), seq: n, ...entry.event } as const;
           if (!matchesSubscription(event, filter as never)) continue;
           const data = toJson(event.method === "input.requested" ? spelled(event) : event);
           await stream.writeSSE({ id: event.event_id, event: event.method, data });
@@ -47,7 +48,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const known = await access.find(c, id);
       try {
         const result = await command(c, { id, method, params: params ?? {}, isKnown: known !== undefined });
-        const meta = { thread_id: id, applied_through_seq: host.protocol(id).last };
+        const meta = { thread_id: id, applied_through_seq: (await host.protocol(id)).last };
         return json(c, { type: "success", id: number, result, meta });
       } catch (error) {
         const { code, message } = failureOf(error as Error);
@@ -63,8 +64,8 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const run = await startRun(parts, c, { request, thread: id, isCreated: true });
       return { run_id: run.id };
     };
-    const common = (more: Params): RunRequest => {
-      const { assistant_id = host.graphOf(id), config, metadata } = params;
+    const common = async (more: Params): Promise<RunRequest> => {
+      const { assistant_id = await host.graphOf(id), config, metadata } = params;
       const { configurable } = (config ?? {}) as { configurable?: Params };
       const given = readRunBody({
         assistant_id,
@@ -81,7 +82,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
         const { input } = params;
         const isMessage = typeof input === "object" && input !== null && "messages" in input;
         const asks = isKnown && input !== undefined && input !== null && !isMessage && (await isAsking(id));
-        return begin(common(asks ? { command: { resume: input } } : { input }));
+        return begin(await common(asks ? { command: { resume: input } } : { input }));
       }
       case "input.respond": {
         const { responses, interrupt_id: one, response, update, goto } = params;
@@ -90,7 +91,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
           response: unknown;
         }[];
         const resume = Object.fromEntries(list.map((each) => [each.interrupt_id, each.response]));
-        return begin(common({ command: { resume, update, goto } }));
+        return begin(await common({ command: { resume, update, goto } }));
       }
       case "state.get":
         return { values: isKnown ? (await stateOf(host, id)).values : {} };
@@ -108,7 +109,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
 async function claim({ host, access }: ServerParts, c: ServerContext, id: string): Promise<void> {
   if (await access.find(c, id)) return;
   const owner = c.get("user");
-  host.noteThread(id, owner === undefined ? {} : { owner });
+  await host.noteThread(id, owner === undefined ? {} : { owner });
 }
 
 /** A run behind the one at work, where nothing is said: a page sends what was typed, and does not lose it. */

@@ -32,7 +32,7 @@ export class RunRoutes {
       .get("/", async (c) => {
         const { id } = await this.#parts.access.thread(c);
         const { limit = "10", offset = "0", status } = c.req.query();
-        const runs = host.ledger.runs(id).filter((run) => status === undefined || run.status === status);
+        const runs = (await host.records(id)).filter((run) => status === undefined || run.status === status);
         return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
       })
       .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
@@ -41,12 +41,12 @@ export class RunRoutes {
       .delete("/:run", async (c) => {
         const { id } = await this.#record(c);
         await host.cancel(id);
-        host.removeRun(id);
+        await host.removeRun(id);
         return c.body(null, 204);
       })
       .get("/:run/join", async (c) => {
         const record = await this.#record(c);
-        const run = host.run(record.id);
+        const run = await host.run(record.id);
         return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
       })
       .get("/:run/stream", (c) => this.#join(c))
@@ -84,9 +84,9 @@ export class RunRoutes {
           (typeof thread !== "string" || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";
-        for (const run of host.ledger.unfinished().filter(isWanted).toReversed()) {
-          const owner = host.ledger.thread(run.thread)?.owner;
-          if (access.mayUse(c.get("user"), { id: run.thread, owner }))
+        for (const run of (await host.unfinished()).filter(isWanted).toReversed()) {
+          const owner = (await host.thread(run.thread))?.owner;
+          if (await access.mayUse(c.get("user"), { id: run.thread, owner }))
             await host.cancel(run.id, { isRolledBack });
         }
         return c.body(null, 204);
@@ -119,7 +119,7 @@ export class RunRoutes {
   async #join(c: ServerContext): Promise<Response> {
     const { host, streams } = this.#parts;
     const record = await this.#record(c);
-    const run = host.run(record.id);
+    const run = await host.run(record.id);
     const wanted = wantedOf(modesOf(c), true);
     if (run) {
       const last = c.req.header("last-event-id");
@@ -172,12 +172,12 @@ export class RunRoutes {
     const { host, access } = this.#parts;
     const id = c.req.param("run") ?? "";
     const thread = c.req.param("thread");
-    const run = host.run(id);
-    const record = run?.record ?? host.ledger.run(id);
-    const owner = run ? run.owner : record && host.ledger.thread(record.thread)?.owner;
+    const run = await host.run(id);
+    const record = run?.record ?? (await host.record(id));
+    const owner = run ? run.owner : record && (await host.thread(record.thread))?.owner;
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
     // Its thread may be gone, where it was for this run alone.
-    if (!isNamed || !access.mayUse(c.get("user"), { id: record.thread, owner })) {
+    if (!isNamed || !(await access.mayUse(c.get("user"), { id: record.thread, owner }))) {
       throw new HTTPException(404, { message: `Run ${id} not found` });
     }
     return record;
@@ -197,11 +197,11 @@ export async function startRun(
       throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
     }
     const owner = c.get("user");
-    host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
+    await host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
   }
   const resume = request.command?.resume;
   // Before anything is begun: what cannot be read would stay in the thread.
-  if (known && resume !== undefined && !host.isBusy(id))
+  if (known && resume !== undefined && !(await host.isBusy(id)))
     answersById(resume, waitingOf(await stateOf(host, id)));
   return host.start(id, request);
 }

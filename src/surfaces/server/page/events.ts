@@ -27,7 +27,7 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
             continue;
           }
           const { event } = entry;
-          if (!access.mayUse(user, { id: event.thread, owner: event.owner })) continue;
+          if (!(await access.mayUse(user, { id: event.thread, owner: event.owner }))) continue;
           if (event.kind === "run") {
             await stream.writeSSE({ id, event: "run", data: toJson(event.event) });
           } else if (event.kind === "moved") {

@@ -1,4 +1,4 @@
-import type { RunHost } from "../../../runs/host/host.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import type { SqliteSaver } from "../../../storage/index.ts";
 
 const LOOK_MS = 1000;
@@ -8,14 +8,14 @@ const LOOK_MS = 1000;
  * but what they save is. Looks only while somebody reads.
  */
 export class Others {
-  readonly #host: RunHost;
+  readonly #host: Host;
   readonly #saver: SqliteSaver;
   /** The threads at work elsewhere, with how far they were when they were last looked at. */
   #known = new Map<string, string>();
   #readers = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(host: RunHost, saver: SqliteSaver) {
+  constructor(host: Host, saver: SqliteSaver) {
     this.#host = host;
     this.#saver = saver;
   }
@@ -23,7 +23,7 @@ export class Others {
   /** Follows them for as long as `work` takes. */
   async during(work: () => Promise<void>): Promise<void> {
     this.#readers += 1;
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS);
     try {
       await work();
     } finally {
@@ -35,20 +35,24 @@ export class Others {
     }
   }
 
-  #look(): void {
-    const now = this.#atWork();
+  async #look(): Promise<void> {
+    const now = await this.#atWork();
     if (!now) return;
     const threads = new Set([...this.#known.keys(), ...now.keys()]);
     const moved = [...threads].filter((thread) => this.#known.get(thread) !== now.get(thread));
     this.#known = now;
     // One that the host has taken up tells of itself.
-    for (const thread of moved) if (!this.#host.isBusy(thread)) this.#host.noteMove(thread);
+    for (const thread of moved) if (!(await this.#host.isBusy(thread))) await this.#host.noteMove(thread);
   }
 
   /** Undefined where the store cannot be read just now: whoever asks for a thread is told why. */
-  #atWork(): Map<string, string> | undefined {
+  async #atWork(): Promise<Map<string, string> | undefined> {
     try {
-      return new Map([...this.#saver.threadsAtWork()].filter(([thread]) => !this.#host.isBusy(thread)));
+      const found = new Map<string, string>();
+      for (const [thread, mark] of this.#saver.threadsAtWork()) {
+        if (!(await this.#host.isBusy(thread))) found.set(thread, mark);
+      }
+      return found;
     } catch {
       return undefined;
     }
