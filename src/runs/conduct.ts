@@ -1,14 +1,16 @@
-import type { SqliteSaver } from "../storage/index.ts";
+import type { ThreadStore } from "../storage/index.ts";
 import { drive, snapshotOf, type DriveOptions } from "./drive.ts";
 import type { Ending } from "./ending.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
 import { costOf, type Prices } from "./prices.ts";
+import type { Hold } from "./thread.ts";
 import { EMPTY_VIEW, reduce, type RunView } from "./view.ts";
 
 type RunEnd = Extract<RunEvent, { type: "run-end" }>;
 
-export interface ConductOptions extends Omit<DriveOptions, "emit" | "isHeld"> {
+export interface ConductOptions extends Omit<DriveOptions, "emit" | "held"> {
+  held: Hold;
   events: RunEvents;
   task?: string | undefined;
   resumed: boolean;
@@ -33,9 +35,9 @@ export async function conduct(input: object | null, options: ConductOptions): Pr
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
   const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
   if (snapshot) events.emit(snapshot);
-  const end = await drive(input, { ...options, emit: (body) => events.emit(body), isHeld: true });
+  const end = await drive(input, { ...options, emit: (body) => events.emit(body) });
   const { completed, cancelled, total } = end.counts;
-  const { noteProgress } = agent.graph.checkpointer as Partial<Pick<SqliteSaver, "noteProgress">>;
+  const { noteProgress } = agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
   // A thread that was taken over by another process has its progress from there.
   await noteProgress
     ?.call(agent.graph.checkpointer, thread, { done: completed + cancelled, total })

@@ -4,6 +4,7 @@ import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
+import { LEASE } from "../storage/index.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";
@@ -13,7 +14,7 @@ import { MailboxService } from "./mailbox.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
-import { hold, openQuestions, questionsOf, readPlan } from "./thread.ts";
+import { hold, openQuestions, questionsOf, readPlan, type Hold } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
 export interface DriveOptions {
@@ -24,8 +25,8 @@ export interface DriveOptions {
   signal: AbortSignal;
   /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
   answer: (question: Question) => Promise<unknown>;
-  /** Whether the caller holds the thread already. Otherwise it is held from here, and a run of another is an error. */
-  isHeld?: boolean;
+  /** The caller's hold of the thread. Without it it is held from here, and a run of another is an error. */
+  held?: Hold;
   /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
   edits?: PlanEdits;
   /** Who else reads the stream. */
@@ -47,22 +48,22 @@ export interface StreamTap {
  */
 export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
   const edits = options.edits ?? new PlanEdits();
-  let release: () => Promise<void>;
+  let held: Hold;
   try {
-    release = options.isHeld ? async () => {} : await hold(options.agent, options.thread);
+    held = options.held ?? (await hold(options.agent, options.thread));
   } catch (error) {
     await edits.close();
     return { ...ending(undefined, "failed"), error: explain(error, options.model) };
   }
   try {
-    return await run(input, { ...options, edits });
+    return await run(input, { ...options, edits, held });
   } finally {
     // A lease that cannot be given back, as on a full disk, ends with this process.
-    await release().catch(() => {});
+    if (held !== options.held) await held().catch(() => {});
   }
 }
 
-type Run = DriveOptions & { edits: PlanEdits };
+type Run = DriveOptions & { edits: PlanEdits; held: Hold };
 
 async function run(input: object | null, options: Run): Promise<Ending> {
   const { agent, signal, edits } = options;
@@ -99,7 +100,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     recorder.finish();
-    mailbox.stop();
+    await mailbox.stop();
     await edits.close();
     await mailbox.answered();
   }
@@ -135,7 +136,7 @@ interface Parts {
 /** Runs, and says whether it was stopped between two steps. */
 async function isDrained(
   input: object | null,
-  { agent, thread, emit, signal, edits, tap }: Run,
+  { agent, thread, held, emit, signal, edits, tap }: Run,
   { recorder, news }: Parts,
 ): Promise<boolean> {
   const { modes = ["custom"], callbacks = [] } = tap ?? {};
@@ -145,7 +146,7 @@ async function isDrained(
   try {
     const chunks = await agent.stream(input as never, {
       ...options,
-      configurable: { ...options?.configurable, thread_id: thread },
+      configurable: { ...options?.configurable, thread_id: thread, [LEASE]: held.token },
       streamMode: modes,
       subgraphs: true,
       // Saved before the next step begins: a kill repeats at most the step in flight.

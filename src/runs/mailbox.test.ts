@@ -50,7 +50,7 @@ const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resol
   });
 };
 
-const rows = (): number => other.mailbox("t")?.waiting().length ?? 0;
+const rows = async (): Promise<number> => (await (await other.mailbox("t"))?.waiting())?.length ?? 0;
 const plan = async () => (await readPlan(editor, "t")).map(({ content, status }) => `${content} ${status}`);
 const change = (todos: Todo[], id: string, content: string) =>
   todos.map((todo) => (todo.id === id ? { ...todo, content } : todo));
@@ -94,7 +94,7 @@ it("an edit of a thread that another process runs is made between its steps, and
   expect(end).toMatchObject({ outcome: "done", counts: { completed: 3 } });
   expect(await requests[0]).toMatchObject({ waits: 1, todos: [{}, {}, { content: "Water daily" }] });
   expect(await plan()).toEqual(["Dig completed", "Plant completed", "Water daily completed"]);
-  expect(rows()).toBe(0);
+  expect(await rows()).toBe(0);
 });
 
 it("one that came too late for the run is made as soon as the thread is free", async () => {
@@ -116,7 +116,7 @@ it("one of a thread that nobody runs is made at once", async () => {
   await run([PLAN, "Stop.", "Stop.", "Stop."]);
   expect(await request("Water daily")).toMatchObject({ waits: 0 });
   expect(await plan()).toContain("Water daily pending");
-  expect(rows()).toBe(0);
+  expect(await rows()).toBe(0);
 });
 
 it("one that is refused says so where it was asked for, with the plan as it is", async () => {
@@ -142,7 +142,7 @@ it("one that is refused says so where it was asked for, with the plan as it is",
       todos: [{ status: "completed" }, { status: "in_progress" }, {}],
     },
   ]);
-  expect(rows()).toBe(0);
+  expect(await rows()).toBe(0);
 });
 
 it("one that is withdrawn is not made", async () => {
@@ -152,9 +152,9 @@ it("one that is withdrawn is not made", async () => {
     PLAN,
     async () => {
       requests.push(request("Water daily", { signal: stop.signal }).catch((error: unknown) => error));
-      while (rows() === 0) await sleep(10);
+      while ((await rows()) === 0) await sleep(10);
       stop.abort();
-      while (rows() > 0) await sleep(10);
+      while ((await rows()) > 0) await sleep(10);
       return LOOK;
     },
     done("1,2,3"),
@@ -172,7 +172,7 @@ it("one that waits for the end of a turn can be withdrawn, too", async () => {
     async () => {
       await request("Water daily");
       const back = request("Water", { signal: stop.signal }).catch((error: unknown) => (withdrawn = error));
-      while (rows() === 0) await sleep(10);
+      while ((await rows()) === 0) await sleep(10);
       // The run has looked at it when it answers one that came later.
       await request("Water daily");
       stop.abort();
@@ -186,10 +186,10 @@ it("one that waits for the end of a turn can be withdrawn, too", async () => {
 it("one whose editor is gone is made by whoever has the thread next", async () => {
   await run([PLAN, "Stop.", "Stop.", "Stop."]);
   const base = await readPlan(editor, "t");
-  other.mailbox("t")!.post({ base, todos: [...base, "Weed"] });
+  await (await other.mailbox("t"))!.post({ base, todos: [...base, "Weed"] });
   await run([done("1,2,3,4"), "Done."]);
   expect(await plan()).toHaveLength(4);
-  expect(rows()).toBe(0);
+  expect(await rows()).toBe(0);
 });
 
 it.each([true, false])(
@@ -197,15 +197,15 @@ it.each([true, false])(
   async (isWritten) => {
     await run([PLAN, "Stop.", "Stop.", "Stop."]);
     const base = await readPlan(editor, "t");
-    const mailbox = other.mailbox("t")!;
-    const id = mailbox.post({ base, todos: [...base, "Weed"] });
+    const mailbox = (await other.mailbox("t"))!;
+    const id = await mailbox.post({ base, todos: [...base, "Weed"] });
     const begun = [...base, { id: "4", content: "Weed", status: "pending" }];
-    mailbox.begin(id, begun);
+    await mailbox.begin(id, begun);
     const config = { configurable: { thread_id: "t" } };
     if (isWritten) await editor.graph.updateState(config, { todos: begun });
     await request("Water daily");
     expect((await plan()).filter((line) => line.startsWith("Weed"))).toHaveLength(1);
     expect(await plan()).toContain("Water daily pending");
-    expect(mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });
+    expect(await mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });
   },
 );

@@ -3,14 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError, type HarnessErrorCode } from "../errors.ts";
 import type { Conflict, Todo } from "../plan/index.ts";
-import type { SqliteSaver } from "../storage/index.ts";
+import type { Letter, Mailbox, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { PlanConflict, type PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { hold, readPlan, writePlan } from "./thread.ts";
-
-type Mailbox = NonNullable<ReturnType<SqliteSaver["mailbox"]>>;
-type Letter = ReturnType<Mailbox["waiting"]>[number];
 
 type Outcome =
   | { todos: Todo[] }
@@ -39,14 +36,15 @@ export class MailboxService {
    * where the mailbox cannot be read.
    */
   async start(): Promise<void> {
-    for (const letter of this.#mailbox?.waiting() ?? []) await this.#finishBegun(letter);
-    this.#look();
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    for (const letter of await this.#waiting()) await this.#finishBegun(letter);
+    await this.#look();
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
-  stop(): void {
+  /** Takes what has come by now, and nothing more. */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#look();
+    await this.#look();
   }
 
   /** Resolves when everything that was taken is answered. */
@@ -55,18 +53,23 @@ export class MailboxService {
   }
 
   /** A new thread has none before its first step. */
-  get #mailbox(): Mailbox | undefined {
-    return (this.#found ??= mailboxOf(this.#agent, this.#thread));
+  async #mailbox(): Promise<Mailbox | undefined> {
+    return (this.#found ??= await mailboxOf(this.#agent, this.#thread));
+  }
+
+  async #waiting(): Promise<Letter[]> {
+    return (await (await this.#mailbox())?.waiting()) ?? [];
   }
 
   async #finishBegun({ id, begun }: Letter): Promise<void> {
     const todos = await readPlan(this.#agent, this.#thread);
-    if (begun !== undefined && isDeepStrictEqual(todos, begun)) this.#mailbox?.answer(id, { todos });
+    if (begun !== undefined && isDeepStrictEqual(todos, begun))
+      await (await this.#mailbox())?.answer(id, { todos });
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     try {
-      for (const letter of this.#mailbox?.waiting() ?? []) {
+      for (const letter of await this.#waiting()) {
         if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
       }
     } catch {
@@ -76,10 +79,10 @@ export class MailboxService {
 
   async #serve({ id, content }: Letter): Promise<void> {
     const outcome = await this.#edits
-      .submit(content as PlanEdit, (todos) => this.#mailbox?.begin(id, todos))
+      .submit(content as PlanEdit, async (todos) => (await this.#mailbox())?.begin(id, todos))
       .then((todos): Outcome => ({ todos }), toOutcome);
     try {
-      this.#mailbox?.answer(id, outcome);
+      await (await this.#mailbox())?.answer(id, outcome);
     } catch {
       // Whoever holds the thread next finds it begun, and answers.
     }
@@ -103,9 +106,9 @@ export async function requestEdit(
   edit: PlanEdit,
   { signal, onWait }: RequestOptions,
 ): Promise<Todo[]> {
-  const mailbox = mailboxOf(agent, thread);
+  const mailbox = await mailboxOf(agent, thread);
   if (!mailbox) return writePlan(agent, thread, edit);
-  const id = mailbox.post(edit);
+  const id = await mailbox.post(edit);
   for (let isFirst = true; ; isFirst = false) {
     const release = await freed(agent, thread);
     try {
@@ -113,10 +116,10 @@ export async function requestEdit(
     } finally {
       await release?.();
     }
-    const outcome = mailbox.fetch(id) as Outcome | undefined;
+    const outcome = (await mailbox.fetch(id)) as Outcome | undefined;
     if (outcome) return fromOutcome(outcome);
     if (isFirst) onWait();
-    if (signal.aborted) mailbox.withdraw(id);
+    if (signal.aborted) await mailbox.withdraw(id);
     await sleep(LOOK_MS / 2);
   }
 }
@@ -127,7 +130,7 @@ async function makeAll(agent: RunAgent, thread: string): Promise<void> {
   edits.open((edit, begin) => writePlan(agent, thread, edit, begin));
   const service = new MailboxService(agent, thread, edits);
   await service.start();
-  service.stop();
+  await service.stop();
   await edits.close();
   await service.answered();
 }
@@ -142,9 +145,9 @@ async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<vo
   }
 }
 
-function mailboxOf({ graph }: RunAgent, thread: string): Mailbox | undefined {
+async function mailboxOf({ graph }: RunAgent, thread: string): Promise<Mailbox | undefined> {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
-  return (checkpointer as Partial<Pick<SqliteSaver, "mailbox">> | undefined)?.mailbox?.(thread);
+  return (checkpointer as Partial<Pick<ThreadStore, "mailbox">> | undefined)?.mailbox?.(thread);
 }
 
 function toOutcome(error: unknown): Outcome {

@@ -4,7 +4,7 @@ import type { Todo } from "../plan/index.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 
 /** Gets the plan that is about to be written, and may throw to call the edit off. */
-export type BeginEdit = (todos: readonly Todo[]) => void;
+export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 
 type Write = (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
 

@@ -29,6 +29,7 @@ async function told(
   await conduct(taskInput("Go", { run: settings }), {
     agent,
     thread: "t",
+    held: async () => {},
     model: { model, name: "scripted", source: "option" },
     events: new RunEvents("t", (event) => void live.push(event)),
     task: "Go",

@@ -1,4 +1,4 @@
-import type { SqliteSaver } from "../storage/index.ts";
+import type { ThreadStore } from "../storage/index.ts";
 
 /** What a new thread may be called: a word to every shell, and a name to every file system. */
 const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
@@ -8,7 +8,7 @@ export function isThreadId(text: string): boolean {
 }
 
 /** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
-export async function newThreadId(saver: Pick<SqliteSaver, "getThread">, task: string): Promise<string> {
+export async function newThreadId(saver: Pick<ThreadStore, "getThread">, task: string): Promise<string> {
   for (;;) {
     const id = threadName(task, Math.random());
     if (!(await saver.getThread(id))) return id;

@@ -8,7 +8,7 @@ import { readPlanState } from "../middleware/plan/state.ts";
 import { isOvertaken } from "../middleware/repeats/journal.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import type { Todo } from "../plan/index.ts";
-import type { SqliteSaver } from "../storage/index.ts";
+import type { Release, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
 import { readQuestion, type Question } from "./questions.ts";
@@ -23,6 +23,9 @@ export interface ThreadContent {
   files: Record<string, string>;
 }
 
+/** Gives a thread back; with the token that its run writes by, where the checkpointer has such a thing. */
+export type Hold = (() => Promise<void>) & Partial<Pick<Release, "token">>;
+
 /**
  * Takes a thread for this process, where the checkpointer knows such a thing, and returns what gives it back. Throws
  * `thread-busy` when another process works on it, and still does after `wait` milliseconds.
@@ -31,9 +34,9 @@ export async function hold(
   { graph }: RunAgent,
   thread: string,
   { wait = 0 }: { wait?: number } = {},
-): Promise<() => Promise<void>> {
+): Promise<Hold> {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
-  const leasing = checkpointer as Partial<Pick<SqliteSaver, "acquireThread">>;
+  const leasing = checkpointer as Partial<Pick<ThreadStore, "acquireThread">>;
   return (await leasing.acquireThread?.(thread, { wait })) ?? (async () => {});
 }
 
@@ -65,7 +68,7 @@ export async function writePlan(
   agent: RunAgent,
   thread: string,
   edit: PlanEdit,
-  begin?: (todos: readonly Todo[]) => void,
+  begin?: (todos: readonly Todo[]) => void | Promise<void>,
 ): Promise<Todo[]> {
   const { graph } = agent;
   const config = { configurable: { thread_id: thread } };
@@ -78,7 +81,7 @@ export async function writePlan(
   const now = [...readPlanState(state.values).todos];
   const todos = mergedPlan(agent, now, edit);
   if (isDeepStrictEqual(todos, now)) {
-    begin?.(todos);
+    await begin?.(todos);
     return now;
   }
   // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
@@ -86,7 +89,7 @@ export async function writePlan(
   const write = isInTurn
     ? await waitingEdit(agent, state, todos)
     : () => graph.updateState(config, { todos });
-  begin?.(todos);
+  await begin?.(todos);
   await write();
   return todos;
 }

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { checkStore } from "./check.ts";
 import { Connection, corrupt } from "./connection.ts";
-import { openStore } from "./open.ts";
+import { openDatabase } from "./open.ts";
 
 /**
  * Copies a thread store as it is at one moment, while others may write to it. The copy is checked from end to end, and
@@ -17,7 +17,7 @@ export async function backupStore(path: string, target: string): Promise<void> {
   }
   const draft = `${copy}.${randomUUID()}.new`;
   try {
-    const connection = await openStore(path);
+    const connection = await openDatabase(path);
     try {
       connection.run("VACUUM store INTO ?", [draft]);
     } finally {

@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { Encoder } from "./encode.ts";
 import { Lists } from "./lists.ts";
 import { Memo } from "./memo.ts";
-import { openStore } from "./open.ts";
+import { openDatabase } from "./open.ts";
 import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
@@ -106,7 +106,7 @@ function agentOf(checkpointer: SqliteSaver, turns: number) {
 }
 
 async function blobBytes(file: string): Promise<number> {
-  const connection = await openStore(file);
+  const connection = await openDatabase(file);
   try {
     return bytesIn(connection);
   } finally {
@@ -121,7 +121,7 @@ function bytesIn(connection: Connection): number {
 
 /** What storing the second value adds to a store that has the first. */
 async function bytesOfChange(before: unknown, after: unknown): Promise<number> {
-  const connection = await openStore(":memory:");
+  const connection = await openDatabase(":memory:");
   const encoder = new Encoder({
     blobs: new Blobs(connection),
     memo: new Memo(),

@@ -1,11 +1,23 @@
 export { backupStore } from "./backup.ts";
 export { checkStore, type CheckOptions } from "./check.ts";
-export type { HostedThread, Ledger, RunRecord, RunStatus } from "./ledger.ts";
-export type { AcquireOptions } from "./leases.ts";
 export type { Problem, Progress } from "./problem.ts";
 export { repairStore, type Repair } from "./repair.ts";
 export type { SqliteSaver } from "./saver.ts";
 export { sqliteSaver } from "./sqlite.ts";
 export { defaultStatePath } from "./state-path.ts";
+export { isDatabaseUrl, openStore } from "./store.ts";
 export type { CheckpointSummary, ListCheckpointsOptions } from "./summary.ts";
-export type { ThreadState, ThreadSummary } from "./threads.ts";
+export {
+  LEASE,
+  type AcquireOptions,
+  type HostedThread,
+  type Ledger,
+  type Letter,
+  type Mailbox,
+  type Release,
+  type RunRecord,
+  type RunStatus,
+  type ThreadState,
+  type ThreadStore,
+  type ThreadSummary,
+} from "./thread-store.ts";

@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
+import { LEASE } from "./thread-store.ts";
 
 /** Where a checkpoint is: its thread, its namespace (empty for the main graph) and its own id. */
 export interface CheckpointKey {
@@ -19,6 +20,12 @@ export function readKey(config: RunnableConfig): CheckpointKey {
     );
   }
   return { threadId, ns: typeof ns === "string" ? ns : "", id: getCheckpointId(config) };
+}
+
+/** By which lease a run writes, where its config says so. */
+export function leaseOf({ configurable }: RunnableConfig): string | undefined {
+  const token: unknown = configurable?.[LEASE];
+  return typeof token === "string" ? token : undefined;
 }
 
 export function toConfig({ threadId, ns, id }: CheckpointKey): {

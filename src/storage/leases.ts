@@ -5,11 +5,7 @@ import { HarnessError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { BEAT_MS, Heart } from "./heart.ts";
 import { LEASES, type Lease } from "./tables.ts";
-
-export interface AcquireOptions {
-  /** How long to wait for the present holder, in milliseconds. Default 0. */
-  wait?: number;
-}
+import type { AcquireOptions, Release } from "./thread-store.ts";
 
 /** A holder that has not been heard of for this long may be dead: it slept, hung, or its number was reused. */
 const STALE_MS = 30_000;
@@ -35,15 +31,15 @@ export class Leases {
    * Takes a thread. Throws `thread-busy` when another holder is alive, at once or after `wait`. One that is silent is
    * listened to for some seconds first.
    */
-  async acquire(threadId: string, { wait = 0 }: AcquireOptions = {}): Promise<() => Promise<void>> {
+  async acquire(threadId: string, { wait = 0, force = false }: AcquireOptions = {}): Promise<Release> {
     const token = randomUUID();
     const deadline = performance.now() + wait;
     let heard: { lease: Lease; at: number } | undefined;
     for (;;) {
       const now = performance.now();
       const isSilent = heard !== undefined && now - heard.at > LISTEN_MS;
-      const other = this.#take(threadId, token, isSilent ? heard?.lease : undefined);
-      if (!other) return () => Promise.resolve(this.#release(threadId, token));
+      const other = this.#take(threadId, token, { silent: isSilent ? heard?.lease : undefined, force });
+      if (!other) return Object.assign(async () => this.#release(threadId, token), { token });
       const isSame = heard?.lease.holder === other.holder && heard.lease.beat === other.beat;
       heard = isSame ? heard : { lease: other, at: now };
       if (isAlive(other) && now >= deadline) throw busy(threadId, other);
@@ -53,10 +49,9 @@ export class Leases {
 
   /**
    * Throws `thread-busy` unless this process may write to the thread now: nobody else holds it, and if it was held
-   * from here, it still is. Call inside the transaction that writes.
+   * from here, it still is. `token` is that of the run which writes. Call inside the transaction that writes.
    */
-  check(threadId: string): void {
-    const token = this.#held.get(threadId);
+  check(threadId: string, token = this.#held.get(threadId)): void {
     const lease = this.find(threadId);
     if (token === undefined ? lease && isAlive(lease) : lease?.holder !== token) throw busy(threadId, lease);
   }
@@ -80,11 +75,15 @@ export class Leases {
   }
 
   /** Returns who has the thread instead, if anybody has. `silent` is one who was listened to in vain. */
-  #take(threadId: string, token: string, silent: Lease | undefined): Lease | undefined {
+  #take(
+    threadId: string,
+    token: string,
+    { silent, force }: { silent: Lease | undefined; force: boolean },
+  ): Lease | undefined {
     const other = this.#connection.transaction(() => {
       const lease = this.find(threadId);
       const isSilent = lease?.holder === silent?.holder && lease?.beat === silent?.beat;
-      if (lease && !isDead(lease) && !isSilent) return lease;
+      if (lease && !isDead(lease) && !isSilent && !force) return lease;
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });

@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { checkStore, repairStore, sqliteSaver, type SqliteSaver } from "./index.ts";
-import type { HostedThread, RunRecord } from "./ledger.ts";
+import {
+  checkStore,
+  repairStore,
+  sqliteSaver,
+  type HostedThread,
+  type RunRecord,
+  type SqliteSaver,
+} from "./index.ts";
 
 let folder: string;
 let file: string;
@@ -40,55 +46,55 @@ const run = (id: string, status: RunRecord["status"]): RunRecord => ({
   request: { graph: "agent", input: { messages: [{ content: "Grow" }] } },
 });
 
-function fill(): void {
-  saver.ledger.putThread(THREAD);
-  saver.ledger.putThread({ ...THREAD, id: "urchin" });
+async function fill(): Promise<void> {
+  await saver.ledger.changeThread("kelp", () => THREAD);
+  await saver.ledger.changeThread("urchin", () => ({ ...THREAD, id: "urchin" }));
   for (const [id, status] of [
     ["r1", "success"],
     ["r2", "running"],
     ["r3", "pending"],
   ] as const) {
-    saver.ledger.putRun(run(id, status));
+    await saver.ledger.putRun(run(id, status));
   }
 }
 
 it("threads and runs are there again when the file is opened again", async () => {
-  fill();
+  await fill();
   saver.close();
   saver = await sqliteSaver(file);
   const { ledger } = saver;
-  expect(ledger.thread("kelp")).toEqual(THREAD);
-  expect(ledger.runs("kelp").map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
-  expect(ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
-  ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
-  expect(ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
-  ledger.removeRun("r3");
-  expect(ledger.unfinished()).toEqual([]);
+  expect(await ledger.thread("kelp")).toEqual(THREAD);
+  expect((await ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
+  expect(await ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
+  await ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
+  expect(await ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
+  await ledger.removeRun("r3");
+  expect(await ledger.unfinished()).toEqual([]);
 });
 
 it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
-  fill();
+  await fill();
   const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
   await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
   for (const id of ["kelp", "urchin"]) {
     await saver.deleteThread(id);
-    expect(saver.ledger.thread(id)).toBeUndefined();
-    expect(saver.ledger.runs(id)).toEqual([]);
+    expect(await saver.ledger.thread(id)).toBeUndefined();
+    expect(await saver.ledger.runs(id)).toEqual([]);
   }
 });
 
 it("a damaged entry is never given out, is found by a check, and the others survive a repair", async () => {
-  fill();
+  await fill();
   saver.close();
   const database = new Database(file);
   database.prepare("UPDATE runs SET status = 'pending' WHERE id = 'r1'").run([]);
   database.close();
   saver = await sqliteSaver(file);
-  expect(() => saver.ledger.unfinished()).toThrow(/does not match its checksum/);
+  await expect(saver.ledger.unfinished()).rejects.toThrow(/does not match its checksum/);
   saver.close();
   expect(await checkStore(file)).toEqual([{ thread: "kelp", what: "an entry of its server is damaged" }]);
   await repairStore(file);
   saver = await sqliteSaver(file);
-  expect(saver.ledger.runs("kelp").map(({ id }) => id)).toEqual(["r3", "r2"]);
-  expect(saver.ledger.thread("kelp")).toEqual(THREAD);
+  expect((await saver.ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2"]);
+  expect(await saver.ledger.thread("kelp")).toEqual(THREAD);
 });

@@ -1,37 +1,6 @@
 import type { Connection } from "./connection.ts";
 import { Table, type Stored } from "./table.ts";
-
-/** How a run is: `interrupted` was stopped, or waits for an answer. */
-export type RunStatus = "pending" | "running" | "success" | "error" | "interrupted";
-
-/** A thread as a server knows it; its state is in its checkpoints. */
-export interface HostedThread {
-  id: string;
-  /** The name of the graph that runs it. */
-  graph: string;
-  /** Who it belongs to, where a server has several users. */
-  owner?: string;
-  createdAt: number;
-  updatedAt: number;
-  /** Whether its last run failed. */
-  hasFailed: boolean;
-  metadata: Record<string, unknown>;
-}
-
-/** A run that a server was asked for. */
-export interface RunRecord {
-  id: string;
-  thread: string;
-  status: RunStatus;
-  createdAt: number;
-  updatedAt: number;
-  /** How often it was begun. */
-  attempt: number;
-  /** The newest checkpoint when it was first begun; empty where there was none. */
-  base?: string;
-  /** What was asked for, as JSON. */
-  request: unknown;
-}
+import type { HostedThread, Ledger, RunRecord, RunStatus } from "./thread-store.ts";
 
 const HOSTED = new Table("hosted", {
   thread: "text",
@@ -56,25 +25,39 @@ const RUNS = new Table("runs", {
 
 export const LEDGER_TABLES = [HOSTED, RUNS] as const;
 
-/** What a server must know of its threads and runs after it was killed, and checkpoints do not tell. */
-export class Ledger {
+/** The ledger in a SQLite file. */
+export class SqliteLedger implements Ledger {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  thread(id: string): HostedThread | undefined {
+  async thread(id: string): Promise<HostedThread | undefined> {
+    return this.#thread(id);
+  }
+
+  #thread(id: string): HostedThread | undefined {
     const row = HOSTED.get(this.#connection, "WHERE thread = ?", [id]);
     return row && toThread(row);
   }
 
-  /** All threads, last used first. */
-  threads(): HostedThread[] {
+  async threads(): Promise<HostedThread[]> {
     return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toThread);
   }
 
-  putThread({ id, graph, owner, createdAt, updatedAt, hasFailed, metadata }: HostedThread): void {
+  async changeThread(
+    id: string,
+    change: (before: HostedThread | undefined) => HostedThread | undefined,
+  ): Promise<HostedThread | undefined> {
+    return this.#connection.transaction(() => {
+      const thread = change(this.#thread(id));
+      if (thread) this.#putThread(thread);
+      return thread;
+    });
+  }
+
+  #putThread({ id, graph, owner, createdAt, updatedAt, hasFailed, metadata }: HostedThread): void {
     HOSTED.put(this.#connection, {
       thread: id,
       graph,
@@ -86,24 +69,31 @@ export class Ledger {
     });
   }
 
-  run(id: string): RunRecord | undefined {
+  async run(id: string): Promise<RunRecord | undefined> {
     const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
     return row && toRun(row);
   }
 
-  /** The runs of a thread, newest first. */
-  runs(thread: string): RunRecord[] {
+  async runs(thread: string): Promise<RunRecord[]> {
     const newestFirst = "WHERE thread = ? ORDER BY runs.created DESC, runs.id DESC";
     return RUNS.all(this.#connection, newestFirst, [thread]).map(toRun);
   }
 
-  /** The runs that are to be begun or finished, oldest first. */
-  unfinished(): RunRecord[] {
+  async unfinished(): Promise<RunRecord[]> {
     const oldestFirst = "WHERE status IN ('pending', 'running') ORDER BY runs.created, runs.id";
     return RUNS.all(this.#connection, oldestFirst).map(toRun);
   }
 
-  putRun({ id, thread, status, createdAt, updatedAt, attempt, base, request }: RunRecord): void {
+  async putRun({
+    id,
+    thread,
+    status,
+    createdAt,
+    updatedAt,
+    attempt,
+    base,
+    request,
+  }: RunRecord): Promise<void> {
     RUNS.put(this.#connection, {
       id,
       thread,
@@ -116,16 +106,18 @@ export class Ledger {
     });
   }
 
-  removeRun(id: string): void {
+  async removeRun(id: string): Promise<void> {
     this.#connection.run("DELETE FROM runs WHERE id = ?", [id]);
   }
 
-  /** Removes everything about a thread. */
-  forget(thread: string): void {
-    for (const { name } of LEDGER_TABLES) {
-      this.#connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
-    }
+  async forget(thread: string): Promise<void> {
+    forgetHosted(this.#connection, thread);
   }
+}
+
+/** Removes everything that a ledger has about a thread. */
+export function forgetHosted(connection: Connection, thread: string): void {
+  for (const { name } of LEDGER_TABLES) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
 }
 
 function toThread(row: Stored<typeof HOSTED>): HostedThread {

@@ -11,7 +11,7 @@ import { Decoder } from "./decode.ts";
 import { Encoder, REFERENCE } from "./encode.ts";
 import { Lists, WATCHED } from "./lists.ts";
 import { Memo } from "./memo.ts";
-import { openStore } from "./open.ts";
+import { openDatabase } from "./open.ts";
 
 /** What can be done to a list of messages between two checkpoints; `at` counts from its end. */
 type Edit =
@@ -31,7 +31,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 );
 
 let connection: Connection;
-beforeEach(async () => void (connection = await openStore(":memory:")));
+beforeEach(async () => void (connection = await openDatabase(":memory:")));
 afterEach(() => connection.close());
 
 describe("a list of messages", () => {

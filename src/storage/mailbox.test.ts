@@ -34,59 +34,59 @@ async function change(sql: string): Promise<void> {
   connection.close();
 }
 
-it("a letter waits, in order and for its thread alone, until it is answered, and the answer is fetched once", () => {
-  const mailbox = saver.mailbox("t")!;
-  const [first, second] = [mailbox.post({ todos: ["a"] }), mailbox.post({ todos: ["b"] })];
-  expect(mailbox.waiting().map(({ id }) => id)).toEqual([first, second]);
-  expect(saver.mailbox("u")!.waiting()).toEqual([]);
-  mailbox.begin(first, ["a"]);
-  expect(mailbox.waiting()[0]).toEqual({ id: first, content: { todos: ["a"] }, begun: ["a"] });
-  expect(mailbox.fetch(first)).toBeUndefined();
-  mailbox.answer(first, { todos: [] });
-  expect(mailbox.waiting().map(({ id }) => id)).toEqual([second]);
-  expect(mailbox.fetch(first)).toEqual({ todos: [] });
-  expect(() => mailbox.fetch(first)).toThrow("withdrawn");
+it("a letter waits, in order and for its thread alone, until it is answered, and the answer is fetched once", async () => {
+  const mailbox = (await saver.mailbox("t"))!;
+  const [first, second] = [await mailbox.post({ todos: ["a"] }), await mailbox.post({ todos: ["b"] })];
+  expect((await mailbox.waiting()).map(({ id }) => id)).toEqual([first, second]);
+  expect(await (await saver.mailbox("u"))!.waiting()).toEqual([]);
+  await mailbox.begin(first, ["a"]);
+  expect((await mailbox.waiting())[0]).toEqual({ id: first, content: { todos: ["a"] }, begun: ["a"] });
+  expect(await mailbox.fetch(first)).toBeUndefined();
+  await mailbox.answer(first, { todos: [] });
+  expect((await mailbox.waiting()).map(({ id }) => id)).toEqual([second]);
+  expect(await mailbox.fetch(first)).toEqual({ todos: [] });
+  await expect(mailbox.fetch(first)).rejects.toThrow("withdrawn");
 });
 
-it("a letter can be withdrawn until it is begun, and its number is not given to another", () => {
-  const mailbox = saver.mailbox("t")!;
-  const id = mailbox.post({});
-  expect(mailbox.withdraw(id)).toBe(true);
-  expect(() => mailbox.begin(id, [])).toThrow("withdrawn");
-  const next = mailbox.post({});
+it("a letter can be withdrawn until it is begun, and its number is not given to another", async () => {
+  const mailbox = (await saver.mailbox("t"))!;
+  const id = await mailbox.post({});
+  expect(await mailbox.withdraw(id)).toBe(true);
+  await expect(mailbox.begin(id, [])).rejects.toThrow("withdrawn");
+  const next = await mailbox.post({});
   expect(next).toBeGreaterThan(id);
-  mailbox.begin(next, []);
-  expect(mailbox.withdraw(next)).toBe(false);
+  await mailbox.begin(next, []);
+  expect(await mailbox.withdraw(next)).toBe(false);
 });
 
 it("letters go with their thread", async () => {
-  const mailbox = saver.mailbox("t")!;
-  mailbox.post({});
+  const mailbox = (await saver.mailbox("t"))!;
+  await mailbox.post({});
   await saver.deleteThread("t");
-  expect(mailbox.waiting()).toEqual([]);
-  expect(saver.mailbox("t")).toBeUndefined();
+  expect(await mailbox.waiting()).toEqual([]);
+  expect(await saver.mailbox("t")).toBeUndefined();
 });
 
 it("a damaged letter is never read, found by a check, and left out by a repair", async () => {
-  const mailbox = saver.mailbox("t")!;
-  mailbox.post({ todos: ["a"] });
-  saver.mailbox("u")!.post({ todos: ["b"] });
+  const mailbox = (await saver.mailbox("t"))!;
+  await mailbox.post({ todos: ["a"] });
+  await (await saver.mailbox("u"))!.post({ todos: ["b"] });
   await change(`UPDATE edits SET content = '{"todos":["c"]}' WHERE id = 1`);
-  expect(() => mailbox.waiting()).toThrow("does not match its checksum");
+  await expect(mailbox.waiting()).rejects.toThrow("does not match its checksum");
   expect(await checkStore(file)).toEqual([
     { thread: "t", what: "an edit of its plan that waits is damaged" },
   ]);
   saver.close();
   await repairStore(file);
   saver = await sqliteSaver(file);
-  expect(saver.mailbox("t")!.waiting()).toEqual([]);
-  expect(saver.mailbox("u")!.waiting()).toMatchObject([{ content: { todos: ["b"] } }]);
+  expect(await (await saver.mailbox("t"))!.waiting()).toEqual([]);
+  expect(await (await saver.mailbox("u"))!.waiting()).toMatchObject([{ content: { todos: ["b"] } }]);
 });
 
 it("a file of the format before gets a mailbox", async () => {
   saver.close();
   await change("DROP TABLE edits; DROP TABLE hosted; DROP TABLE runs; PRAGMA store.user_version = 3;");
   saver = await sqliteSaver(file);
-  expect(saver.mailbox("t")!.post({})).toBe(1);
+  expect(await (await saver.mailbox("t"))!.post({})).toBe(1);
   expect(await checkStore(file)).toEqual([]);
 });

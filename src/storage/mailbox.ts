@@ -1,23 +1,13 @@
 import { HarnessError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { EDITS, type StoredEdit } from "./tables.ts";
+import type { Letter, Mailbox } from "./thread-store.ts";
 
 /** An answer that nobody has fetched for so long is for somebody who is gone. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
+export const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** A letter in a mailbox. */
-export interface Letter {
-  id: number;
-  content: unknown;
-  /** What was about to be done for it when that was last heard of. */
-  begun?: unknown;
-}
-
-/**
- * What other processes ask the one that holds a thread to do, and its answers. Each step is one transaction: whoever
- * is killed, a letter is there or not, begun or not, answered or not.
- */
-export class Mailbox {
+/** The mailbox of a thread in a SQLite file. */
+export class SqliteMailbox implements Mailbox {
   readonly #connection: Connection;
   readonly #thread: number;
 
@@ -26,7 +16,7 @@ export class Mailbox {
     this.#thread = thread;
   }
 
-  post(content: unknown): number {
+  async post(content: unknown): Promise<number> {
     const row = { thread: this.#thread, at: Date.now(), content: JSON.stringify(content) };
     return this.#connection.transaction(() => {
       const sql = "INSERT INTO edits (thread, at, content) VALUES (?, ?, ?)";
@@ -36,8 +26,7 @@ export class Mailbox {
     });
   }
 
-  /** The letters that have no answer yet, oldest first. */
-  waiting(): Letter[] {
+  async waiting(): Promise<Letter[]> {
     const rows = EDITS.all(this.#connection, "WHERE thread = ? AND outcome IS NULL ORDER BY edits.id", [
       this.#thread,
     ]);
@@ -48,22 +37,20 @@ export class Mailbox {
     }));
   }
 
-  /** Notes what is about to be done. Throws `edit-withdrawn` when it is not wanted any more. */
-  begin(id: number, begun: unknown): void {
+  async begin(id: number, begun: unknown): Promise<void> {
     this.#change(id, (row) => {
       if (!row || row.outcome !== null) throw withdrawn();
       return { ...row, begun: JSON.stringify(begun) };
     });
   }
 
-  answer(id: number, outcome: unknown): void {
+  async answer(id: number, outcome: unknown): Promise<void> {
     this.#change(id, (row) => row && { ...row, outcome: JSON.stringify(outcome) });
     const old = [this.#thread, Date.now() - KEPT_MS];
     this.#connection.run("DELETE FROM edits WHERE thread = ? AND at < ? AND outcome IS NOT NULL", old);
   }
 
-  /** The answer, which is then taken out; undefined while there is none. Throws `edit-withdrawn`. */
-  fetch(id: number): unknown {
+  async fetch(id: number): Promise<unknown> {
     const row = this.#find(id);
     if (!row) throw withdrawn();
     if (row.outcome === null) return undefined;
@@ -71,8 +58,7 @@ export class Mailbox {
     return JSON.parse(row.outcome) as unknown;
   }
 
-  /** Takes a letter back. Returns false when it is too late. */
-  withdraw(id: number): boolean {
+  async withdraw(id: number): Promise<boolean> {
     const sql = "DELETE FROM edits WHERE id = ? AND begun IS NULL AND outcome IS NULL";
     return this.#connection.run(sql, [id]).changes > 0;
   }
@@ -89,6 +75,6 @@ export class Mailbox {
   }
 }
 
-function withdrawn(): HarnessError {
+export function withdrawn(): HarnessError {
   return new HarnessError("edit-withdrawn", "The edit was withdrawn.");
 }

@@ -22,7 +22,7 @@ const CHECKED_BYTES = 32 * 1024 * 1024;
 const LOG_PAGES = 250;
 
 /** Opens a thread store, and creates it with its folders when there is none. */
-export async function openStore(path: string): Promise<Connection> {
+export async function openDatabase(path: string): Promise<Connection> {
   if (path === MEMORY) {
     const memory = await Connection.open(path);
     memory.exec(SCHEMA);

@@ -14,7 +14,7 @@ import {
   readStart,
 } from "./file-header.ts";
 import { logDamage } from "./log.ts";
-import { openFile, openStore } from "./open.ts";
+import { openFile, openDatabase } from "./open.ts";
 import type { Problem } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES } from "./tables.ts";
@@ -132,7 +132,7 @@ async function openDamaged(file: string, of = file): Promise<Connection | undefi
 /** The first page of a new store, and that of a backup, which has its tables in another order. */
 async function firstPages(folder: string): Promise<[Buffer, Buffer]> {
   const [fresh, compact] = [join(folder, "fresh.db"), join(folder, "compact.db")];
-  const connection = await openStore(fresh);
+  const connection = await openDatabase(fresh);
   connection.run("VACUUM store INTO ?", [compact]);
   connection.close();
   return [readStart(fresh, PAGE_BYTES), readStart(compact, PAGE_BYTES)];

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { isAlive } from "./leases.ts";
-import { openStore } from "./open.ts";
+import { openDatabase } from "./open.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 import { SqliteSaver } from "./saver.ts";
@@ -35,7 +35,7 @@ export async function repairStore(
   const old = await openReadable(file);
   try {
     refuseWhileUsed(old.connection);
-    const fresh = await openStore(draft);
+    const fresh = await openDatabase(draft);
     try {
       const { problems: found, ...rest } = await copy(old.connection, fresh, onProgress);
       const result = { problems: [...old.problems, ...found], ...rest };

@@ -15,18 +15,19 @@ import { corrupt, type Connection } from "./connection.ts";
 import type { Decoder } from "./decode.ts";
 import { Encoder } from "./encode.ts";
 import { Heads } from "./heads.ts";
-import { readKey, toConfig } from "./keys.ts";
-import { Leases, type AcquireOptions } from "./leases.ts";
-import { Ledger } from "./ledger.ts";
+import { leaseOf, readKey, toConfig } from "./keys.ts";
+import { Leases } from "./leases.ts";
+import { forgetHosted, SqliteLedger } from "./ledger.ts";
 import { Lists } from "./lists.ts";
-import { Mailbox } from "./mailbox.ts";
+import { SqliteMailbox } from "./mailbox.ts";
 import { Memo } from "./memo.ts";
 import { Save } from "./save.ts";
 import { Seen } from "./seen.ts";
 import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "./summary.ts";
 import type { StoredThread } from "./tables.ts";
 import { changed, naming } from "./thread-errors.ts";
-import { Threads, type ThreadSummary } from "./threads.ts";
+import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "./thread-store.ts";
+import { Threads } from "./threads.ts";
 import { Tuples } from "./tuples.ts";
 import { Turns } from "./turns.ts";
 
@@ -47,9 +48,9 @@ const LIST_PAGE = 64;
  * Each call is one transaction, made before the call returns: a write that LangGraph issues first is never missing
  * when a later one is there, whenever the process is killed.
  */
-export class SqliteSaver extends BaseCheckpointSaver {
+export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal What a server knows of threads and runs. */
-  readonly ledger: Ledger;
+  readonly ledger: SqliteLedger;
   readonly #connection: Connection;
   readonly #blobs: Blobs;
   readonly #checkpoints: Checkpoints;
@@ -65,7 +66,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   constructor(connection: Connection) {
     super();
     this.#connection = connection;
-    this.ledger = new Ledger(connection);
+    this.ledger = new SqliteLedger(connection);
     this.#blobs = new Blobs(connection);
     const heads = new Heads(connection);
     this.#checkpoints = new Checkpoints(connection, heads);
@@ -90,7 +91,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<ReturnType<typeof toConfig>> {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
-    this.#write(threadId, (thread, encoder) => {
+    this.#write(threadId, leaseOf(config), (thread, encoder) => {
       const place = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
       if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
@@ -107,7 +108,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
-      this.#write(threadId, (thread, encoder) => {
+      this.#write(threadId, leaseOf(config), (thread, encoder) => {
         const place = { thread: thread.key, ns, id };
         if (this.#isOvertaken(place)) throw changed(threadId);
         this.#checkpoints.putWrites(place, taskId, writes, encoder);
@@ -180,9 +181,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    this.#guarded(threadId, () => {
+    this.#guarded({ threadId }, () => {
       this.#threads.remove(threadId);
-      this.ledger.forget(threadId);
+      forgetHosted(this.#connection, threadId);
     });
     // Page by page, for what a long thread leaves takes a while to give back.
     for (let left = Infinity, before; left > 0 && left !== before; before = left) {
@@ -204,13 +205,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
    * works on it.
    */
   async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {
-    this.#guarded(threadId, () => this.#threads.progress(threadId, todos));
+    this.#guarded({ threadId }, () => this.#threads.progress(threadId, todos));
   }
 
   /** @internal Brings what the index says of a thread up to date with its newest checkpoint. */
   async noteNewest(threadId: string): Promise<void> {
     const tuple = await this.getTuple(toConfig({ threadId, ns: "", id: "" }));
-    this.#guarded(threadId, () => {
+    this.#guarded({ threadId }, () => {
       const thread = this.#threads.find(threadId);
       if (tuple && thread) this.#threads.note(thread, thread.seq, tuple.checkpoint);
     });
@@ -281,19 +282,19 @@ export class SqliteSaver extends BaseCheckpointSaver {
    * Takes a thread for this process and returns the function that gives it back. While it is held, nobody else can
    * write to it. Throws `thread-busy`, which says who holds it; a holder that died is replaced.
    */
-  acquireThread(threadId: string, options?: AcquireOptions): Promise<() => Promise<void>> {
+  acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
     return this.#leases.acquire(threadId, options);
   }
 
   /** @internal The threads that some process works on, each with a mark that changes with all that is saved of it. */
-  threadsAtWork(): Map<string, string> {
+  async threadsAtWork(): Promise<Map<string, string>> {
     return this.#connection.snapshot(() => this.#threads.atWork());
   }
 
   /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
-  mailbox(threadId: string): Mailbox | undefined {
+  async mailbox(threadId: string): Promise<SqliteMailbox | undefined> {
     const key = this.#threads.key(threadId);
-    return key === undefined ? undefined : new Mailbox(this.#connection, key);
+    return key === undefined ? undefined : new SqliteMailbox(this.#connection, key);
   }
 
   /** Gives all threads back and closes the file; never throws. The saver cannot be used afterwards. */
@@ -326,9 +327,14 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return found?.seq;
   }
 
-  #write(threadId: string, work: (thread: StoredThread, encoder: Encoder) => void): void {
+  #write(
+    threadId: string,
+    token: string | undefined,
+    work: (thread: StoredThread, encoder: Encoder) => void,
+  ): void {
     try {
-      this.#guarded(threadId, () => {
+      const guard = { threadId, token };
+      this.#guarded(guard, () => {
         const thread = this.#threads.ensure(threadId);
         work(
           thread,
@@ -351,10 +357,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /** Every change of a thread: a transaction in which it is certain that nobody else has the thread. */
-  #guarded(threadId: string, work: () => void): void {
+  #guarded({ threadId, token }: { threadId: string; token?: string | undefined }, work: () => void): void {
     naming(threadId, () =>
       this.#connection.transaction(() => {
-        this.#leases.check(threadId);
+        this.#leases.check(threadId, token);
         work();
       }),
     );

@@ -1,4 +1,4 @@
-import { openStore } from "./open.ts";
+import { openDatabase } from "./open.ts";
 import { SqliteSaver } from "./saver.ts";
 
 /**
@@ -7,5 +7,5 @@ import { SqliteSaver } from "./saver.ts";
  * one of a newer Holdfast, and leaves both as they are; `missing-package` when `libsql` is not installed.
  */
 export async function sqliteSaver(path: string): Promise<SqliteSaver> {
-  return new SqliteSaver(await openStore(path));
+  return new SqliteSaver(await openDatabase(path));
 }

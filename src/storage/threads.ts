@@ -3,23 +3,7 @@ import { corrupt, type Connection } from "./connection.ts";
 import type { Heads } from "./heads.ts";
 import { isAlive, type Leases } from "./leases.ts";
 import { THREADS, type StoredThread } from "./tables.ts";
-
-/**
- * `running`: a process holds the thread. `interrupted`: it waits for an answer. `idle`: it stopped half way and goes
- * on with `invoke(null)`. `done`: there is nothing left to run.
- */
-export type ThreadState = "running" | "interrupted" | "idle" | "done";
-
-export interface ThreadSummary {
-  id: string;
-  /** The state's `title`, where the graph has one. */
-  title?: string;
-  createdAt: Date;
-  updatedAt: Date;
-  /** How many todos are closed, of how many. */
-  todos: { done: number; total: number };
-  state: ThreadState;
-}
+import type { ThreadSummary } from "./thread-store.ts";
 
 const CLOSED: unknown[] = ["completed", "cancelled"];
 

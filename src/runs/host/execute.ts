@@ -6,7 +6,7 @@ import { conduct, RunEvents } from "../conduct.ts";
 import { ending } from "../ending.ts";
 import type { RunEvent } from "../events.ts";
 import { OUTCOME_CODES } from "../exit-codes.ts";
-import { hold } from "../thread.ts";
+import { hold, type Hold } from "../thread.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
 import type { Sink } from "./event-log.ts";
@@ -33,7 +33,7 @@ export interface Execution {
   protocol: Sink<ThreadEvent>;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
-  save: (change: Partial<RunRecord>) => Awaitable<void>;
+  save: (change: Partial<RunRecord>) => Promise<void>;
 }
 
 /** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
@@ -45,7 +45,7 @@ export async function execute(
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
   const config = { configurable: { thread_id: thread } };
-  let release = async (): Promise<void> => {};
+  let held: Hold | undefined;
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
   try {
@@ -57,7 +57,7 @@ export async function execute(
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
-    release = await hold(agent, thread, { wait: EDIT_MS });
+    held = await hold(agent, thread, { wait: EDIT_MS });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
     if (run.record.base === undefined) await save({ base: run.head ?? "" });
@@ -66,6 +66,7 @@ export async function execute(
     const end = await conduct(begun.input, {
       agent,
       thread,
+      held,
       model: ready.model,
       events,
       signal,
@@ -121,7 +122,7 @@ export async function execute(
   protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
-  await release().catch(() => {});
+  await held?.().catch(() => {});
   return status;
 }
 

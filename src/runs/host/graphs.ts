@@ -47,7 +47,7 @@ export function namedGraph(graphs: ReadonlyMap<string, HostedGraph>, name: strin
 /** The name of the graph that runs a thread; the first one for a thread that nothing was noted of. */
 export function graphNameOf(
   graphs: ReadonlyMap<string, HostedGraph>,
-  thread: HostedThread | undefined,
+  thread: Pick<HostedThread, "graph"> | undefined,
 ): string {
   const name = thread?.graph;
   return name !== undefined && graphs.has(name) ? name : [...graphs.keys()][0]!;

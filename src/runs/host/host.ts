@@ -1,7 +1,7 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
-import type { HostedThread, Ledger, RunRecord, SqliteSaver } from "../../storage/index.ts";
+import type { HostedThread, Ledger, RunRecord, ThreadStore } from "../../storage/index.ts";
 import type { RunEvent } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
@@ -27,6 +27,9 @@ export interface RunHostOptions {
 interface Desk {
   active: HostedRun | undefined;
   queue: HostedRun[];
+  /** How many are about to be put in the queue, and the last of them. */
+  arriving: number;
+  arrival: Promise<unknown>;
   /** LangGraph's newer protocol, of all runs. */
   protocol: EventLog<ThreadEvent>;
 }
@@ -64,28 +67,12 @@ export class RunHost implements Host {
     return namedGraph(this.graphs, name);
   }
 
-  graphOf(thread: string): string {
-    return graphNameOf(this.graphs, this.ledger.thread(thread));
+  async graphOf(thread: string): Promise<string> {
+    return this.graphName(await this.ledger.thread(thread));
   }
 
-  thread(id: string): HostedThread | undefined {
-    return this.ledger.thread(id);
-  }
-
-  threads(): HostedThread[] {
-    return this.ledger.threads();
-  }
-
-  record(id: string): RunRecord | undefined {
-    return this.ledger.run(id);
-  }
-
-  records(thread: string): RunRecord[] {
-    return this.ledger.runs(thread);
-  }
-
-  unfinished(): RunRecord[] {
-    return this.ledger.unfinished();
+  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
+    return graphNameOf(this.graphs, thread);
   }
 
   run(id: string): HostedRun | undefined {
@@ -98,22 +85,22 @@ export class RunHost implements Host {
 
   isBusy(thread: string): boolean {
     const desk = this.#desks.get(thread);
-    return desk !== undefined && (desk.active !== undefined || desk.queue.length > 0);
+    return desk !== undefined && (desk.active !== undefined || desk.queue.length + desk.arriving > 0);
   }
 
   protocol(thread: string): EventLog<ThreadEvent> {
     return this.#desk(thread).protocol;
   }
 
-  noteThread(id: string, more: ThreadNote): HostedThread {
-    const thread = notedThread(id, { before: this.ledger.thread(id), more, graphs: this.graphs });
-    this.ledger.putThread(thread);
-    this.#tellThread(thread);
-    return thread;
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    const { graphs } = this;
+    const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
+    this.#tellThread(thread!);
+    return thread!;
   }
 
-  noteMove(thread: string): void {
-    const { owner } = this.ledger.thread(thread) ?? {};
+  async noteMove(thread: string): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
     this.events.push({ kind: "moved", thread, owner });
   }
@@ -127,9 +114,26 @@ export class RunHost implements Host {
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
     if (this.#isStopping) throw busy("The server is stopping.");
-    const { owner } = this.noteThread(thread, { graph: request.graph });
-    this.ledger.putRun(record);
-    return this.#enqueue(record, owner);
+    return this.#arrive(record);
+  }
+
+  /** Takes a place for a run at once, and puts it there when it is written down, in the order of the calls. */
+  #arrive(record: RunRecord): Promise<HostedRun> {
+    const desk = this.#desk(record.thread);
+    const arrive = async (): Promise<HostedRun> => {
+      try {
+        const { graph } = record.request as RunRequest;
+        const { owner } = await this.noteThread(record.thread, { graph });
+        await this.ledger.putRun(record);
+        return this.#enqueue(record, owner);
+      } finally {
+        desk.arriving -= 1;
+      }
+    };
+    desk.arriving += 1;
+    const arrival = desk.arrival.then(arrive);
+    desk.arrival = arrival.catch(() => {});
+    return arrival;
   }
 
   async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
@@ -142,13 +146,14 @@ export class RunHost implements Host {
       await run.done;
     } else {
       desk.queue = desk.queue.filter((other) => other !== run);
-      this.#end(run, "interrupted");
+      this.#close(run, await this.#note(run, "interrupted"));
     }
-    if (isRolledBack) this.removeRun(id);
+    if (isRolledBack) await this.removeRun(id);
     return true;
   }
 
   async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
+    await this.#desks.get(thread)?.arrival;
     const { active, queue = [] } = this.#desks.get(thread) ?? {};
     // Those that wait first: else each would begin when the one before it ends.
     const all = [...queue.toReversed(), ...(active ? [active] : [])];
@@ -156,9 +161,9 @@ export class RunHost implements Host {
     return stopped.includes(true);
   }
 
-  removeRun(id: string): void {
+  async removeRun(id: string): Promise<void> {
     this.#runs.delete(id);
-    this.ledger.removeRun(id);
+    await this.ledger.removeRun(id);
   }
 
   async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
@@ -168,18 +173,18 @@ export class RunHost implements Host {
     } catch (error) {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
-    const agent = await this.graph(this.graphOf(thread)).reader(thread);
+    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
     const before = await readPlan(agent, thread);
     const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
-    this.#tellEdit(thread, before, todos);
+    await this.#tellEdit(thread, before, todos);
     return todos;
   }
 
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
-    const owner = this.ledger.thread(thread)?.owner;
+    const owner = (await this.ledger.thread(thread))?.owner;
     await this.checkpointer.deleteThread(thread);
-    this.ledger.forget(thread);
+    await this.ledger.forget(thread);
     this.#desks.get(thread)?.protocol.close();
     this.#desks.delete(thread);
     this.events.push({ kind: "removed", thread, owner });
@@ -187,9 +192,9 @@ export class RunHost implements Host {
 
   /** Goes on with what a killed process left unfinished. What another process is at is looked at again later. */
   async recover(isWanted: (run: RunRecord) => boolean = () => true): Promise<void> {
-    const found = this.ledger
-      .unfinished()
-      .filter((run) => isWanted(run) && this.graphs.has((run.request as RunRequest).graph));
+    const found = (await this.ledger.unfinished()).filter(
+      (run) => isWanted(run) && this.graphs.has((run.request as RunRequest).graph),
+    );
     const held = new Set<string>();
     for (const thread of new Set(found.map((run) => run.thread))) {
       if (await this.#isHeldElsewhere(thread)) held.add(thread);
@@ -198,7 +203,7 @@ export class RunHost implements Host {
     for (const run of found) {
       if (held.has(run.thread)) continue;
       const attempt = run.status === "running" ? run.attempt + 1 : run.attempt;
-      this.#enqueue({ ...run, attempt }, this.ledger.thread(run.thread)?.owner);
+      this.#enqueue({ ...run, attempt }, (await this.ledger.thread(run.thread))?.owner);
     }
     const later = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
     if (later.size === 0) return;
@@ -208,7 +213,7 @@ export class RunHost implements Host {
 
   async #isHeldElsewhere(thread: string): Promise<boolean> {
     if (this.isBusy(thread)) return false;
-    const index = this.checkpointer as Partial<Pick<SqliteSaver, "getThread">>;
+    const index = this.checkpointer as Partial<Pick<ThreadStore, "getThread">>;
     return (await index.getThread?.(thread))?.state === "running";
   }
 
@@ -233,8 +238,8 @@ export class RunHost implements Host {
   }
 
   /** Nobody else tells of an edit that no run has made. */
-  #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): void {
-    const owner = this.ledger.thread(thread)?.owner;
+  async #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): Promise<void> {
+    const owner = (await this.ledger.thread(thread))?.owner;
     const news = {
       owner: MAIN,
       by: "person" as const,
@@ -266,7 +271,7 @@ export class RunHost implements Host {
       first: risingNumber(),
       onUnread: () => this.#clear(thread),
     });
-    const desk: Desk = { active: undefined, queue: [], protocol };
+    const desk: Desk = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve(), protocol };
     this.#desks.set(thread, desk);
     return desk;
   }
@@ -274,10 +279,11 @@ export class RunHost implements Host {
   /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
   async #work(thread: string): Promise<void> {
     const desk = this.#desk(thread);
-    if (desk.active) return;
+    if (desk.active || this.#isStopping) return;
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
-      const known = this.ledger.thread(thread);
+      // Where it cannot be read, the run itself will say so.
+      const known = await this.ledger.thread(thread).catch(() => undefined);
       if (known) this.#tellThread(known);
       const status = await execute(run, {
         graph: this.graph(run.request.graph),
@@ -286,11 +292,12 @@ export class RunHost implements Host {
         emit: (event) => this.#emit(run, event),
         save: (change) => {
           run.record = { ...run.record, ...change, updatedAt: Date.now() };
-          this.ledger.putRun(run.record);
+          return this.ledger.putRun(run.record);
         },
       });
+      const ended = await this.#note(run, status, known);
       desk.active = undefined;
-      this.#end(run, status, known);
+      this.#close(run, ended);
       if (run.request.isTemporary) await this.#discard(thread);
     }
   }
@@ -306,25 +313,35 @@ export class RunHost implements Host {
     run.live.push(stamped);
   }
 
-  #end(run: HostedRun, status: RunRecord["status"], known?: HostedThread): void {
-    run.end(status);
+  /** Writes down how a run ended, and returns its thread, if that is still there. */
+  async #note(
+    run: HostedRun,
+    status: RunRecord["status"],
+    known?: HostedThread,
+  ): Promise<HostedThread | undefined> {
+    run.settle(status);
+    const { record, isRolledBack } = run;
     try {
-      this.#writeEnd(run, known);
+      const thread = await this.ledger.changeThread(run.thread, (found) => {
+        // A thread that was rolled back to nothing is still there to be run.
+        const before = found ?? (isRolledBack ? known : undefined);
+        return before && { ...before, updatedAt: Date.now(), hasFailed: status === "error" };
+      });
+      if (thread) await this.ledger.putRun(record);
+      return thread;
     } catch {
       // As on a full disk: the next process takes it for unfinished, and finds nothing left to do.
+      return undefined;
     }
+  }
+
+  /** Tells everybody that a run has ended; its thread may be at the next one already. */
+  #close(run: HostedRun, thread: HostedThread | undefined): void {
+    run.end();
+    if (thread) this.#tellThread(thread);
     this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
     const [oldest] = this.#over.keys();
     if (oldest && this.#over.size > KEPT_RUNS) this.#forget(oldest);
-  }
-
-  #writeEnd({ record, thread: id, isRolledBack }: HostedRun, known: HostedThread | undefined): void {
-    // A thread that was rolled back to nothing is still there to be run.
-    const thread = this.ledger.thread(id) ?? (isRolledBack ? known : undefined);
-    if (!thread) return;
-    this.ledger.putRun(record);
-    this.ledger.putThread({ ...thread, updatedAt: Date.now(), hasFailed: record.status === "error" });
-    this.#tellThread(thread);
   }
 
   #forget(run: HostedRun): void {

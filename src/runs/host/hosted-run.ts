@@ -73,8 +73,13 @@ export class HostedRun {
     this.#abort.abort(new Error("The run was stopped."));
   }
 
-  end(status: RunStatus): void {
+  /** Says how it ended. */
+  settle(status: RunStatus): void {
     this.record = { ...this.record, status, updatedAt: Date.now() };
+  }
+
+  /** Lets go of everybody who waits for its end. */
+  end(): void {
     this.chunks.close();
     this.#done.resolve();
   }

@@ -1,6 +1,6 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { Todo } from "../../plan/index.ts";
-import type { HostedThread, RunRecord } from "../../storage/index.ts";
+import type { HostedThread, Ledger } from "../../storage/index.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import type { EventLog } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
@@ -36,21 +36,21 @@ export interface CancelOptions {
 export interface Host {
   readonly graphs: ReadonlyMap<string, HostedGraph>;
   readonly checkpointer: BaseCheckpointSaver;
+  readonly ledger: Ledger;
   /** Everything that happens. Numbers go on rising after a restart. */
   readonly events: EventLog<HostEvent>;
 
   /** Throws `invalid-request` where there is none of this name. */
   graph: (name: string) => HostedGraph;
   /** The name of the graph that runs a thread. */
-  graphOf: (thread: string) => Awaitable<string>;
+  graphOf: (thread: string) => Promise<string>;
+  /** The same, where it is known already what the ledger says. */
+  graphName: (thread: Pick<HostedThread, "graph"> | undefined) => string;
 
-  thread: (id: string) => Awaitable<HostedThread | undefined>;
-  /** All threads that anything was noted of, last used first. */
-  threads: () => Awaitable<HostedThread[]>;
   /** Makes a thread known, or adds to what is known of it. */
-  noteThread: (id: string, more: ThreadNote) => Awaitable<HostedThread>;
+  noteThread: (id: string, more: ThreadNote) => Promise<HostedThread>;
   /** Tells everybody that a thread has gone on in another process. */
-  noteMove: (thread: string) => Awaitable<void>;
+  noteMove: (thread: string) => Promise<void>;
   /** Deletes a thread. Throws `thread-busy` while it is at work. */
   remove: (thread: string) => Promise<void>;
   /**
@@ -59,13 +59,7 @@ export interface Host {
    */
   editPlan: (thread: string, edit: PlanEdit, signal: AbortSignal) => Promise<Todo[]>;
 
-  /** What is known of a run, however long ago it was. */
-  record: (run: string) => Awaitable<RunRecord | undefined>;
-  /** The runs of a thread, newest first. */
-  records: (thread: string) => Awaitable<RunRecord[]>;
-  /** The runs that are to be begun or finished, oldest first. */
-  unfinished: () => Awaitable<RunRecord[]>;
-  removeRun: (id: string) => Awaitable<void>;
+  removeRun: (id: string) => Promise<void>;
 
   /** A run that is at work, or was a moment ago. */
   run: (id: string) => Awaitable<HostedRun | undefined>;

@@ -1,5 +1,5 @@
 import { shortened } from "../../middleware/shortened.ts";
-import type { SqliteSaver } from "../../storage/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
 import { createRunAgent, type RunAgent } from "../agent.ts";
 import { OFFLINE, type modelFor } from "../model.ts";
 import type { RunSettings } from "../settings.ts";
@@ -7,7 +7,7 @@ import { knownSettings } from "../thread-settings.ts";
 import type { HostedGraph } from "./graphs.ts";
 
 export interface ThreadsGraphOptions {
-  saver: SqliteSaver;
+  saver: ThreadStore;
   /** How a new thread is run. Without a model: whatever the environment says. */
   defaults: Omit<RunSettings, "model"> & { model?: string | undefined };
   /** Where the offline model works, which knows nothing but directories. */

@@ -5,7 +5,7 @@ import { modelFor, OFFLINE } from "../../runs/model.ts";
 import { readPrices } from "../../runs/prices.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { openQuestions } from "../../runs/thread.ts";
-import type { SqliteSaver } from "../../storage/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
 import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
@@ -16,7 +16,7 @@ import { asTyped, quoted } from "./wording.ts";
 
 export interface PerformOptions {
   terminal: Terminal;
-  saver: SqliteSaver;
+  saver: ThreadStore;
   thread: string;
   flags: OutputFlags;
   /** Without a model: whatever the environment says. */
@@ -39,7 +39,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
   const model = await modelFor(options.settings.model, { env, isWatched, timeout: flags.timeout });
   const settings = settingsFor(model.name, options);
-  const release = await saver.acquireThread(thread);
+  const held = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
   const events = new RunEvents(thread, (event, view) => output.show(event, view));
@@ -62,6 +62,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     const { outcome } = await conduct(input, {
       agent,
       thread,
+      held,
       model,
       events,
       signal: interruption.signal,
@@ -88,7 +89,7 @@ export async function perform(options: PerformOptions): Promise<number> {
     interruption.dispose();
     output.close();
     // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
-    await release().catch(() => {});
+    await held().catch(() => {});
   }
 }
 

@@ -2,11 +2,11 @@ import { HarnessError } from "../../errors.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { knownSettings } from "../../runs/thread-settings.ts";
-import type { SqliteSaver } from "../../storage/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
 import { quoted } from "./wording.ts";
 
 /** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
-export async function settingsOf(saver: SqliteSaver, thread: string): Promise<RunSettings> {
+export async function settingsOf(saver: ThreadStore, thread: string): Promise<RunSettings> {
   const settings = await knownSettings(saver, thread);
   if (settings) return settings;
   throw new HarnessError(
@@ -16,7 +16,7 @@ export async function settingsOf(saver: SqliteSaver, thread: string): Promise<Ru
 }
 
 /** The agent of a thread, to read and change what it has; its model is never called. */
-export async function agentOf(saver: SqliteSaver, thread: string): Promise<RunAgent> {
+export async function agentOf(saver: ThreadStore, thread: string): Promise<RunAgent> {
   const settings = await settingsOf(saver, thread);
   return createRunAgent({ settings, checkpointer: saver });
 }

@@ -4,7 +4,7 @@ import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import { defaultStatePath, sqliteSaver, type SqliteSaver, type ThreadSummary } from "../../storage/index.ts";
+import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 
@@ -25,17 +25,17 @@ export function existingState(given: string | undefined, terminal: Pick<Terminal
 }
 
 /** Opens the thread store for as long as `use` takes. */
-export async function withSaver<T>(path: string, use: (saver: SqliteSaver) => Promise<T>): Promise<T> {
-  const saver = await sqliteSaver(path);
+export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Promise<T>): Promise<T> {
+  const saver = await openStore(path);
   try {
     return await use(saver);
   } finally {
-    saver.close();
+    await saver.close();
   }
 }
 
 /** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */
-export async function findThread(saver: SqliteSaver, given: string): Promise<ThreadSummary> {
+export async function findThread(saver: ThreadStore, given: string): Promise<ThreadSummary> {
   const exact = await saver.getThread(given);
   if (exact) return exact;
   const all = await saver.listThreads({ limit: MANY });

@@ -1,7 +1,7 @@
 import { HTTPException } from "hono/http-exception";
 import type { Host } from "../../runs/host/port.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import type { HostedThread, SqliteSaver, ThreadSummary } from "../../storage/index.ts";
+import type { HostedThread, ThreadStore, ThreadSummary } from "../../storage/index.ts";
 import type { ServerContext } from "./context.ts";
 
 /** Who sends a request. */
@@ -25,7 +25,7 @@ export interface KnownThread {
 }
 
 /** What our own store knows beyond what LangGraph asks of one. */
-type ThreadIndex = Partial<Pick<SqliteSaver, "getThread" | "listThreads">>;
+type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
 
 /** Which threads there are for whom. Every route finds its threads here. */
 export class Access {
@@ -60,7 +60,7 @@ export class Access {
 
   async #known(id: string): Promise<KnownThread | undefined> {
     const summary = await this.#index.getThread?.(id);
-    const hosted = await this.#host.thread(id);
+    const hosted = await this.#host.ledger.thread(id);
     return summary || hosted ? { id, ...(hosted && { hosted }), ...(summary && { summary }) } : undefined;
   }
 
@@ -75,7 +75,7 @@ export class Access {
   async threads(user: string | undefined): Promise<KnownThread[]> {
     const summaries = (await this.#index.listThreads?.({ limit: ALL })) ?? [];
     const known = new Map<string, KnownThread>();
-    for (const hosted of await this.#host.threads()) known.set(hosted.id, { id: hosted.id, hosted });
+    for (const hosted of await this.#host.ledger.threads()) known.set(hosted.id, { id: hosted.id, hosted });
     for (const summary of summaries)
       known.set(summary.id, { ...known.get(summary.id), id: summary.id, summary });
     const all = [...known.values()];
@@ -84,18 +84,19 @@ export class Access {
   }
 
   async isVisible(user: string | undefined, { id, hosted }: KnownThread): Promise<boolean> {
-    return this.mayUse(user, { id, owner: hosted?.owner });
+    return this.mayUse(user, { id, owner: hosted?.owner, metadata: hosted?.metadata ?? {} });
   }
 
+  /** Where `metadata` is not at hand it is looked up, if it is of use. */
   async mayUse(
     user: string | undefined,
-    { id, owner }: { id: string; owner: string | undefined },
+    { id, owner, metadata }: { id: string; owner: string | undefined; metadata?: Record<string, unknown> },
   ): Promise<boolean> {
     if (!this.#auth) return true;
     if (user === undefined) return false;
     if (!this.#auth.mayUse) return owner === user;
-    const { metadata = {} } = (await this.#host.thread(id)) ?? {};
-    return this.#auth.mayUse({ id: user }, { id, metadata, ...(owner !== undefined && { owner }) });
+    const known = metadata ?? (await this.#host.ledger.thread(id))?.metadata ?? {};
+    return this.#auth.mayUse({ id: user }, { id, metadata: known, ...(owner !== undefined && { owner }) });
   }
 }
 

@@ -114,8 +114,9 @@ it("what another server is at is left to it, and taken over when that one is gon
   const second = hostOf([waiting], otherSaver);
   await second.recover();
   expect(second.isBusy("t")).toBe(false);
-  expect(saver.ledger.thread("t")).toMatchObject({ hasFailed: false });
-  expect([run.id, queued.id].map((id) => saver.ledger.run(id)?.status)).toEqual(["running", "pending"]);
+  expect(await saver.ledger.thread("t")).toMatchObject({ hasFailed: false });
+  const records = await Promise.all([run.id, queued.id].map((id) => saver.ledger.run(id)));
+  expect(records.map((record) => record?.status)).toEqual(["running", "pending"]);
 
   // It stops where nothing is lost, and leaves what it had not begun.
   await first.stop();
@@ -136,7 +137,7 @@ it("a run that was begun before a kill is rolled back to where it began then", a
   const base = (await saver.getTuple({ configurable: { thread_id: "t" } }))!.checkpoint.id;
   const half = await before.start("t", ask("Second"));
   await half.done;
-  saver.ledger.putRun({ ...half.record, status: "running", base });
+  await saver.ledger.putRun({ ...half.record, status: "running", base });
   await before.stop();
 
   const after = hostOf([waiting]);

@@ -7,7 +7,7 @@ import { HarnessError } from "../../errors.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
 import { RunHost } from "../../runs/host/host.ts";
 import { version } from "../../runs/version.ts";
-import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
 import { failure } from "./answers.ts";
 import type { ServerEnv } from "./context.ts";
@@ -74,7 +74,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
   }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
-  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<SqliteSaver>;
+  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<ThreadStore>;
   const host = new RunHost({ graphs, checkpointer, ledger });
   const streams = new Streams();
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };

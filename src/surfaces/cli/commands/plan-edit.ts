@@ -7,7 +7,7 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { requestEdit } from "../../../runs/mailbox.ts";
 import { PlanConflict, type PlanEdit } from "../../../runs/merged-plan.ts";
 import { openQuestions, readPlan } from "../../../runs/thread.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
@@ -42,7 +42,7 @@ export async function planEdit({ thread, state }: PlanEditFlags, terminal: Termi
 }
 
 /** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
-async function editableAgent(saver: SqliteSaver, thread: string): Promise<RunAgent> {
+async function editableAgent(saver: ThreadStore, thread: string): Promise<RunAgent> {
   const agent = await agentOf(saver, thread);
   const id = quoted(thread);
   if (!(await settingsOf(saver, thread)).plan) {

@@ -5,7 +5,7 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
-import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
 import { readStandardInput } from "../standard-input.ts";
@@ -76,7 +76,7 @@ function finished(thread: string): HarnessError {
 }
 
 /** The thread used last that has something left, of those of this directory that `holdfast run` started. */
-async function latest(saver: SqliteSaver, terminal: Terminal): Promise<ThreadSummary> {
+async function latest(saver: ThreadStore, terminal: Terminal): Promise<ThreadSummary> {
   const elsewhere: string[] = [];
   for (const thread of await saver.listThreads({ limit: MANY })) {
     const { id, state, todos } = thread;

@@ -7,7 +7,7 @@ import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
@@ -62,7 +62,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
 }
 
 /** A thread whose name begins another's would take its place wherever the beginning of a name is enough. */
-async function refuseBeginning(saver: SqliteSaver, thread: string): Promise<void> {
+async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void> {
   const other = (await saver.listThreads({ limit: MANY })).find(({ id }) => id.startsWith(thread));
   if (!other) return;
   fail(

@@ -2,7 +2,7 @@ import stringWidth from "string-width";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
-import type { SqliteSaver, ThreadSummary } from "../../../storage/index.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
@@ -52,7 +52,7 @@ export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<
 
 /** The threads to show, and how many there are. */
 async function listed(
-  saver: SqliteSaver,
+  saver: ThreadStore,
   { limit, all, here }: ThreadsFlags,
   terminal: Terminal,
 ): Promise<{ list: Listed[]; found: number }> {
@@ -73,7 +73,7 @@ async function listed(
 }
 
 /** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
-async function withoutTurnLimit(saver: SqliteSaver, thread: Listed): Promise<Listed> {
+async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Listed> {
   const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
   return isStopped ? { ...thread, state: "idle" } : thread;
 }

@@ -32,7 +32,8 @@ export class RunRoutes {
       .get("/", async (c) => {
         const { id } = await this.#parts.access.thread(c);
         const { limit = "10", offset = "0", status } = c.req.query();
-        const runs = (await host.records(id)).filter((run) => status === undefined || run.status === status);
+        const all = await host.ledger.runs(id);
+        const runs = all.filter((run) => status === undefined || run.status === status);
         return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
       })
       .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
@@ -84,8 +85,9 @@ export class RunRoutes {
           (typeof thread !== "string" || thread === owner) &&
           (typeof status !== "string" || status === "all" || status === own);
         const isRolledBack = c.req.query("action") === "rollback";
-        for (const run of (await host.unfinished()).filter(isWanted).toReversed()) {
-          const owner = (await host.thread(run.thread))?.owner;
+        const unfinished = await host.ledger.unfinished();
+        for (const run of unfinished.filter(isWanted).toReversed()) {
+          const owner = (await host.ledger.thread(run.thread))?.owner;
           if (await access.mayUse(c.get("user"), { id: run.thread, owner }))
             await host.cancel(run.id, { isRolledBack });
         }
@@ -173,8 +175,8 @@ export class RunRoutes {
     const id = c.req.param("run") ?? "";
     const thread = c.req.param("thread");
     const run = await host.run(id);
-    const record = run?.record ?? (await host.record(id));
-    const owner = run ? run.owner : record && (await host.thread(record.thread))?.owner;
+    const record = run?.record ?? (await host.ledger.run(id));
+    const owner = run ? run.owner : record && (await host.ledger.thread(record.thread))?.owner;
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
     // Its thread may be gone, where it was for this run alone.
     if (!isNamed || !(await access.mayUse(c.get("user"), { id: record.thread, owner }))) {

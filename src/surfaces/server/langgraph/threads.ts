@@ -29,7 +29,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
   /** A thread as LangGraph's server answers it; its values are read when they are wanted. */
   async function threadOut(known: KnownThread, { hasValues = true } = {}): Promise<Record<string, unknown>> {
     const { id, hosted, summary } = known;
-    const graph = await host.graphOf(id);
+    const graph = host.graphName(hosted);
     const mayWait = summary === undefined || summary.state === "interrupted";
     const state = hasValues || mayWait ? await stateOf(host, id) : undefined;
     const asking = (state?.tasks ?? []).filter(({ interrupts }) => interrupts.length > 0);
@@ -64,7 +64,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     const all = await access.threads(c.get("user"));
     const isWanted = async (known: KnownThread): Promise<boolean> => {
       if (Array.isArray(ids) && !ids.includes(known.id)) return false;
-      const graph = await host.graphOf(known.id);
+      const graph = host.graphName(known.hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
       const isMatch = wanted.every(
         ([key, value]) => own[key] === value || assistants.isSame(own[key], value),
@@ -87,7 +87,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     await copyThread(host.checkpointer, { from: id, to });
     const owner = c.get("user");
     await host.noteThread(to, {
-      graph: await host.graphOf(id),
+      graph: host.graphName(hosted),
       metadata: { ...hosted?.metadata, copied_from: id },
       ...(owner !== undefined && { owner }),
     });

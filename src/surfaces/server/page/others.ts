@@ -1,5 +1,5 @@
 import type { Host } from "../../../runs/host/port.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 
 const LOOK_MS = 1000;
 
@@ -9,13 +9,13 @@ const LOOK_MS = 1000;
  */
 export class Others {
   readonly #host: Host;
-  readonly #saver: SqliteSaver;
+  readonly #saver: ThreadStore;
   /** The threads at work elsewhere, with how far they were when they were last looked at. */
   #known = new Map<string, string>();
   #readers = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(host: Host, saver: SqliteSaver) {
+  constructor(host: Host, saver: ThreadStore) {
     this.#host = host;
     this.#saver = saver;
   }
@@ -35,26 +35,24 @@ export class Others {
     }
   }
 
+  /** Does not throw where the store cannot be read just now: whoever asks for a thread is told why. */
   async #look(): Promise<void> {
-    const now = await this.#atWork();
-    if (!now) return;
+    try {
+      await this.#tellMoves();
+    } catch {
+      // The next look finds it.
+    }
+  }
+
+  async #tellMoves(): Promise<void> {
+    const now = new Map<string, string>();
+    for (const [thread, mark] of await this.#saver.threadsAtWork()) {
+      if (!(await this.#host.isBusy(thread))) now.set(thread, mark);
+    }
     const threads = new Set([...this.#known.keys(), ...now.keys()]);
     const moved = [...threads].filter((thread) => this.#known.get(thread) !== now.get(thread));
     this.#known = now;
     // One that the host has taken up tells of itself.
     for (const thread of moved) if (!(await this.#host.isBusy(thread))) await this.#host.noteMove(thread);
-  }
-
-  /** Undefined where the store cannot be read just now: whoever asks for a thread is told why. */
-  async #atWork(): Promise<Map<string, string> | undefined> {
-    try {
-      const found = new Map<string, string>();
-      for (const [thread, mark] of this.#saver.threadsAtWork()) {
-        if (!(await this.#host.isBusy(thread))) found.set(thread, mark);
-      }
-      return found;
-    } catch {
-      return undefined;
-    }
   }
 }

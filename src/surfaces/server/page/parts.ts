@@ -1,10 +1,10 @@
 import type { Prices } from "../../../runs/prices.ts";
 import type { RunSettings } from "../../../runs/settings.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 import type { ServerParts } from "../parts.ts";
 
 export interface PageOptions {
-  saver: SqliteSaver;
+  saver: ThreadStore;
   /** The name of the graph that the page's threads run on. */
   graph: string;
   /** How a new thread is run. */

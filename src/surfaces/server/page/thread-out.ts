@@ -1,7 +1,7 @@
 import type { Host } from "../../../runs/host/port.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
-import type { SqliteSaver } from "../../../storage/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
 import { createdAt, updatedAt, type KnownThread } from "../access.ts";
 
 /** A thread as the page lists it. */
@@ -18,7 +18,7 @@ export interface PageThread {
 
 export async function threadOut(
   known: KnownThread,
-  { host, saver }: { host: Host; saver: SqliteSaver },
+  { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread> {
   const { id, summary } = known;
   const request = (await host.active(id))?.request;
@@ -39,7 +39,7 @@ export async function threadOut(
 
 async function statusOf(
   { id, hosted, summary }: KnownThread,
-  { host, saver }: { host: Host; saver: SqliteSaver },
+  { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread["status"]> {
   if ((await host.isBusy(id)) || summary?.state === "running") return "running";
   if (summary?.state === "interrupted" && (await isAsking(saver, id))) return "waiting";

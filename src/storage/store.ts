@@ -1,0 +1,12 @@
+import { sqliteSaver } from "./sqlite.ts";
+import type { ThreadStore } from "./thread-store.ts";
+
+/** Whether an address is one of a Postgres database rather than a file. */
+export function isDatabaseUrl(address: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(address);
+}
+
+/** Opens the thread store at an address: a SQLite file, or a Postgres database by its URL. */
+export async function openStore(address: string): Promise<ThreadStore> {
+  return sqliteSaver(address);
+}
