@@ -24,6 +24,8 @@ export interface Job extends RunRecord {
   /** Why it failed. */
   reason?: string;
   isDue: boolean;
+  /** Whether it was taken from a worker that died. */
+  isTakenOver?: boolean;
 }
 
 /** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
@@ -187,7 +189,7 @@ export class Jobs {
   }
 
   async #takeOver(tx: pg.PoolClient, job: Job, worker: string): Promise<Job | undefined> {
-    if (job.attempt < MOST_ATTEMPTS) return this.#begin(tx, job, { worker, attempt: job.attempt + 1 });
+    if (job.attempt < MOST_ATTEMPTS) return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
     await this.#turn(tx, { thread: job.thread, priority: priorityOf(job) });

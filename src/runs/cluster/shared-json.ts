@@ -1,51 +1,90 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { LATE, reviving } from "../../storage/revive.ts";
 
+/** How something is written now, and how it would be written if it had been before. */
+interface Written {
+  now: string;
+  again: string;
+}
+
 /**
- * Writes values as JSON, one after the other, each object once: what was written before is a number from then on. A
- * run says its whole state after every step, and nearly all of it was said after the step before. Objects are known by
- * being the same ones: to change one in place is not noticed.
+ * Writes values as JSON, one after the other, each thing once: what was written before is a number from then on. A run
+ * says its whole state after every step, and nearly all of it was said after the step before. Large things are known by
+ * being the same objects, so that to change one in place is not noticed; small ones by what they say.
  */
 export class SharedWriter {
   readonly #numbers = new WeakMap<object, number>();
+  readonly #texts = new Map<string, number>();
   #count = 0;
 
   write(value: unknown): string {
-    return this.#text(value, 0) ?? "null";
+    return this.#written(value, 0)?.now ?? "null";
   }
 
-  #text(value: unknown, depth: number): string | undefined {
-    if (typeof value === "bigint") return JSON.stringify(String(value));
-    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  #written(value: unknown, depth: number): Written | undefined {
+    if (typeof value !== "object" || value === null) return plain(value);
     const known = this.#numbers.get(value);
-    if (known !== undefined) return `{"$":${known}}`;
+    if (known !== undefined) return numbered(known);
     // A circle would never end, and what is nested so deep is nobody's to read.
-    if (depth > DEEPEST) return "null";
-    const text = this.#whole(value, depth);
+    if (depth > DEEPEST) return NULL;
+    const whole = this.#whole(value, depth);
     // What is as short as its number would be is written out.
-    if (text.length < SHORTEST) return text;
-    this.#numbers.set(value, (this.#count += 1));
-    return `{"$+":${text}}`;
+    if (whole.now.length < SHORTEST) return whole;
+    const same = this.#texts.get(whole.again);
+    const number = same ?? (this.#count += 1);
+    this.#numbers.set(value, number);
+    if (same !== undefined) return numbered(same);
+    this.#remember(whole.again, number);
+    return { now: `{"$+":${whole.now}}`, again: numbered(number).again };
   }
 
-  #whole(value: object, depth: number): string {
-    if (isMessage(value)) return `{"$m":${JSON.stringify(JSON.stringify(value))}}`;
-    if (Array.isArray(value)) {
-      return `[${value.map((item) => this.#text(item, depth + 1) ?? "null").join(",")}]`;
-    }
-    const { toJSON } = value as { toJSON?: () => unknown };
-    if (typeof toJSON === "function") return this.#text(toJSON.call(value), depth + 1) ?? "null";
-    const parts: string[] = [];
-    for (const [key, item] of Object.entries(value)) {
-      const text = this.#text(item, depth + 1);
-      if (text !== undefined) parts.push(`${JSON.stringify(key.startsWith("$") ? `$${key}` : key)}:${text}`);
-    }
-    return `{${parts.join(",")}}`;
+  #remember(text: string, number: number): void {
+    if (text.length > LONGEST) return;
+    if (this.#texts.size >= MOST_TEXTS) this.#texts.clear();
+    this.#texts.set(text, number);
   }
+
+  #whole(value: object, depth: number): Written {
+    if (isMessage(value)) return plain({ $m: JSON.stringify(value) })!;
+    const { toJSON } = value as { toJSON?: () => unknown };
+    if (typeof toJSON === "function") return this.#written(toJSON.call(value), depth + 1) ?? NULL;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#written(item, depth + 1) ?? NULL);
+      return joined(items, "[", "]");
+    }
+    const parts: Written[] = [];
+    for (const [key, item] of Object.entries(value)) {
+      const written = this.#written(item, depth + 1);
+      if (!written) continue;
+      const name = JSON.stringify(key.startsWith("$") ? `$${key}` : key);
+      parts.push({ now: `${name}:${written.now}`, again: `${name}:${written.again}` });
+    }
+    return joined(parts, "{", "}");
+  }
+}
+
+const NULL: Written = { now: "null", again: "null" };
+
+function plain(value: unknown): Written | undefined {
+  const text = JSON.stringify(typeof value === "bigint" ? String(value) : value) as string | undefined;
+  return text === undefined ? undefined : { now: text, again: text };
+}
+
+function numbered(number: number): Written {
+  const text = `{"$":${number}}`;
+  return { now: text, again: text };
+}
+
+function joined(parts: readonly Written[], open: string, close: string): Written {
+  const text = (key: keyof Written): string => open + parts.map((part) => part[key]).join(",") + close;
+  return { now: text("now"), again: text("again") };
 }
 
 const DEEPEST = 200;
 const SHORTEST = 24;
+/** What is longer is only known by being the same object. */
+const LONGEST = 2000;
+const MOST_TEXTS = 5000;
 
 /** Reads what a writer wrote, from the first text on and in the same order. */
 export class SharedReader {

@@ -34,13 +34,24 @@ export interface Execution {
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
   save: (change: Partial<RunRecord>) => Promise<void>;
+  /** Whether the thread is taken from a process that is known to be dead. */
+  isTakenOver?: boolean;
+  /** Whether a run that failed so is to be begun again: then nobody is told that it has ended. */
+  isTriedAgain?: (failure: unknown) => boolean;
+}
+
+/** What became of a run; `isLeft` for one that is not at its end, and goes on elsewhere or later. */
+export interface Executed {
+  status: RunStatus;
+  isLeft: boolean;
+  failure?: unknown;
 }
 
 /** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
 export async function execute(
   run: HostedRun,
-  { graph, chunks, protocol: log, emit, save }: Execution,
-): Promise<RunStatus> {
+  { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain }: Execution,
+): Promise<Executed> {
   const { thread, request, signal } = run;
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
@@ -48,6 +59,7 @@ export async function execute(
   let held: Hold | undefined;
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
+  let failure: unknown;
   try {
     await save({ status: "running" });
     chunks.push({
@@ -57,11 +69,12 @@ export async function execute(
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
-    held = await hold(agent, thread, { wait: EDIT_MS });
+    held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
-    if (run.record.base === undefined) await save({ base: run.head ?? "" });
-    const begun = await beginning(run.record, { graph, ready, state });
+    const isAgain = run.record.base !== undefined;
+    if (!isAgain) await save({ base: run.head ?? "" });
+    const begun = await beginning(run.record, { graph, ready, state, isAgain });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {
       agent,
@@ -77,6 +90,9 @@ export async function execute(
       dir: ready.dir,
       notice: ready.notice,
       edits: run.edits,
+      onError: (error) => {
+        failure = error;
+      },
       tap: {
         modes: MODES,
         options: () => {
@@ -110,20 +126,23 @@ export async function execute(
     await run.edits.close();
     const { name, message } = HarnessError.from(error) ?? (error as Error);
     const isStopped = signal.aborted;
+    failure = isStopped ? undefined : error;
     status = isStopped ? "interrupted" : "error";
     run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
     const outcome = isStopped ? "interrupted" : "failed";
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
     events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
   }
-  const error = run.result?.error;
+  const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
+  const isLeft = isDrained || (failure !== undefined && isTriedAgain?.(failure) === true);
+  const error = isLeft ? undefined : run.result?.error;
   if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
   const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
-  protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
+  if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});
-  return status;
+  return { status, isLeft, failure };
 }
 
 function traced(chunks: Sink<Chunk>): TracedEvents {

@@ -285,7 +285,7 @@ export class RunHost implements Host {
       // Where it cannot be read, the run itself will say so.
       const known = await this.ledger.thread(thread).catch(() => undefined);
       if (known) this.#tellThread(known);
-      const status = await execute(run, {
+      const { status } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: run.chunks,
         protocol: desk.protocol,
