@@ -91,7 +91,8 @@ async function run(input: object | null, options: Run): Promise<Ending> {
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = await questionsOf(agent, state);
-      if (questions.length === 0 && edits.isLeaving && state.next.length > 0) return ending(state, "interrupted");
+      if (questions.length === 0 && edits.isLeaving && state.next.length > 0)
+        return ending(state, "interrupted");
       if (questions.length === 0) return finished(state, options.model);
       next = await answers(questions, options, recorder);
       if (signal.aborted) return ending(state, "interrupted");

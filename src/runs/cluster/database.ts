@@ -1,4 +1,5 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import pg from "pg";
 import { HarnessError } from "../../errors.ts";
 import { MIGRATION_LOCK, TABLES } from "./schema.ts";
@@ -29,7 +30,9 @@ export class ClusterDatabase {
 
   /** Makes what tables are missing. Throws `missing-package` without DBOS, and `storage-failed` without a database. */
   static async open(url: string): Promise<ClusterDatabase> {
-    const { DBOS, DBOSClient: Client } = await loadDbos();
+    const { DBOSClient: Client } = await loadDbos();
+    // The public `DBOS.migrate` writes to standard output.
+    const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
     const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
     // A connection that breaks while nobody uses it is replaced.
     pool.on("error", () => {});
@@ -38,7 +41,7 @@ export class ClusterDatabase {
       try {
         await migrating.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
         await migrating.query(TABLES);
-        await DBOS.migrate(url);
+        await migrateSystemDatabase(url, SILENT as GlobalLogger);
       } finally {
         await migrating.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
         migrating.release();
@@ -65,7 +68,8 @@ export class ClusterDatabase {
     const client = await this.pool.connect();
     try {
       await client.query("BEGIN");
-      if (thread !== undefined) await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 7))", [thread]);
+      if (thread !== undefined)
+        await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 7))", [thread]);
       const result = await work(client);
       await client.query("COMMIT");
       client.release();
@@ -106,4 +110,9 @@ export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
 const nothing = (): void => {};
 
 /** What DBOS has to say is about itself; what becomes of runs is said by us. */
-export const SILENT = { info: nothing, debug: nothing, warn: nothing, error: nothing };
+export const SILENT: Pick<GlobalLogger, "info" | "debug" | "warn" | "error"> = {
+  info: nothing,
+  debug: nothing,
+  warn: nothing,
+  error: nothing,
+};

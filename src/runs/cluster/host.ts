@@ -63,7 +63,10 @@ export class ClusterHost implements Host {
       onSaid: (said) => this.#take(said),
       onOther: (thread) => {
         // Somebody watches everything.
-        if (this.events.isRead) void this.#follow(thread).then(() => this.noteMove(thread)).catch(() => {});
+        if (this.events.isRead)
+          void this.#follow(thread)
+            .then(() => this.noteMove(thread))
+            .catch(() => {});
       },
     });
     db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
@@ -236,7 +239,8 @@ export class ClusterHost implements Host {
         break;
       case "event": {
         const stamped: StampedEvent = { ...event.event, run: id };
-        if (desk.isLive) stamped.n = this.events.push({ kind: "run", thread, owner: run.owner, event: stamped });
+        if (desk.isLive)
+          stamped.n = this.events.push({ kind: "run", thread, owner: run.owner, event: stamped });
         run.live.push(stamped);
         break;
       }
@@ -280,7 +284,12 @@ export class ClusterHost implements Host {
   /** Nobody else tells of an edit that no run has made. */
   async #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): Promise<void> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
-    const news = { owner: MAIN, by: "person" as const, changes: diffTodos(before, todos), counts: countTodos(todos) };
+    const news = {
+      owner: MAIN,
+      by: "person" as const,
+      changes: diffTodos(before, todos),
+      counts: countTodos(todos),
+    };
     const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
     event.n = this.events.push({ kind: "run", thread, owner, event });
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
@@ -321,7 +330,8 @@ function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
     run: (id) => jobs.find(id),
     runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
     unfinished: () => jobs.unfinished(),
-    putRun: () => Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
+    putRun: () =>
+      Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
     removeRun: (id) => jobs.remove(id),
     forget: async (thread) => {
       await ledger.forget(thread);

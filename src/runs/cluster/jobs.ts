@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
-import type { RunRequest } from "../host/request.ts";
 import { alreadyRunning } from "../host/records.ts";
+import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
 import { SCHEMA } from "./schema.ts";
 
@@ -71,7 +71,11 @@ export class Jobs {
     let isStopped = false;
     for (const thread of new Set(threads.map((job) => job.thread))) {
       await this.#db.transaction(thread, async (tx) => {
-        const open = await jobsWhere(tx, "id = ANY($1) AND thread = $2 AND status IN ('pending', 'running')", [ids, thread]);
+        const open = await jobsWhere(
+          tx,
+          "id = ANY($1) AND thread = $2 AND status IN ('pending', 'running')",
+          [ids, thread],
+        );
         isStopped ||= open.length > 0;
         await this.#stop(tx, open, how);
       });
@@ -120,7 +124,10 @@ export class Jobs {
     return this.#leave(job, async (tx) => {
       const attempt = reason === undefined ? job.attempt : job.attempt + 1;
       await change(tx, job.id, { status: "pending", attempt, worker: null, reason: reason ?? null });
-      await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [job.id, delay]);
+      await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [
+        job.id,
+        delay,
+      ]);
       if (delay > 0) await this.#turn(tx, { thread: job.thread, priority: priorityOf(job), delay });
     });
   }
@@ -189,7 +196,8 @@ export class Jobs {
   }
 
   async #takeOver(tx: pg.PoolClient, job: Job, worker: string): Promise<Job | undefined> {
-    if (job.attempt < MOST_ATTEMPTS) return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
+    if (job.attempt < MOST_ATTEMPTS)
+      return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
     await this.#turn(tx, { thread: job.thread, priority: priorityOf(job) });
@@ -202,7 +210,11 @@ export class Jobs {
     await tell(tx, "ended", thread);
   }
 
-  async #begin(tx: Transaction, job: Job, { worker, attempt }: { worker: string; attempt: number }): Promise<Job> {
+  async #begin(
+    tx: Transaction,
+    job: Job,
+    { worker, attempt }: { worker: string; attempt: number },
+  ): Promise<Job> {
     await change(tx, job.id, { status: "running", worker, attempt, waits: null });
     return { ...job, status: "running", worker, attempt };
   }
@@ -282,7 +294,10 @@ async function change(tx: Transaction, id: string, columns: Partial<Record<Colum
 }
 
 async function jobsWhere(tx: Transaction, where: string, values: unknown[], order = "seq"): Promise<Job[]> {
-  const { rows } = await tx.query<Row>(`SELECT *, due <= now() AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`, values);
+  const { rows } = await tx.query<Row>(
+    `SELECT *, due <= now() AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
+    values,
+  );
   return rows.map(toJob);
 }
 

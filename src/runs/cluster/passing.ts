@@ -26,7 +26,8 @@ function isAway(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
     if (typeof code === "string" && DATABASE.test(code)) return true;
-    if (/Connection terminated|Query read timeout|timeout exceeded when trying to connect/.test(at.message)) return true;
+    if (/Connection terminated|Query read timeout|timeout exceeded when trying to connect/.test(at.message))
+      return true;
   }
   return false;
 }

@@ -1,8 +1,8 @@
-import { CHANNELS } from "./signals.ts";
 import type { ClusterDatabase } from "./database.ts";
 import type { Job } from "./jobs.ts";
 import { SCHEMA } from "./schema.ts";
 import { SharedWriter } from "./shared-json.ts";
+import { CHANNELS } from "./signals.ts";
 import type { WireEvent, WireRow } from "./wire.ts";
 
 /** How long events are collected: many readers of few rows are cheaper than the other way round. */

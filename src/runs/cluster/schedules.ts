@@ -14,7 +14,11 @@ export interface ScheduledRun {
 }
 
 /** Starts the run that a schedule is for. Its id is that of the moment, so that it is started once. */
-export async function startScheduled({ db }: { db: ClusterDatabase }, at: Date, context: unknown): Promise<void> {
+export async function startScheduled(
+  { db }: { db: ClusterDatabase },
+  at: Date,
+  context: unknown,
+): Promise<void> {
   const { thread = crypto.randomUUID(), request } = context as ScheduledRun;
   void at;
   await new Jobs(db).enqueue(newRecord(thread, { ...request, strategy: "enqueue" }));

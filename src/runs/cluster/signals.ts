@@ -1,7 +1,11 @@
 import pg from "pg";
 
 /** What processes that share a database tell each other. */
-export const CHANNELS = { events: "holdfast_events", stop: "holdfast_stop", ended: "holdfast_ended" } as const;
+export const CHANNELS = {
+  events: "holdfast_events",
+  stop: "holdfast_stop",
+  ended: "holdfast_ended",
+} as const;
 export type Channel = keyof typeof CHANNELS;
 
 /** How often it is tried whether the connection still carries anything: a cut cable says nothing. */

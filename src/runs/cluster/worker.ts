@@ -71,8 +71,13 @@ export class ClusterWorker {
       schedulerPollingIntervalMs: 1000,
       logger: SILENT,
     });
-    DBOS.registerWorkflow((thread: string) => it.#turn(thread), { name: TURN, maxRecoveryAttempts: 1_000_000 });
-    DBOS.registerWorkflow((at: Date, context: unknown) => startScheduled(options, at, context), { name: SCHEDULED });
+    DBOS.registerWorkflow((thread: string) => it.#turn(thread), {
+      name: TURN,
+      maxRecoveryAttempts: 1_000_000,
+    });
+    DBOS.registerWorkflow((at: Date, context: unknown) => startScheduled(options, at, context), {
+      name: SCHEDULED,
+    });
     await DBOS.launch();
     await DBOS.registerQueue(QUEUE, {
       workerConcurrency: slots,
@@ -156,17 +161,26 @@ export class ClusterWorker {
     if (!isLeft) await this.#end(run, job, { status, reason, known });
     else if (failure === undefined) await this.#lasting(() => this.#jobs.putBack(job));
     else if (isBusy(failure)) await this.#lasting(() => this.#jobs.putBack(job, { delay: BUSY_SECONDS }));
-    else await this.#lasting(() => this.#jobs.putBack(job, { delay: pause(job.attempt), reason: reason ?? "It failed." }));
+    else
+      await this.#lasting(() =>
+        this.#jobs.putBack(job, { delay: pause(job.attempt), reason: reason ?? "It failed." }),
+      );
   }
 
   async #end(
     run: HostedRun,
     job: Job,
-    { status, reason, known }: { status: RunStatus; reason: string | undefined; known: HostedThread | undefined },
+    {
+      status,
+      reason,
+      known,
+    }: { status: RunStatus; reason: string | undefined; known: HostedThread | undefined },
   ): Promise<void> {
     const { store } = this.#options;
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
-    const isMine = await this.#lasting(() => this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason));
+    const isMine = await this.#lasting(() =>
+      this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
+    );
     if (!isMine) return;
     await store.ledger
       .changeThread(job.thread, (found) => {

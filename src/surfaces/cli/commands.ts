@@ -68,7 +68,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "serve",
       "Serve a page to work in, and LangGraph's protocol for programs",
       (args) =>
-        agentOptions(modelOptions(stateOption(args)))
+        workerOptions(agentOptions(modelOptions(stateOption(args))))
           .option("port", {
             type: "number",
             requiresArg: true,
@@ -100,8 +100,20 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             array: true,
             describe: "A name that the server is reached by, such as the one of a proxy",
           })
+          .option("work", {
+            type: "boolean",
+            default: true,
+            describe: "With a database: do runs, too; --no-work leaves them to holdfast worker",
+          })
           .example("$0 serve --dir . --open", ""),
       on(async () => (await import("./commands/serve.ts")).serve),
+    )
+    .command(
+      "worker",
+      "Do the runs that servers on the same database are asked for",
+      (args) =>
+        workerOptions(agentOptions(modelOptions(stateOption(args)))).example("$0 worker --database $URL", ""),
+      on(async () => (await import("./commands/worker.ts")).worker),
     )
     .command(
       "threads",
@@ -210,11 +222,39 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
 }
 
 function stateOption<T>(args: Argv<T>) {
-  return args.option("state", {
-    type: "string",
-    requiresArg: true,
-    describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
-  });
+  return args
+    .option("state", {
+      type: "string",
+      requiresArg: true,
+      describe: "The file that threads are kept in ($HOLDFAST_STATE, or your state directory)",
+    })
+    .option("database", {
+      type: "string",
+      requiresArg: true,
+      conflicts: "state",
+      describe: "A PostgreSQL database in its place, which many processes share ($HOLDFAST_DATABASE_URL)",
+    })
+    .middleware((flags: { state?: string | undefined; database?: string | undefined }) => {
+      if (flags.database !== undefined) flags.state = flags.database;
+    });
+}
+
+/** How a worker takes runs. */
+function workerOptions<T>(args: Argv<T>) {
+  return args
+    .option("slots", {
+      type: "number",
+      requiresArg: true,
+      default: 10,
+      describe: "How many runs at a time; the same number for all workers",
+      coerce: wholeNumber("slots")<number>,
+    })
+    .option("limit", {
+      type: "string",
+      requiresArg: true,
+      coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
+      describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
+    });
 }
 
 function modelOptions<T>(args: Argv<T>) {

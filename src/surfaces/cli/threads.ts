@@ -3,23 +3,50 @@ import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
+import type { Cluster } from "../../runs/cluster/index.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
+import {
+  defaultStatePath,
+  isDatabaseUrl,
+  openStore,
+  type ThreadStore,
+  type ThreadSummary,
+} from "../../storage/index.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 
 /** More threads than anybody lists. */
 export const MANY = 10_000;
 
-/** The file that threads are kept in: `--state`, `HOLDFAST_STATE`, or the user's state directory. */
+/**
+ * Where threads are kept. A file: `--state`, `HOLDFAST_STATE`, or in the user's state directory. Or a database by its
+ * address: `--database` or `HOLDFAST_DATABASE_URL`.
+ */
 export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
-  const path = given ?? env["HOLDFAST_STATE"];
+  const path = given ?? (env["HOLDFAST_DATABASE_URL"] || env["HOLDFAST_STATE"]);
+  if (path && isDatabaseUrl(path)) return path;
   return path ? resolve(cwd, path) : defaultStatePath(env);
+}
+
+/** The address of the database that a command needs. Throws `invalid-options` where threads are in a file. */
+export function databaseUrl(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const address = statePath(given, terminal);
+  if (isDatabaseUrl(address)) return address;
+  throw new HarnessError(
+    "invalid-options",
+    "Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.",
+  );
 }
 
 /** The same, where there must be one already. */
 export function existingState(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
   const path = statePath(given, terminal);
+  if (isDatabaseUrl(path)) {
+    throw new HarnessError(
+      "invalid-options",
+      "This is for files: a database has its own tools, such as pg_dump.",
+    );
+  }
   if (existsSync(path)) return path;
   throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
 }
@@ -32,6 +59,20 @@ export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Pr
   } finally {
     await saver.close();
   }
+}
+
+/** Where a server or a worker has its threads: a file of its own, or a database that it shares. */
+export interface Home {
+  saver: ThreadStore;
+  cluster?: Cluster;
+}
+
+/** Opens it for as long as `use` takes; who uses a cluster closes it. */
+export async function withHome<T>(address: string, use: (home: Home) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) return withSaver(address, (saver) => use({ saver }));
+  const { openCluster } = await import("../../runs/cluster/index.ts");
+  const cluster = await openCluster(address);
+  return use({ saver: cluster.store, cluster });
 }
 
 /** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */

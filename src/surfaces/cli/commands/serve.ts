@@ -1,17 +1,20 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
-import { modelFor } from "../../../runs/model.ts";
+import type { ClusterWorker } from "../../../runs/cluster/index.ts";
 import { readPrices } from "../../../runs/prices.ts";
 import { listen } from "../../server/listen.ts";
-import { createThreadsServer } from "../../server/threads-server.ts";
+import { createThreadsServer, startThreadsWorker, type ThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
-import { Interruption } from "../interruption.ts";
+import { aborted, Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { statePath, withSaver } from "../threads.ts";
-import { settingsFrom, type RunFlags } from "./run.ts";
+import { statePath, withHome } from "../threads.ts";
+import { limitsFrom, type WorkerFlags } from "../worker-options.ts";
+import type { RunFlags } from "./run.ts";
+import { graphOptions, lost } from "./worker.ts";
 
-export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet"> {
+export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
+  work: boolean;
   port: number;
   host: string;
   open?: boolean | undefined;
@@ -22,40 +25,52 @@ export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | 
 
 /** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
-  const { stdout, stderr, env, cwd } = terminal;
-  const token = flags.token ?? (env["HOLDFAST_TOKEN"] || undefined);
+  const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
-  const defaults = await settingsFrom(flags, terminal, undefined);
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  const limits = limitsFrom(flags.limit);
+  const graph = await graphOptions(flags, terminal);
+  return withHome(statePath(flags.state, terminal), async ({ saver, cluster }) => {
+    const options = { ...graph, saver };
     const server = await createThreadsServer({
-      saver,
-      cwd,
-      defaults,
-      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      ...options,
+      cluster,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
       origins: flags.allowOrigin,
-      prices: readPrices(env["HOLDFAST_PRICES"]),
+      prices: readPrices(terminal.env["HOLDFAST_PRICES"]),
     });
-    const interruption = new Interruption(stdout, () => {});
-    try {
-      const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
-      await server.recover();
-      const address = `${url}/#token=${server.token ?? ""}`;
-      stdout.write(shown`${harmless(address)}\n`);
-      if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
-      if (flags.open) openBrowser(address);
-      await aborted(interruption.signal);
-      stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
-      await server.close();
-      await close();
-      return EXIT.done;
-    } finally {
-      interruption.dispose();
-    }
+    const worker =
+      cluster && flags.work
+        ? await startThreadsWorker(cluster, { ...options, slots: flags.slots, limits }, () => lost(terminal))
+        : undefined;
+    return listenUntilStopped({ server, worker, isOpen }, flags, terminal);
   });
+}
+
+async function listenUntilStopped(
+  { server, worker, isOpen }: { server: ThreadsServer; worker: ClusterWorker | undefined; isOpen: boolean },
+  flags: ServeFlags,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
+  const interruption = new Interruption(stdout, () => {});
+  try {
+    const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
+    await server.recover();
+    const address = `${url}/#token=${server.token ?? ""}`;
+    stdout.write(shown`${harmless(address)}\n`);
+    if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
+    if (flags.open) openBrowser(address);
+    await aborted(interruption.signal);
+    stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
+    await worker?.drain();
+    await server.close();
+    await close();
+    return EXIT.done;
+  } finally {
+    interruption.dispose();
+  }
 }
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
@@ -77,13 +92,6 @@ function checkToken(host: string, token: string | undefined): void {
 }
 
 const SHORTEST_TOKEN = 16;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
 
 /** Best effort: the address is on the screen anyway. */
 function openBrowser(address: string): void {
