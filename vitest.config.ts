@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    globalSetup: ["test/postgres-setup.ts"],
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"],
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),

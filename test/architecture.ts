@@ -14,7 +14,7 @@ const LAYERS: Record<string, string[]> = {
   errors: [],
   plan: ["errors", "zod", "jsonrepair"],
   files: [...engine, ...langchain, "diff", "ignore", "minimatch", "p-limit", "re2js"],
-  storage: [...engine, ...langchain, "libsql"],
+  storage: [...engine, ...langchain, "libsql", "pg"],
   models: ["errors", ...langchain],
   middleware: [...stores, "models", ...langchain],
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],

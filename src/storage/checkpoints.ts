@@ -74,19 +74,9 @@ export class Checkpoints {
   /** Stores a checkpoint and returns its `seq`. */
   put(place: Place, { parent, checkpoint, metadata, newVersions }: NewCheckpoint, encoder: Encoder): number {
     const top = this.#heads.get(place.thread, place.ns);
-    const { v, ts, channel_versions, versions_seen } = checkpoint;
-    const fixed: Fixed = { v, ts, channel_versions, versions_seen };
     const exact = isEdit(metadata);
     const before = exact || parent === "" ? undefined : this.#find({ ...place, id: parent }, top);
-    const channels: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(checkpoint.channel_values)) {
-      const version = channel_versions[name];
-      const isNew = exact || Object.hasOwn(newVersions, name);
-      const kept = before?.fixed.channel_versions[name] === version ? before?.channels[name] : undefined;
-      if (!isNew && kept !== undefined) channels[name] = kept;
-      // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
-      else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
-    }
+    const channels = encodeChannels(checkpoint, { newVersions, exact, before }, encoder);
     const known = this.#find(place, top);
     const seq = known?.seq ?? this.#append(place, top, exact);
     CHECKPOINTS.put(this.#connection, {
@@ -94,7 +84,7 @@ export class Checkpoints {
       seq,
       parent: parent === "" ? null : parent,
       writes: known?.writes ?? 0,
-      head: JSON.stringify(fixed),
+      head: JSON.stringify(fixedOf(checkpoint)),
       channels: JSON.stringify(channels),
       metadata: encoder.encode(metadata),
     });
@@ -269,11 +259,41 @@ export class Checkpoints {
 
 const PLACE = "thread = ? AND ns = ? AND id = ?";
 
+export function fixedOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Fixed {
+  return { v, ts, channel_versions, versions_seen };
+}
+
+/** What a checkpoint stores of its channels: what is new, and for the rest where its parent has it. */
+export function encodeChannels(
+  { channel_values: values, channel_versions: versions }: Checkpoint,
+  {
+    newVersions,
+    exact,
+    before,
+  }: {
+    newVersions: ChannelVersions;
+    exact: boolean;
+    before: Pick<StoredCheckpoint, "fixed" | "channels"> | undefined;
+  },
+  encoder: Encoder,
+): Record<string, unknown> {
+  const channels: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    const version = versions[name];
+    const isNew = exact || Object.hasOwn(newVersions, name);
+    const kept = before?.fixed.channel_versions[name] === version ? before?.channels[name] : undefined;
+    if (!isNew && kept !== undefined) channels[name] = kept;
+    // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
+    else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
+  }
+  return channels;
+}
+
 /**
  * Whether versions tell nothing about the values. `updateState` applies what the tasks of a step have finished, and
  * raises no version for it; a copy stands beside the original, with values that its parent does not have.
  */
-function isEdit({ source }: CheckpointMetadata): boolean {
+export function isEdit({ source }: CheckpointMetadata): boolean {
   return source === "update" || source === "fork";
 }
 

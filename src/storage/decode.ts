@@ -1,13 +1,12 @@
 import { load } from "@langchain/core/load";
 import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { Blobs } from "./blobs.ts";
 import { isWhole } from "./chunks.ts";
 import { MESSAGES, REFERENCE, reference, SNAPSHOT } from "./encode.ts";
 import { UNDEFINED } from "./json.ts";
 import { WATCHED, type Lists, type Prefix } from "./lists.ts";
 import type { Memo } from "./memo.ts";
-import type { Blob } from "./recent.ts";
+import type { Blob, BlobSource } from "./recent.ts";
 import { LATE, reviving, type Make } from "./revive.ts";
 import { chunkOf } from "./spine.ts";
 
@@ -19,11 +18,16 @@ type Json = Record<string, unknown>;
 type Reference = { [REFERENCE]: number };
 
 export interface DecodeContext {
-  blobs: Blobs;
+  blobs: BlobSource;
   memo: Memo;
   lists: Lists;
   thread: number;
   serde: SerializerProtocol;
+}
+
+export interface DecodeOptions {
+  isLazy?: boolean;
+  isFetched?: boolean;
 }
 
 /**
@@ -34,6 +38,8 @@ export class Decoder {
   readonly #context: DecodeContext;
   /** Whether long lists of messages are read only when somebody looks at them. */
   readonly #isLazy: boolean;
+  /** Whether these, too, are fetched beforehand: who looks at them cannot wait. */
+  readonly #isFetched: boolean;
   readonly #blobs = new Map<number, Blob>();
   /** The finished values of `json` blobs. */
   readonly #values = new Map<number, unknown>();
@@ -43,9 +49,10 @@ export class Decoder {
   readonly #revived = new Map<object, unknown>();
   #pending: Promise<void>[] = [];
 
-  constructor(context: DecodeContext, { isLazy = false }: { isLazy?: boolean } = {}) {
+  constructor(context: DecodeContext, { isLazy = false, isFetched = false }: DecodeOptions = {}) {
     this.#context = context;
     this.#isLazy = isLazy;
+    this.#isFetched = isFetched;
   }
 
   get thread(): number {
@@ -55,8 +62,11 @@ export class Decoder {
   /** Fetches all that the trees lead to. Blobs never change: what is read later is what was there at the beginning. */
   async load(trees: readonly unknown[]): Promise<void> {
     let read = 0;
-    for (const count of this.#fetch(this.#referencesIn(trees))) {
-      read += count;
+    const levels = this.#levels(this.#referencesIn(trees));
+    for (let wanted = levels.next(); !wanted.done;) {
+      const found = this.#read(wanted.value);
+      read += wanted.value.length;
+      wanted = levels.next(found instanceof Promise ? await found : found);
       if (read < SLICE) continue;
       read = 0;
       await new Promise(setImmediate);
@@ -92,17 +102,17 @@ export class Decoder {
   }
 
   /** The trees of the last items of a list, without fetching the others. */
-  lastOf(tree: unknown, count: number): unknown[] {
+  async lastOf(tree: unknown, count: number): Promise<unknown[]> {
     if (Array.isArray(tree)) return count > 0 ? tree.slice(-count) : [];
     if (!isReference(tree)) return [];
     const id = tree[REFERENCE];
-    const blob = this.#context.blobs.read(this.#context.thread, [id]).get(id)!;
+    const blob = (await this.#read([id])).get(id)!;
     this.#parse(id, blob);
     if (blob.kind === "tree") return this.lastOf(blob.parsed, count);
     const found: unknown[] = [];
     for (const part of blob.kind === "list" ? (blob.parsed as number[]).toReversed() : []) {
       if (found.length >= count) break;
-      found.unshift(...this.lastOf({ [REFERENCE]: part }, count - found.length));
+      found.unshift(...(await this.lastOf({ [REFERENCE]: part }, count - found.length)));
     }
     return found;
   }
@@ -121,8 +131,7 @@ export class Decoder {
   }
 
   #node(id: number): unknown {
-    // What was left out is fetched now, without waiting: it is all messages.
-    if (!this.#blobs.has(id)) for (const _ of this.#fetch(new Set([id])));
+    if (!this.#blobs.has(id)) this.#fetchNow(id);
     const blob = this.#blobs.get(id)!;
     if (blob.kind === "json") return this.#value(id, blob);
     if (blob.kind === "bytes") return Uint8Array.from(blob.body as Uint8Array);
@@ -216,18 +225,29 @@ export class Decoder {
     return items;
   }
 
-  /** Level by level; says after each query how much was read. */
-  *#fetch(wanted: Set<number>): Generator<number> {
+  #read(ids: readonly number[]): Map<number, Blob> | Promise<Map<number, Blob>> {
+    return this.#context.blobs.read(this.#context.thread, ids);
+  }
+
+  /** Fetches what was left out, without waiting: it is all messages. */
+  #fetchNow(id: number): void {
+    const levels = this.#levels(new Set([id]));
+    for (let wanted = levels.next(); !wanted.done;) {
+      wanted = levels.next(this.#read(wanted.value) as Map<number, Blob>);
+    }
+  }
+
+  /** Level by level: says what is wanted next, and is given it. */
+  *#levels(wanted: Set<number>): Generator<number[], void, Map<number, Blob>> {
     for (let ids = this.#unknown(wanted); ids.length > 0;) {
       const next = new Set<number>();
       for (let at = 0; at < ids.length; at += SLICE) {
         const slice = ids.slice(at, at + SLICE);
-        for (const [id, blob] of this.#context.blobs.read(this.#context.thread, slice)) {
+        for (const [id, blob] of yield slice) {
           this.#blobs.set(id, blob);
           this.#parse(id, blob);
           for (const part of this.#partsOf(blob)) next.add(part);
         }
-        yield slice.length;
       }
       ids = this.#unknown(next);
     }
@@ -259,7 +279,7 @@ export class Decoder {
   #referencesIn(tree: unknown, found = new Set<number>()): Set<number> {
     if (!isObject(tree)) return found;
     if (Object.hasOwn(tree, "lc")) this.#revive(tree);
-    else if (this.#isLazy && isReadLater(tree)) return found;
+    else if (this.#isLazy && !this.#isFetched && isReadLater(tree)) return found;
     else if (typeof tree[REFERENCE] === "number") found.add(tree[REFERENCE]);
     else for (const item of Object.values(tree)) this.#referencesIn(item, found);
     return found;

@@ -1,10 +1,10 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
-import type { Blobs } from "./blobs.ts";
 import { isWhole, toChunks } from "./chunks.ts";
 import { isSend, MAX_DEPTH, sendFields, tooDeep, toJson, UNDEFINED } from "./json.ts";
 import { WATCHED, type Lists, type Prefix } from "./lists.ts";
 import type { Memo } from "./memo.ts";
+import type { BlobSink } from "./recent.ts";
 import { isPlainMessage } from "./revive.ts";
 import { chunkOf, rootOf, type Cut } from "./spine.ts";
 
@@ -20,7 +20,7 @@ export const SNAPSHOT = "~s";
 export const MESSAGES = "~m";
 
 export interface EncodeOptions {
-  blobs: Blobs;
+  blobs: BlobSink;
   memo: Memo;
   lists: Lists;
   thread: number;

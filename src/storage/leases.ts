@@ -112,9 +112,21 @@ export function isAlive(lease: Lease): boolean {
 
 /** Whether the holder's process is known to be gone. */
 function isDead({ holder, pid, host, since }: Lease): boolean {
-  if (host !== hostname()) return false;
+  return host === hostname() && isProcessGone({ pid, since, isOurs: ours.has(holder) });
+}
+
+/** Whether a process of this machine that took a lease is gone. */
+export function isProcessGone({
+  pid,
+  since,
+  isOurs,
+}: {
+  pid: number;
+  since: number;
+  isOurs: boolean;
+}): boolean {
   // A container that is restarted gives its process the number that the dead one had.
-  if (pid === process.pid) return !ours.has(holder) && since < STARTED;
+  if (pid === process.pid) return !isOurs && since < STARTED;
   try {
     return !process.kill(pid, 0);
   } catch (error) {
@@ -122,7 +134,10 @@ function isDead({ holder, pid, host, since }: Lease): boolean {
   }
 }
 
-function busy(threadId: string, lease: Lease | undefined): HarnessError {
+export function busy(
+  threadId: string,
+  lease: Pick<Lease, "pid" | "host" | "since"> | undefined,
+): HarnessError {
   const what = lease
     ? `is in use by process ${lease.pid} on ${lease.host} since ${new Date(lease.since).toISOString()}`
     : "was taken over by another process, which has finished";

@@ -15,16 +15,26 @@ export interface Blob {
   parsed?: unknown;
 }
 
+/** Where the encoder puts what it writes: stores a blob, unless it is there already, and returns its number. */
+export interface BlobSink {
+  put(thread: number, kind: BlobKind, body: string | Uint8Array): number;
+}
+
+/** Where the decoder finds it again, by number; throws when one is missing or is not what was written. */
+export interface BlobSource {
+  read(thread: number, ids: readonly number[]): Map<number, Blob> | Promise<Map<number, Blob>>;
+}
+
 /** So many characters and bytes are kept, or twice as many. */
 const MAX_SIZE = 16_000_000;
 
 /** The blobs that were last read or written, so that who reads a thread again does not read the file again. */
-export class Recent {
-  #young = new Map<number, Blob>();
-  #old = new Map<number, Blob>();
+export class Recent<Key = number, Kept extends Blob = Blob> {
+  #young = new Map<Key, Kept>();
+  #old = new Map<Key, Kept>();
   #size = 0;
 
-  get(id: number): Blob | undefined {
+  get(id: Key): Kept | undefined {
     const young = this.#young.get(id);
     if (young) return young;
     const old = this.#old.get(id);
@@ -32,7 +42,7 @@ export class Recent {
     return old;
   }
 
-  add(id: number, blob: Blob): void {
+  add(id: Key, blob: Kept): void {
     if (blob.size > MAX_SIZE / 2) return;
     this.#young.set(id, blob);
     this.#size += blob.size;

@@ -8,7 +8,7 @@ export class Save<T> extends Promise<T> {
   }
 
   /** Does the work at once. */
-  static of<T>(work: () => T): Save<T> {
+  static of<T>(work: () => T | Promise<T>): Save<T> {
     return new Save((resolve) => resolve(work()));
   }
 

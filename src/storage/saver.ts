@@ -241,7 +241,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     const newest = this.#newest(threadId);
     if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
     const decoder = this.#tuples.decoder(newest.thread);
-    const trees = decoder.lastOf(newest.channels[channel], count);
+    const trees = await decoder.lastOf(newest.channels[channel], count);
     await decoder.load(trees);
     return trees.map((tree) => decoder.build(tree));
   }

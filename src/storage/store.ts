@@ -1,3 +1,4 @@
+import { postgresSaver } from "./postgres.ts";
 import { sqliteSaver } from "./sqlite.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
@@ -8,5 +9,5 @@ export function isDatabaseUrl(address: string): boolean {
 
 /** Opens the thread store at an address: a SQLite file, or a Postgres database by its URL. */
 export async function openStore(address: string): Promise<ThreadStore> {
-  return sqliteSaver(address);
+  return isDatabaseUrl(address) ? postgresSaver(address) : sqliteSaver(address);
 }

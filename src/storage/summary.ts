@@ -30,7 +30,10 @@ export function toSummary({
   seq,
   head,
   metadata,
-}: Stored<typeof CHECKPOINTS>): Omit<CheckpointSummary, "metadata"> & { metadata: unknown } {
+}: Pick<Stored<typeof CHECKPOINTS>, "id" | "parent" | "ns" | "seq" | "head" | "metadata">): Omit<
+  CheckpointSummary,
+  "metadata"
+> & { metadata: unknown } {
   return {
     id,
     ...(parent !== null && { parentId: parent }),

@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
+import { sealOf } from "./seal.ts";
 
 interface Kinds {
   number: number;
@@ -12,8 +12,6 @@ type Shape = Readonly<Record<string, keyof Kinds>>;
 type RowOf<S extends Shape> = { -readonly [Column in keyof S]: Kinds[S[Column]] };
 /** A row of a table, as it is in the file. */
 export type Stored<T> = T extends Table<infer S> ? RowOf<S> : never;
-
-const SEAL_BYTES = 8;
 
 /**
  * A table whose rows carry a checksum over what they say, their place included: a row that was changed or moved does
@@ -67,14 +65,7 @@ export class Table<S extends Shape> {
 
   /** The checksum of a row. */
   seal(row: RowOf<S>): Uint8Array {
-    // With its length in front of each part, no two rows read the same.
-    let text = this.name;
-    for (const column of this.#sealed) {
-      const value = row[column];
-      const part = value instanceof Uint8Array ? toBytes(value).toString("latin1") : String(value);
-      text += value === null ? " -" : ` ${part.length}:${part}`;
-    }
-    return hash("sha1", text, "buffer").subarray(0, SEAL_BYTES);
+    return sealOf(this.name, this.#sealed, row);
   }
 
   /** A selected row in its types. What is not UTF-8 comes out different, so no checksum fits it. */

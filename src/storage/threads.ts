@@ -49,29 +49,19 @@ export class Threads {
   }
 
   /** Notes what a list shows of the newest checkpoint of the main graph. */
-  note(thread: StoredThread, seq: number, { id, channel_values: values }: Checkpoint): void {
-    const title = typeof values["title"] === "string" ? values["title"] : null;
-    const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
-    const done = todos.filter((todo) =>
-      CLOSED.includes((todo as { status?: unknown } | null)?.status),
-    ).length;
+  note(thread: StoredThread, seq: number, checkpoint: Checkpoint): void {
     this.save({
       ...thread,
+      ...glance(checkpoint),
       updated: Date.now(),
-      title,
-      done,
-      total: todos.length,
-      checkpoint: id,
       seq,
-      unfinished: hasNext(values) ? 1 : 0,
       interrupted: seq === thread.seq ? thread.interrupted : 0,
     });
   }
 
   /** Notes that the newest checkpoint waits for an answer, when that is what tasks have written to it. */
   noteWrites(thread: StoredThread, checkpoint: string, writes: readonly PendingWrite[]): void {
-    const isWaiting = writes.some(([channel]) => channel === INTERRUPT);
-    if (isWaiting && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
+    if (isWaiting(writes) && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
   }
 
   /** Notes how far a plan is, when that is known better than from the newest checkpoint. */
@@ -136,6 +126,23 @@ export class Threads {
       state: running ? "running" : interrupted === 1 ? "interrupted" : unfinished === 1 ? "idle" : "done",
     };
   }
+}
+
+/** Whether a task has written that it waits for an answer. */
+export function isWaiting(writes: readonly PendingWrite[]): boolean {
+  return writes.some(([channel]) => channel === INTERRUPT);
+}
+
+/** What a list of threads shows of a checkpoint. */
+export function glance({
+  id,
+  channel_values: values,
+}: Checkpoint): Pick<StoredThread, "title" | "done" | "total" | "checkpoint" | "unfinished"> {
+  const title = typeof values["title"] === "string" ? values["title"] : null;
+  const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
+  const isClosed = (todo: unknown): boolean => CLOSED.includes((todo as { status?: unknown } | null)?.status);
+  const done = todos.filter(isClosed).length;
+  return { title, done, total: todos.length, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
 }
 
 /** LangGraph keeps the nodes to run next in channels that are empty once they have run. */

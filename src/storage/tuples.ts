@@ -6,7 +6,7 @@ import {
   type CheckpointPendingWrite,
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
-import type { Checkpoints, Place } from "./checkpoints.ts";
+import type { Checkpoints, Place, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
 import { Decoder, type DecodeContext } from "./decode.ts";
 import { toConfig } from "./keys.ts";
 import type { Threads } from "./threads.ts";
@@ -45,21 +45,10 @@ export class Tuples {
       if (this.#parts.threads.key(threadId) !== place.thread) return undefined;
       throw error;
     }
-    const checkpoint: Checkpoint = { ...fixed, id: place.id, channel_values: {} };
-    for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
-    if (sends) this.#migrateSends(checkpoint, decoder.build(sends) as unknown[]);
-    const { ns } = place;
-    return {
-      config: toConfig({ threadId, ns, id: place.id }),
-      checkpoint,
-      metadata: decoder.build(metadata) as CheckpointMetadata,
-      pendingWrites: writes.map(({ task, channel, value }) => {
-        const write: CheckpointPendingWrite = [task, channel, undefined];
-        decoder.set(write, 2, value);
-        return write;
-      }),
-      ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
-    };
+    return toTuple(
+      { threadId, place, stored, writes, sends },
+      { decoder, firstVersion: this.#parts.firstVersion },
+    );
   }
 
   /** Checkpoints older than format 4 have their sends in the writes of their parent. */
@@ -68,13 +57,6 @@ export class Tuples {
     return (stored ? this.#parts.checkpoints.writes(place, stored) : [])
       .filter(({ channel }) => channel === TASKS)
       .map(({ value }) => value);
-  }
-
-  #migrateSends(checkpoint: Checkpoint, sends: unknown[]): void {
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = sends;
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.#parts.firstVersion();
   }
 
   /** Whether a checkpoint's metadata has all of `filter`. One that is gone is left to `read`. */
@@ -92,4 +74,41 @@ export class Tuples {
   decoder(thread: number, options?: { isLazy: boolean }): Decoder {
     return new Decoder({ ...this.#parts, thread }, options);
   }
+}
+
+/** The rows of a checkpoint, still encoded. */
+export interface TupleRows {
+  threadId: string;
+  place: Place;
+  stored: StoredCheckpoint;
+  writes: readonly StoredWrite[];
+  /** What tasks of its parent have sent, where it is in the writes there. */
+  sends: readonly unknown[] | undefined;
+}
+
+/** Builds a checkpoint as LangGraph wants it; all that it leads to has been loaded. */
+export function toTuple(
+  { threadId, place: { ns, id }, stored, writes, sends }: TupleRows,
+  { decoder, firstVersion }: { decoder: Decoder; firstVersion: () => number },
+): CheckpointTuple {
+  const { fixed, channels, metadata, parent } = stored;
+  const checkpoint: Checkpoint = { ...fixed, id, channel_values: {} };
+  for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
+  if (sends) {
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_values[TASKS] = decoder.build(sends);
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : firstVersion();
+  }
+  return {
+    config: toConfig({ threadId, ns, id }),
+    checkpoint,
+    metadata: decoder.build(metadata) as CheckpointMetadata,
+    pendingWrites: writes.map(({ task, channel, value }) => {
+      const write: CheckpointPendingWrite = [task, channel, undefined];
+      decoder.set(write, 2, value);
+      return write;
+    }),
+    ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
+  };
 }

@@ -1,0 +1,20 @@
+import { Database, type DatabaseOptions } from "./postgres/database.ts";
+import { migrate } from "./postgres/migrate.ts";
+import { PostgresSaver } from "./postgres/saver.ts";
+
+/**
+ * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there
+ * are none. TLS is as the URL's `sslmode` says: with one, the server's certificate is checked (`sslrootcert` names
+ * another authority), unless it is `disable` or `no-verify`. Throws `storage-failed` when the server cannot be used,
+ * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
+ */
+export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {
+  const database = await Database.of(url, options);
+  try {
+    await migrate(database);
+    return new PostgresSaver(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import { KEPT_MS, withdrawn } from "../mailbox.ts";
+import type { Letter, Mailbox } from "../thread-store.ts";
+import type { Database } from "./database.ts";
+import { SealedTable } from "./rows.ts";
+
+type EditRow = {
+  id: number;
+  thread: number;
+  at: number;
+  content: string;
+  begun: string | null;
+  outcome: string | null;
+};
+
+export const EDITS = new SealedTable<EditRow>("edits", ["id", "thread", "at", "content", "begun", "outcome"]);
+
+/** The mailbox of a thread in Postgres. */
+export class PostgresMailbox implements Mailbox {
+  readonly #database: Database;
+  readonly #thread: number;
+  readonly #table: string;
+
+  constructor(database: Database, thread: number) {
+    this.#database = database;
+    this.#thread = thread;
+    this.#table = `${database.schema}.edits`;
+  }
+
+  async post(content: unknown): Promise<number> {
+    const [next] = await this.#database.query("SELECT nextval(pg_get_serial_sequence($1, 'id')) AS id", [
+      this.#table,
+    ]);
+    const id = next!["id"] as number;
+    const at = Date.now();
+    const row = {
+      id,
+      thread: this.#thread,
+      at,
+      content: JSON.stringify(content),
+      begun: null,
+      outcome: null,
+    };
+    await this.#database.query(
+      `INSERT INTO ${this.#table} (id, thread, at, content, seal) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+      [id, row.thread, at, row.content, EDITS.seal(row)],
+    );
+    return id;
+  }
+
+  async waiting(): Promise<Letter[]> {
+    const rows = await this.#database.query(
+      `SELECT * FROM ${this.#table} WHERE thread = $1 AND outcome IS NULL ORDER BY id`,
+      [this.#thread],
+    );
+    return rows
+      .map((row) => EDITS.open(row, this.#database))
+      .map(({ id, content, begun }) => ({
+        id,
+        content: JSON.parse(content) as unknown,
+        ...(begun !== null && { begun: JSON.parse(begun) as unknown }),
+      }));
+  }
+
+  async begin(id: number, begun: unknown): Promise<void> {
+    const row = await this.#find(id);
+    if (!row || row.outcome !== null) throw withdrawn();
+    // It may be withdrawn between the two.
+    if (!(await this.#change({ ...row, begun: JSON.stringify(begun) }))) throw withdrawn();
+  }
+
+  async answer(id: number, outcome: unknown): Promise<void> {
+    const row = await this.#find(id);
+    if (row) await this.#change({ ...row, outcome: JSON.stringify(outcome) });
+    await this.#database.query(
+      `DELETE FROM ${this.#table} WHERE thread = $1 AND at < $2 AND outcome IS NOT NULL`,
+      [this.#thread, Date.now() - KEPT_MS],
+    );
+  }
+
+  async fetch(id: number): Promise<unknown> {
+    const row = await this.#find(id);
+    if (!row) throw withdrawn();
+    if (row.outcome === null) return undefined;
+    await this.#database.query(`DELETE FROM ${this.#table} WHERE id = $1`, [id]);
+    return JSON.parse(row.outcome) as unknown;
+  }
+
+  async withdraw(id: number): Promise<boolean> {
+    const rows = await this.#database.query(
+      `DELETE FROM ${this.#table} WHERE id = $1 AND begun IS NULL AND outcome IS NULL RETURNING id`,
+      [id],
+    );
+    return rows.length > 0;
+  }
+
+  async #find(id: number): Promise<EditRow | undefined> {
+    const [row] = await this.#database.query(`SELECT * FROM ${this.#table} WHERE id = $1 AND thread = $2`, [
+      id,
+      this.#thread,
+    ]);
+    return row && EDITS.open(row, this.#database);
+  }
+
+  async #change(row: EditRow): Promise<boolean> {
+    const rows = await this.#database.query(
+      `UPDATE ${this.#table} SET begun = $2, outcome = $3, seal = $4 WHERE id = $1 RETURNING id`,
+      [row.id, row.begun, row.outcome, EDITS.seal(row)],
+    );
+    return rows.length > 0;
+  }
+}

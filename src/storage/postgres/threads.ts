@@ -1,0 +1,84 @@
+import { busy } from "../leases.ts";
+import type { ThreadSummary } from "../thread-store.ts";
+import type { Database, Row } from "./database.ts";
+import { isAlive, LEASE_COLUMNS, toLease } from "./leases.ts";
+import { THREADS } from "./rows.ts";
+import { leaseAllows } from "./statements.ts";
+
+/** The index of threads: what a list of them shows, without reading their checkpoints. */
+export class Threads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The number of a thread in the other tables. */
+  async key(id: string): Promise<number | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT key FROM ${this.#database.schema}.threads WHERE id = $1`,
+      [id],
+    );
+    return row?.["key"] as number | undefined;
+  }
+
+  async list(limit: number): Promise<ThreadSummary[]> {
+    return this.#select("ORDER BY t.used DESC LIMIT $1", [limit]);
+  }
+
+  async get(id: string): Promise<ThreadSummary | undefined> {
+    return (await this.#select("WHERE t.id = $1", [id]))[0];
+  }
+
+  async #select(rest: string, values: unknown[]): Promise<ThreadSummary[]> {
+    const { schema } = this.#database;
+    const rows = await this.#database.query(
+      `SELECT t.*, to_jsonb(l) AS lease FROM ${schema}.threads t LEFT JOIN LATERAL
+        (SELECT ${LEASE_COLUMNS} FROM ${schema}.leases WHERE thread = t.id AND holder IS NOT NULL) l ON TRUE ${rest}`,
+      values,
+    );
+    return rows.map((row) => this.#summary(row));
+  }
+
+  #summary(found: Row): ThreadSummary {
+    const row = THREADS.open(found, this.#database);
+    const lease = found["lease"] as Row | null;
+    const isRunning = lease !== null && isAlive(toLease(lease));
+    return {
+      id: row.id,
+      ...(row.title !== null && { title: row.title }),
+      createdAt: new Date(row.created),
+      updatedAt: new Date(row.updated),
+      todos: { done: row.done, total: row.total },
+      state: isRunning
+        ? "running"
+        : row.interrupted === 1
+          ? "interrupted"
+          : row.unfinished === 1
+            ? "idle"
+            : "done",
+    };
+  }
+
+  /** Throws `thread-busy` when somebody else has the thread. */
+  async remove(id: string, token: string | undefined): Promise<void> {
+    const { schema } = this.#database;
+    await this.#database.transaction(async (query) => {
+      await query(`INSERT INTO ${schema}.leases (thread) VALUES ($1) ON CONFLICT DO NOTHING`, [id]);
+      const [lease] = await query(
+        `SELECT ${LEASE_COLUMNS}, ${leaseAllows("$2::bigint")} AS free FROM ${schema}.leases WHERE thread = $1 FOR UPDATE`,
+        [id, token ?? null],
+      );
+      const holder = lease!["holder"] === null ? undefined : toLease(lease!);
+      const isFree = lease!["free"] === true || (token === undefined && holder && !isAlive(holder));
+      if (!isFree) throw busy(id, holder);
+      const [thread] = await query(`DELETE FROM ${schema}.threads WHERE id = $1 RETURNING key`, [id]);
+      for (const table of thread ? ["writes", "checkpoints", "heads", "blobs", "edits"] : []) {
+        await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [thread!["key"]]);
+      }
+      for (const table of ["hosted", "runs"])
+        await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [id]);
+      if (token === undefined) await query(`DELETE FROM ${schema}.leases WHERE thread = $1`, [id]);
+    });
+  }
+}
