@@ -37,15 +37,10 @@ export class ClusterDatabase {
     // A connection that breaks while nobody uses it is replaced.
     pool.on("error", () => {});
     try {
-      const migrating = await pool.connect();
-      try {
-        await migrating.query("SELECT pg_advisory_lock($1)", [MIGRATION_LOCK]);
-        await migrating.query(TABLES);
+      await alone(pool, async () => {
+        await pool.query(TABLES);
         await migrateSystemDatabase(url, SILENT as GlobalLogger);
-      } finally {
-        await migrating.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
-        migrating.release();
-      }
+      });
       const signals = new Signals(url);
       await signals.open();
       const client = await Client.create({
@@ -88,6 +83,24 @@ export class ClusterDatabase {
     await this.signals.close();
     await this.client.destroy();
     await this.pool.end();
+  }
+}
+
+/**
+ * Does what no two processes may do at once. The lock is asked for again and again: DBOS makes an index that waits for
+ * the end of every statement, and so for one that would wait for the lock.
+ */
+async function alone(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
+  const holder = await pool.connect();
+  try {
+    const take = "SELECT pg_try_advisory_lock($1) AS taken";
+    while (!(await holder.query<{ taken: boolean }>(take, [MIGRATION_LOCK])).rows[0]!.taken) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await work();
+  } finally {
+    await holder.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+    holder.release();
   }
 }
 
