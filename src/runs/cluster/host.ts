@@ -209,6 +209,8 @@ export class ClusterHost implements Host {
     };
     this.#desks.set(thread, desk);
     await this.#feed.follow(thread);
+    // Of those that ended before nobody will tell.
+    await this.#settle(thread);
     desk.isLive = true;
     return desk;
   }
