@@ -16,7 +16,10 @@ import { MAIN } from "../view.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { Feed, type Said } from "./feed.ts";
 import { Jobs, type Job } from "./jobs.ts";
+import { limitKeys } from "./limit-keys.ts";
 import { Reaper } from "./registry.ts";
+import { ClusterSchedules } from "./schedules.ts";
+import { prometheusText, readStatus } from "./status.ts";
 
 export interface ClusterHostOptions {
   db: ClusterDatabase;
@@ -46,7 +49,10 @@ export class ClusterHost implements Host {
   readonly checkpointer: ThreadStore;
   readonly ledger: Ledger;
   readonly jobs: Jobs;
+  readonly schedules: ClusterSchedules;
+  readonly metrics: () => Promise<string>;
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly #db: ClusterDatabase;
   readonly #feed: Feed;
   readonly #reaper: Reaper;
   readonly #desks = new Map<string, Desk>();
@@ -56,7 +62,10 @@ export class ClusterHost implements Host {
   constructor({ db, store, graphs }: ClusterHostOptions) {
     this.graphs = graphs;
     this.checkpointer = store;
+    this.#db = db;
     this.jobs = new Jobs(db);
+    this.schedules = new ClusterSchedules(db);
+    this.metrics = async () => prometheusText(await readStatus(db));
     this.ledger = withJobs(store.ledger, this.jobs);
     this.#reaper = new Reaper(db);
     this.#feed = new Feed(db, {
@@ -127,10 +136,11 @@ export class ClusterHost implements Host {
   }
 
   async start(thread: string, request: RunRequest): Promise<HostedRun> {
-    this.graph(request.graph);
-    const record = newRecord(thread, request);
+    const graph = this.graph(request.graph);
     if (this.#isStopping) throw busy("The server is stopping.");
     const { owner } = await this.noteThread(thread, { graph: request.graph });
+    const limits = await limitKeys(graph, { thread, owner, request });
+    const record = newRecord(thread, { ...request, limits });
     const desk = await this.#follow(thread);
     const run = new HostedRun(record, owner);
     desk.runs.set(run.id, run);
@@ -179,6 +189,16 @@ export class ClusterHost implements Host {
     await this.ledger.forget(thread);
     this.#forget(thread);
     this.events.push({ kind: "removed", thread, owner });
+  }
+
+  async isReady(): Promise<boolean> {
+    return (
+      !this.#isStopping &&
+      this.#db.pool.query("SELECT 1").then(
+        () => true,
+        () => false,
+      )
+    );
   }
 
   /** Workers find what is unfinished by themselves. */

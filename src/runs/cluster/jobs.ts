@@ -57,7 +57,8 @@ export class Jobs {
       if (strategy === "interrupt" || strategy === "rollback") await this.#stop(tx, open, strategy);
       await tx.query(
         `INSERT INTO ${SCHEMA}.jobs (id, thread, status, created, updated, attempt, request, due, priority, keys)
-         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8)`,
+         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8)
+         ON CONFLICT (id) DO NOTHING`,
         [id, thread, record.createdAt, record.attempt, JSON.stringify(request), delay, priority, limits],
       );
       const hasTurn = open.length > 0 && (strategy === "enqueue" || open.some(isRunning));

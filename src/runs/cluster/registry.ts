@@ -105,7 +105,10 @@ export class Reaper {
       loadInput: false,
       loadOutput: false,
     });
-    const turns = left.filter(({ queueName }) => queueName === QUEUE).map(({ workflowID }) => workflowID);
+    const isTurn = ({ queueName }: { queueName?: string }): boolean => queueName === QUEUE;
+    const turns = left.filter(isTurn).map(({ workflowID }) => workflowID);
     if (turns.length > 0) await client.resumeWorkflows(turns, { queueName: QUEUE });
+    const others = left.filter((one) => !isTurn(one)).map(({ workflowID }) => workflowID);
+    if (others.length > 0) await client.resumeWorkflows(others);
   }
 }

@@ -1,25 +1,79 @@
-import { newRecord } from "../host/records.ts";
-import type { RunRequest } from "../host/request.ts";
-import type { ClusterDatabase } from "./database.ts";
+import { createHash } from "node:crypto";
+import { HarnessError } from "../../errors.ts";
+import type { ThreadStore } from "../../storage/index.ts";
+import type { HostedGraph } from "../host/graphs.ts";
+import { newRecord, notedThread } from "../host/records.ts";
+import type { Schedule, Schedules } from "../host/schedule.ts";
+import { APPLICATION, type ClusterDatabase } from "./database.ts";
 import { Jobs } from "./jobs.ts";
+import { limitKeys } from "./limit-keys.ts";
 
 /** The workflow that DBOS starts when a schedule is due. */
 export const SCHEDULED = "scheduled";
 
-/** What a schedule starts: a run of a thread, or of a new one each time. */
-export interface ScheduledRun {
-  thread?: string;
-  owner?: string;
-  request: RunRequest;
+/** The schedules of a cluster, which its workers keep. */
+export class ClusterSchedules implements Schedules {
+  readonly #db: ClusterDatabase;
+
+  constructor(db: ClusterDatabase) {
+    this.#db = db;
+  }
+
+  async add({ cron, ...more }: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
+    const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
+    try {
+      await this.#db.client.createSchedule({
+        scheduleName: schedule.id,
+        workflowName: SCHEDULED,
+        schedule: schedule.cron,
+        context: schedule,
+        applicationName: APPLICATION.name,
+        options: { cronTimezone: "UTC" },
+      });
+    } catch (error) {
+      const { message } = error as Error;
+      throw new HarnessError(
+        "invalid-request",
+        `The schedule ${JSON.stringify(cron)} cannot be kept: ${message}`,
+        {
+          cause: error,
+        },
+      );
+    }
+    return schedule;
+  }
+
+  async all(): Promise<Schedule[]> {
+    const found = await this.#db.client.listSchedules({ workflowName: SCHEDULED });
+    return found.map(({ context }) => context as Schedule).toSorted((a, b) => b.createdAt - a.createdAt);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    if (!(await this.#db.client.getSchedule(id))) return false;
+    await this.#db.client.deleteSchedule(id);
+    return true;
+  }
 }
 
-/** Starts the run that a schedule is for. Its id is that of the moment, so that it is started once. */
+/** Starts the run that a schedule is for. Its id is that of the moment: a worker that dies on the way starts no second one. */
 export async function startScheduled(
-  { db }: { db: ClusterDatabase },
+  {
+    db,
+    store,
+    graphs,
+  }: { db: ClusterDatabase; store: ThreadStore; graphs: ReadonlyMap<string, HostedGraph> },
   at: Date,
-  context: unknown,
+  schedule: Schedule,
 ): Promise<void> {
-  const { thread = crypto.randomUUID(), request } = context as ScheduledRun;
-  void at;
-  await new Jobs(db).enqueue(newRecord(thread, { ...request, strategy: "enqueue" }));
+  const id = idOf(`${schedule.id} ${at.toISOString()}`);
+  const { thread = id, owner, request } = schedule;
+  const more = { graph: request.graph, ...(owner !== undefined && { owner }) };
+  await store.ledger.changeThread(thread, (before) => notedThread(thread, { before, more, graphs }));
+  const limits = await limitKeys(graphs.get(request.graph), { thread, owner, request });
+  await new Jobs(db).enqueue({ ...newRecord(thread, { ...request, strategy: "enqueue", limits }), id });
+}
+
+function idOf(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex");
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-5$3-a$4-$5");
 }

@@ -17,6 +17,7 @@ CREATE INDEX IF NOT EXISTS jobs_of_thread ON ${SCHEMA}.jobs (thread, seq);
 CREATE INDEX IF NOT EXISTS jobs_open ON ${SCHEMA}.jobs (status, seq) WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS jobs_keys ON ${SCHEMA}.jobs USING gin (keys) WHERE status = 'running';
 CREATE INDEX IF NOT EXISTS jobs_waiting ON ${SCHEMA}.jobs (waits, priority, seq) WHERE waits IS NOT NULL;
+CREATE INDEX IF NOT EXISTS jobs_ended ON ${SCHEMA}.jobs (updated) WHERE status NOT IN ('pending', 'running');
 CREATE UNLOGGED TABLE IF NOT EXISTS ${SCHEMA}.events (
   thread text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(), body text NOT NULL,
   PRIMARY KEY (thread, seq)

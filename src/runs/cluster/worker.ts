@@ -2,6 +2,7 @@ import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.t
 import { execute } from "../host/execute.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
+import type { Schedule } from "../host/schedule.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Job, type Limits, type Stop } from "./jobs.ts";
 import { isPassing, pause } from "./passing.ts";
@@ -75,7 +76,7 @@ export class ClusterWorker {
       name: TURN,
       maxRecoveryAttempts: 1_000_000,
     });
-    DBOS.registerWorkflow((at: Date, context: unknown) => startScheduled(options, at, context), {
+    DBOS.registerWorkflow((at: Date, schedule: Schedule) => startScheduled(options, at, schedule), {
       name: SCHEDULED,
     });
     await DBOS.launch();

@@ -22,6 +22,8 @@ export interface ReadyAgent {
 export interface HostedGraph {
   /** The agent for one run. */
   prepare: (thread: string, request: RunRequest) => Promise<ReadyAgent>;
+  /** The model that a run will have, where that is known before. */
+  modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
   /** Which channels of its state a client may write. */

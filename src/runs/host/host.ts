@@ -190,6 +190,10 @@ export class RunHost implements Host {
     this.events.push({ kind: "removed", thread, owner });
   }
 
+  isReady(): boolean {
+    return !this.#isStopping;
+  }
+
   /** Goes on with what a killed process left unfinished. What another process is at is looked at again later. */
   async recover(isWanted: (run: RunRecord) => boolean = () => true): Promise<void> {
     const found = (await this.ledger.unfinished()).filter(

@@ -7,6 +7,7 @@ import type { HostedGraph } from "./graphs.ts";
 import type { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { RunRequest } from "./request.ts";
+import type { Schedules } from "./schedule.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
 /** What is at hand in this process, or has to be asked for. */
@@ -75,6 +76,13 @@ export interface Host {
   cancel: (id: string, options?: CancelOptions) => Promise<boolean>;
   /** Stops everything of a thread. */
   cancelAll: (thread: string, options?: CancelOptions) => Promise<boolean>;
+
+  /** Whether it takes runs now. */
+  isReady: () => Awaitable<boolean>;
+  /** What there is to see of all workers, in the text that Prometheus reads; only of a cluster. */
+  readonly metrics?: () => Promise<string>;
+  /** Only of a cluster. */
+  readonly schedules?: Schedules;
 
   /** Goes on with what a killed process left unfinished. */
   recover: () => Promise<void>;

@@ -116,6 +116,30 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       on(async () => (await import("./commands/worker.ts")).worker),
     )
     .command(
+      "status",
+      "Show the workers, the queue and the runs of a database",
+      (args) =>
+        stateOption(args)
+          .option("watch", { type: "boolean", describe: "Again and again, until Ctrl-C" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/status.ts")).status),
+    )
+    .command(
+      "schedule [cron] [task]",
+      "Start a task again and again, on a database; without one list what is scheduled",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .positional("cron", { type: "string", describe: 'When, in UTC, such as "0 9 * * 1-5"' })
+          .positional("task", { type: "string", describe: "What to do" })
+          .option("thread", {
+            type: "string",
+            describe: "Go on with this thread, not with a new one each time",
+          })
+          .option("remove", { type: "string", requiresArg: true, describe: "The id of a schedule to end" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/schedule.ts")).schedule),
+    )
+    .command(
       "threads",
       "List threads with state, progress and directory",
       (args) =>

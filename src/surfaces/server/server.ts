@@ -16,6 +16,7 @@ import type { ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { guard } from "./guard/index.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
+import { operationRoutes } from "./operations.ts";
 import type { ServerParts } from "./parts.ts";
 import { Streams } from "./streams.ts";
 
@@ -108,6 +109,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     }),
   );
   if (more) app.route("/", more(parts));
+  app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
   const server: Server = {
     fetch: (request) => app.fetch(request),
