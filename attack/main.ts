@@ -5,8 +5,9 @@ import { floods } from "./floods.ts";
 import { models } from "./models.ts";
 import { paths } from "./paths.ts";
 import { races } from "./races.ts";
+import { takeovers } from "./takeovers.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, races, paths, floods, models];
+const ATTACKS: readonly Attack[] = [bitFlips, races, paths, floods, models, takeovers];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {

@@ -24,7 +24,7 @@ The full run takes about 15 minutes and writes bench/RESULTS.md, bench/results.j
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text
 
-HOLDFAST_BENCH_POSTGRES names a PostgreSQL server to measure too (a connection string).`;
+HOLDFAST_BENCH_POSTGRES names the PostgreSQL server to measure (a connection string); else one is started.`;
 
 interface Options {
   quick: boolean;

@@ -2,7 +2,7 @@ import { goalOf, type SectionGoal } from "../section.ts";
 import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_LIGHT } from "../systems.ts";
 import { bytesAt, loadAt, timeRatio } from "./cells.ts";
 import type { Cell } from "./race.ts";
-import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES } from "./savers.ts";
+import { MEMORY, NO_SAVER, OFFICIAL, OURS, OURS_POSTGRES, POSTGRES } from "./savers.ts";
 import { DEEP, PEER_DEEP_PLAN } from "./systems.ts";
 
 /** The goals of this section, as far as what they compare was measured. */
@@ -41,6 +41,16 @@ export function timeGoals(cells: readonly Cell[]): SectionGoal[] {
       1 / 50,
     ),
     ...goal("SQLite bytes at 400 turns vs at 200", quotient(bytes(LEAN, OURS, 400), bytes(LEAN, OURS)), 2.2),
+    ...goal(
+      "Postgres bytes of createDeepAgent vs with the official saver at 200 turns",
+      quotient(bytes(DEEP, OURS_POSTGRES), bytes(DEEP, POSTGRES)),
+      1 / 16,
+    ),
+    ...goal(
+      "Postgres bytes of createDeepAgent at 400 turns vs at 200",
+      quotient(bytes(DEEP, OURS_POSTGRES, 400), bytes(DEEP, OURS_POSTGRES)),
+      2.2,
+    ),
     ...goal("getState vs the official SQLite saver at 200 turns", quotient(load(OURS), load(OFFICIAL)), 2),
   ];
 }

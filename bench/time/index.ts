@@ -19,13 +19,14 @@ import { DEEP, timedSystems, type TimedSystem } from "./systems.ts";
 export async function timeSection({ quick, progress }: SectionOptions): Promise<Section> {
   const product = await loadProduct();
   const systems = await timedSystems(product);
-  const { savers, notes } = await findSavers(product);
+  const { savers, notes, stop } = await findSavers(product);
   progress("imports in fresh processes");
   const startUp = measureStartUp(quick ? 1 : 10);
   progress("supersteps");
   const supersteps = await countSupersteps(systems, quick);
   const cells = await runHeats({ product, systems, savers, quick, progress });
   const crowds = await measureCrowds({ product, systems, savers, quick, progress });
+  await stop();
   const figures: TimeFigures = { cells, crowds, supersteps, startUp, notes };
   return {
     name: "time",

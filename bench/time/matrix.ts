@@ -2,7 +2,7 @@ import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_LIGHT } from "../systems.ts";
 import type { SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
 import { race, type Cell } from "./race.ts";
-import { MEMORY, NO_SAVER, OFFICIAL, OURS, POSTGRES } from "./savers.ts";
+import { MEMORY, NO_SAVER, OFFICIAL, OURS, OURS_POSTGRES, POSTGRES } from "./savers.ts";
 import { DEEP, LOOP, PEER_DEEP, PEER_DEEP_PLAN, type TimedSystem } from "./systems.ts";
 
 /** Which systems race with which saver over which lengths, and for how long. */
@@ -33,6 +33,8 @@ const FULL: readonly Heat[] = [
   { saver: OFFICIAL, turns: [400], systems: [LEAN, BEST], seconds: 0 },
   { saver: POSTGRES, turns: [25, 100, 200], systems: PLANNED, seconds: 8 },
   { saver: POSTGRES, turns: [400], systems: [LEAN, BEST], seconds: 0 },
+  { saver: OURS_POSTGRES, turns: [25, 100, 200], systems: PLANNED, seconds: 8 },
+  { saver: OURS_POSTGRES, turns: [400], systems: [LEAN, DEEP], seconds: 0 },
 ];
 
 const QUICK: readonly Heat[] = [
@@ -44,6 +46,7 @@ const QUICK: readonly Heat[] = [
   { saver: OFFICIAL, turns: [25], systems: [LEAN, BEST], seconds: 0 },
   { saver: OFFICIAL, turns: [100], systems: [BEST], seconds: 0 },
   { saver: POSTGRES, turns: [25], systems: [LEAN, BEST], seconds: 0 },
+  { saver: OURS_POSTGRES, turns: [25], systems: [LEAN, BEST], seconds: 0 },
 ];
 
 const ROUNDS = 15;

@@ -1,4 +1,10 @@
+import { startPostgres, type PostgresServer } from "../../test/postgres-server.ts";
 import type { Place, SaverKind } from "./place.ts";
+import type { Product } from "./product.ts";
+
+interface Closable {
+  close: () => Promise<void>;
+}
 
 interface OfficialSaver {
   pool: { query: (text: string) => Promise<{ rows: { answer: unknown }[] }> };
@@ -15,40 +21,63 @@ type Connect = (schema: string) => OfficialSaver;
 const PACKAGE: string = "@langchain/langgraph-checkpoint-postgres";
 const VARIABLE = "HOLDFAST_BENCH_POSTGRES";
 
+export interface PostgresSavers {
+  savers: SaverKind[];
+  note: string;
+  stop: () => Promise<void>;
+}
+
 /**
- * LangGraph's own Postgres saver, each run in a schema of its own, and a note on the server. Throws where no server is
- * given or none answers.
+ * LangGraph's own Postgres saver and ours, each run in a schema of its own, and a note on the server. Throws where none
+ * answers.
  */
-export async function postgresSaver(name: string): Promise<{ saver: SaverKind; note: string }> {
-  const address = process.env[VARIABLE];
-  if (!address) throw new Error(`${VARIABLE} names no server (a connection string).`);
+export async function postgresSavers(
+  names: { official: string; ours: string },
+  { storage }: Product,
+): Promise<PostgresSavers> {
   const { PostgresSaver } = (await import(PACKAGE)) as PostgresSaverModule;
+  const given = process.env[VARIABLE];
+  const own: PostgresServer | undefined = given ? undefined : await startPostgres();
+  const address = given ?? own!.url;
   const connect: Connect = (schema) => PostgresSaver.fromConnString(address, { schema });
   const version = await ask(connect, "SELECT current_setting('server_version') AS answer");
   let runs = 0;
-  const create = async (): Promise<Place> => {
+  const schema = (): string => {
     runs += 1;
-    return new PostgresPlace(connect, `holdfast_bench_${process.pid}_${runs}`);
+    return `holdfast_bench_${process.pid}_${runs}`;
   };
-  return { saver: { name, create }, note: `Postgres: server ${String(version)}, with its default settings.` };
+  const official = async (at: string): Promise<Closable> => {
+    const saver = connect(at);
+    // Also makes the pool connect, which is no part of loading a state.
+    await saver.setup();
+    return Object.assign(saver, { close: () => saver.end() });
+  };
+  const ours = (at: string): Promise<Closable> => storage.postgresSaver(address, { schema: at });
+  return {
+    savers: [
+      { name: names.official, create: async () => new PostgresPlace(connect, schema(), official) },
+      { name: names.ours, create: async () => new PostgresPlace(connect, schema(), ours) },
+    ],
+    note: `Postgres: server ${String(version)}, ${own ? "started for the benchmark, without flushes to the disk" : "with its own settings"}.`,
+    stop: async () => own?.stop(),
+  };
 }
 
 class PostgresPlace implements Place {
   readonly #connect: Connect;
   readonly #schema: string;
-  #opened: OfficialSaver | undefined;
+  readonly #open: (schema: string) => Promise<Closable>;
+  #opened: Closable | undefined;
 
-  constructor(connect: Connect, schema: string) {
+  constructor(connect: Connect, schema: string, open: (schema: string) => Promise<Closable>) {
     this.#connect = connect;
     this.#schema = schema;
+    this.#open = open;
   }
 
   async open(): Promise<unknown> {
     await this.#end();
-    this.#opened = this.#connect(this.#schema);
-    // Also makes the pool connect, which is no part of loading a state.
-    await this.#opened.setup();
-    return this.#opened;
+    return (this.#opened = await this.#open(this.#schema));
   }
 
   async close(): Promise<number> {
@@ -65,7 +94,7 @@ class PostgresPlace implements Place {
   }
 
   async #end(): Promise<void> {
-    await this.#opened?.end();
+    await this.#opened?.close();
     this.#opened = undefined;
   }
 }

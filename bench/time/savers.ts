@@ -3,24 +3,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemorySaver } from "@langchain/langgraph";
 import type { Place, SaverKind } from "./place.ts";
-import { postgresSaver } from "./postgres.ts";
+import { postgresSavers } from "./postgres.ts";
 import type { Product } from "./product.ts";
 
 export const NO_SAVER = "no saver";
 export const MEMORY = "MemorySaver";
 export const OURS = "holdfast sqliteSaver";
 export const OFFICIAL = "official SqliteSaver";
+export const OURS_POSTGRES = "holdfast postgresSaver";
 export const POSTGRES = "official PostgresSaver";
 
+export interface FoundSavers {
+  savers: SaverKind[];
+  notes: string[];
+  /** Ends what was started for them. */
+  stop: () => Promise<void>;
+}
+
 /** The savers that work here, and why others are left out. */
-export async function findSavers({ storage }: Product): Promise<{ savers: SaverKind[]; notes: string[] }> {
+export async function findSavers(product: Product): Promise<FoundSavers> {
+  const { storage } = product;
   const notes: string[] = [];
   const official = await officialSqlite().catch((error: Error) => {
     notes.push(`The official SQLite saver is left out: ${error.message.split("\n")[0]}`);
     return undefined;
   });
-  const postgres = await postgresSaver(POSTGRES).catch((error: Error) => {
-    notes.push(`The Postgres saver is left out: ${error.message.split("\n")[0]}`);
+  const names = { official: POSTGRES, ours: OURS_POSTGRES };
+  const postgres = await postgresSavers(names, product).catch((error: Error) => {
+    notes.push(`Postgres is left out: ${error.message.split("\n")[0]}`);
     return undefined;
   });
   if (postgres) notes.push(postgres.note);
@@ -29,9 +39,9 @@ export async function findSavers({ storage }: Product): Promise<{ savers: SaverK
     { name: MEMORY, create: async () => inMemory(() => new MemorySaver()) },
     { name: OURS, create: async () => inFile((file) => storage.sqliteSaver(file)) },
     ...(official ? [official] : []),
-    ...(postgres ? [postgres.saver] : []),
+    ...(postgres?.savers ?? []),
   ];
-  return { savers, notes };
+  return { savers, notes, stop: async () => postgres?.stop() };
 }
 
 interface SqliteSaverModule {

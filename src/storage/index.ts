@@ -1,8 +1,9 @@
 export { backupStore } from "./backup.ts";
 export { checkStore, type CheckOptions } from "./check.ts";
-export { postgresSaver } from "./postgres.ts";
+export { postgresSaver, postgresStore } from "./postgres.ts";
 export type { DatabaseOptions } from "./postgres/database.ts";
 export type { PostgresSaver } from "./postgres/saver.ts";
+export type { PostgresStore } from "./postgres/store.ts";
 export type { Problem, Progress } from "./problem.ts";
 export { repairStore, type Repair } from "./repair.ts";
 export type { SqliteSaver } from "./saver.ts";

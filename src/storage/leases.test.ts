@@ -8,98 +8,71 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STORES, type StorePlace } from "../../test/stores.ts";
 import { Connection } from "./connection.ts";
-import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
 import { LEASES, type Lease } from "./tables.ts";
+import { LEASE, type ThreadStore } from "./thread-store.ts";
 
-let folder: string;
-let file: string;
-let ours: SqliteSaver;
-let theirs: SqliteSaver;
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-leases-"));
-  file = join(folder, "threads.db");
-  ours = await sqliteSaver(file);
-  theirs = await sqliteSaver(file);
-});
-afterEach(() => {
-  ours.close();
-  theirs.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let place: StorePlace;
+let ours: ThreadStore;
+let theirs: ThreadStore;
 
-describe("a thread that is held", () => {
-  it("is refused to a second holder, with who holds it since when", async () => {
-    await ours.acquireThread("t");
-    await expect(theirs.acquireThread("t")).rejects.toMatchObject({
-      code: "thread-busy",
-      message: expect.stringMatching(
-        new RegExp(`^Thread "t" is in use by process ${process.pid} on ${hostname()} since \\d{4}-.*Z\\.`),
-      ) as string,
+describe.each(STORES)("in $name,", ({ create }) => {
+  beforeEach(async () => {
+    place = await create();
+    ours = await place.open();
+    theirs = await place.open();
+  });
+  afterEach(async () => {
+    await Promise.all([ours.close(), theirs.close()]);
+    place.remove();
+  });
+
+  describe("a thread that is held", () => {
+    it("is refused to a second holder, with who holds it since when", async () => {
+      await ours.acquireThread("t");
+      await expect(theirs.acquireThread("t")).rejects.toMatchObject({
+        code: "thread-busy",
+        message: expect.stringMatching(
+          new RegExp(`^Thread "t" is in use by process ${process.pid} on ${hostname()} since \\d{4}-.*Z\\.`),
+        ) as string,
+      });
+      await expect(ours.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
     });
-    await expect(ours.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
-  });
 
-  it("cannot be written to or deleted by anybody else", async () => {
-    await save(ours, "t");
-    await ours.acquireThread("t");
-    await save(ours, "t");
-    await expect(save(theirs, "t")).rejects.toMatchObject({ code: "thread-busy" });
-    await expect(theirs.deleteThread("t")).rejects.toMatchObject({ code: "thread-busy" });
-    await save(theirs, "another");
-  });
-
-  it("is given to one who waits as soon as it is released", async () => {
-    const release = await ours.acquireThread("t");
-    const waiting = theirs.acquireThread("t", { wait: 60_000 });
-    await release();
-    await waiting;
-    await expect(ours.acquireThread("t", { wait: 1 })).rejects.toMatchObject({ code: "thread-busy" });
-  });
-
-  it("is released when its saver is closed, and releasing twice does no harm", async () => {
-    const third = await sqliteSaver(file);
-    const release = await third.acquireThread("t");
-    await release();
-    const second = await ours.acquireThread("t");
-    await release();
-    await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
-    await second();
-    await third.acquireThread("t");
-    third.close();
-    await theirs.acquireThread("t");
-  });
-});
-
-describe("a holder that is dead is replaced", () => {
-  it("when it has been silent and stays so, and cannot write afterwards", async () => {
-    const { child, done } = holder("holds");
-    await done;
-    child.kill("SIGSTOP");
-    await change((lease) => ({ ...lease, beat: lease.beat - 60_000 }));
-    const release = await ours.acquireThread("t");
-    await save(ours, "t");
-    const [answer] = (await once(child.stdout!, "data", { signal: wake(child) })) as [Buffer];
-    expect(answer.toString()).toContain("thread-busy");
-    await release();
-    child.kill("SIGKILL");
-  });
-
-  it("when it had our number before us, and cannot write afterwards", async () => {
-    await ours.acquireThread("t");
-    await change((lease) => ({ ...lease, holder: "before us", since: 1 }));
-    const release = await theirs.acquireThread("t");
-    await save(theirs, "t");
-    await expect(save(ours, "t")).rejects.toMatchObject({ code: "thread-busy" });
-    await expect(ours.noteProgress("t", { done: 1, total: 1 })).rejects.toMatchObject({
-      code: "thread-busy",
+    it("cannot be written to or deleted by anybody else", async () => {
+      await save(ours, "t");
+      await ours.acquireThread("t");
+      await save(ours, "t");
+      await expect(save(theirs, "t")).rejects.toMatchObject({ code: "thread-busy" });
+      await expect(theirs.deleteThread("t")).rejects.toMatchObject({ code: "thread-busy" });
+      await save(theirs, "another");
     });
-    await release();
-    await expect(save(ours, "t")).rejects.toThrow("was taken over by another process, which has finished");
+
+    it("is given to one who waits as soon as it is released", async () => {
+      const release = await ours.acquireThread("t");
+      const waiting = theirs.acquireThread("t", { wait: 60_000 });
+      await release();
+      await waiting;
+      await expect(ours.acquireThread("t", { wait: 1 })).rejects.toMatchObject({ code: "thread-busy" });
+    });
+
+    it("is released when its saver is closed, and releasing twice does no harm", async () => {
+      const third = await place.open();
+      const release = await third.acquireThread("t");
+      await release();
+      const second = await ours.acquireThread("t");
+      await release();
+      await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
+      await second();
+      await third.acquireThread("t");
+      await third.close();
+      await theirs.acquireThread("t");
+    });
   });
 
-  it("when its process was killed", async () => {
+  it("a holder whose process was killed is replaced", async () => {
     const { child, done } = holder("holds");
     await done;
     await expect(ours.acquireThread("t")).rejects.toThrow(`is in use by process ${child.pid}`);
@@ -108,82 +81,167 @@ describe("a holder that is dead is replaced", () => {
     await once(child, "exit");
     await ours.acquireThread("t");
   });
-});
 
-it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
-  const state = Annotation.Root({ seen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
-  const graph = new StateGraph(state)
-    .addNode("quick", async () => {
-      await change((lease) => ({ ...lease, holder: "another" }));
-      return { seen: ["quick"] };
-    })
-    .addNode("slow", async () => {
-      await sleep(200);
-      return { seen: ["slow"] };
-    })
-    .addEdge("__start__", "quick")
-    .addEdge("__start__", "slow")
-    .compile({ checkpointer: ours });
-  await ours.acquireThread("t");
-  await expect(graph.invoke({ seen: [] }, thread("t"))).rejects.toMatchObject({ code: "thread-busy" });
-});
-
-describe("a holder that is alive keeps its thread", () => {
-  it("when the clock was set forward, and it only seems to be silent", async () => {
-    await ours.acquireThread("t");
-    await change((lease) => ({ ...lease, beat: lease.beat - 3_600_000 }));
-    await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
-  });
-
-  it("when its event loop is busy: its heart beats all the same", async () => {
-    await ours.acquireThread("t");
-    const connection = await Connection.open(file);
-    const beat = (): unknown => connection.get("SELECT beat FROM leases")?.["beat"];
-    const before = beat();
-    const deadline = performance.now() + 30_000;
-    // Nothing else of this process runs while it loops.
-    while (beat() === before) expect(performance.now()).toBeLessThan(deadline);
-    connection.close();
-  });
-});
-
-describe("who holds no thread", () => {
-  it("does not go on from what somebody else has gone on from meanwhile, and is told", async () => {
+  it("a thread is taken from whoever has it by who knows better, and what they write is refused", async () => {
+    const release = await ours.acquireThread("t");
     await save(ours, "t");
-    const mine = (await ours.getTuple(thread("t")))!.config;
-    const same = (await theirs.getTuple(thread("t")))!.config;
-    await ours.putWrites(mine, [["answer", "blue"]], "task");
-    await put(ours, mine);
-    await expect(put(theirs, same)).rejects.toMatchObject({ code: "thread-changed" });
-    await expect(theirs.putWrites(same, [["answer", "red"]], "task")).rejects.toMatchObject({
-      code: "thread-changed",
-      message: expect.stringContaining('Thread "t" was changed by somebody else') as string,
+    const taken = await theirs.acquireThread("t", { force: true });
+    await expect(save(ours, "t")).rejects.toMatchObject({ code: "thread-busy" });
+    await release();
+    await save(theirs, "t");
+    await taken();
+  });
+
+  it("a run writes by the lease in its config, and not by a later one of the same process", async () => {
+    const first = await ours.acquireThread("t");
+    const zombie = { configurable: { thread_id: "t", [LEASE]: first.token } };
+    await ours.put(zombie, emptyCheckpoint(), METADATA, {});
+    await (
+      await theirs.acquireThread("t", { force: true })
+    )();
+    const again = await ours.acquireThread("t");
+    await expect(ours.put(zombie, emptyCheckpoint(), METADATA, {})).rejects.toMatchObject({
+      code: "thread-busy",
     });
-    const newest = (await theirs.getTuple(thread("t")))!;
-    expect(newest.parentConfig).toEqual(mine);
-    await put(theirs, newest.config);
+    await ours.put(
+      { configurable: { thread_id: "t", [LEASE]: again.token } },
+      emptyCheckpoint(),
+      METADATA,
+      {},
+    );
+    await save(ours, "t");
   });
 
-  it("may leave a thread at an earlier point that is named", async () => {
-    await save(ours, "t");
-    const first = (await ours.getTuple(thread("t")))!.config;
-    await put(ours, first);
-    await ours.getTuple(first);
-    await put(ours, first);
-    expect((await ours.getTuple(thread("t")))!.parentConfig).toEqual(first);
+  describe("who holds no thread", () => {
+    it("does not go on from what somebody else has gone on from meanwhile, and is told", async () => {
+      await save(ours, "t");
+      const mine = (await ours.getTuple(thread("t")))!.config;
+      const same = (await theirs.getTuple(thread("t")))!.config;
+      await ours.putWrites(mine, [["answer", "blue"]], "task");
+      await put(ours, mine);
+      await expect(put(theirs, same)).rejects.toMatchObject({ code: "thread-changed" });
+      await expect(theirs.putWrites(same, [["answer", "red"]], "task")).rejects.toMatchObject({
+        code: "thread-changed",
+        message: expect.stringContaining('Thread "t" was changed by somebody else') as string,
+      });
+      const newest = (await theirs.getTuple(thread("t")))!;
+      expect(newest.parentConfig).toEqual(mine);
+      await put(theirs, newest.config);
+    });
+
+    it("may leave a thread at an earlier point that is named", async () => {
+      await save(ours, "t");
+      const first = (await ours.getTuple(thread("t")))!.config;
+      await put(ours, first);
+      await ours.getTuple(first);
+      await put(ours, first);
+      expect((await ours.getTuple(thread("t")))!.parentConfig).toEqual(first);
+    });
+  });
+
+  it("processes that write to different threads at once all get through", async () => {
+    const writers = ["a", "b", "c"].map((name) => holder(`writes-${name}`));
+    await Promise.all(writers.map(({ done }) => done));
+    for (const { child } of writers) child.kill("SIGKILL");
+    const threads = await ours.listThreads();
+    expect(threads.map(({ id }) => id).toSorted()).toEqual(["writes-a", "writes-b", "writes-c"]);
+    for (const { id } of threads) {
+      let count = 0;
+      for await (const tuple of ours.list({ configurable: { thread_id: id } })) count += tuple ? 1 : 0;
+      expect(count).toBe(50);
+    }
   });
 });
 
-it("processes that write to different threads at once all get through", async () => {
-  const writers = ["a", "b", "c"].map((name) => holder(`writes-${name}`));
-  await Promise.all(writers.map(({ done }) => done));
-  for (const { child } of writers) child.kill("SIGKILL");
-  const threads = await ours.listThreads();
-  expect(threads.map(({ id }) => id).toSorted()).toEqual(["writes-a", "writes-b", "writes-c"]);
-  for (const { id } of threads) {
-    let count = 0;
-    for await (const tuple of ours.list({ configurable: { thread_id: id } })) count += tuple ? 1 : 0;
-    expect(count).toBe(50);
+describe("in a SQLite file,", () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "holdfast-leases-"));
+    file = join(folder, "threads.db");
+    place = {
+      open: () => sqliteSaver(file),
+      opening: `sqliteSaver(${JSON.stringify(file)})`,
+      remove: () => {},
+    };
+    ours = await sqliteSaver(file);
+    theirs = await sqliteSaver(file);
+  });
+  afterEach(async () => {
+    await Promise.all([ours.close(), theirs.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe("a holder that is dead is replaced", () => {
+    it("when it has been silent and stays so, and cannot write afterwards", async () => {
+      const { child, done } = holder("holds");
+      await done;
+      child.kill("SIGSTOP");
+      await change((lease) => ({ ...lease, beat: lease.beat - 60_000 }));
+      const release = await ours.acquireThread("t");
+      await save(ours, "t");
+      const [answer] = (await once(child.stdout!, "data", { signal: wake(child) })) as [Buffer];
+      expect(answer.toString()).toContain("thread-busy");
+      await release();
+      child.kill("SIGKILL");
+    });
+
+    it("when it had our number before us, and cannot write afterwards", async () => {
+      await ours.acquireThread("t");
+      await change((lease) => ({ ...lease, holder: "before us", since: 1 }));
+      const release = await theirs.acquireThread("t");
+      await save(theirs, "t");
+      await expect(save(ours, "t")).rejects.toMatchObject({ code: "thread-busy" });
+      await expect(ours.noteProgress("t", { done: 1, total: 1 })).rejects.toMatchObject({
+        code: "thread-busy",
+      });
+      await release();
+      await expect(save(ours, "t")).rejects.toThrow("was taken over by another process, which has finished");
+    });
+  });
+
+  it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
+    const state = Annotation.Root({ seen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
+    const graph = new StateGraph(state)
+      .addNode("quick", async () => {
+        await change((lease) => ({ ...lease, holder: "another" }));
+        return { seen: ["quick"] };
+      })
+      .addNode("slow", async () => {
+        await sleep(200);
+        return { seen: ["slow"] };
+      })
+      .addEdge("__start__", "quick")
+      .addEdge("__start__", "slow")
+      .compile({ checkpointer: ours });
+    await ours.acquireThread("t");
+    await expect(graph.invoke({ seen: [] }, thread("t"))).rejects.toMatchObject({ code: "thread-busy" });
+  });
+
+  describe("a holder that is alive keeps its thread", () => {
+    it("when the clock was set forward, and it only seems to be silent", async () => {
+      await ours.acquireThread("t");
+      await change((lease) => ({ ...lease, beat: lease.beat - 3_600_000 }));
+      await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
+    });
+
+    it("when its event loop is busy: its heart beats all the same", async () => {
+      await ours.acquireThread("t");
+      const connection = await Connection.open(file);
+      const beat = (): unknown => connection.get("SELECT beat FROM leases")?.["beat"];
+      const before = beat();
+      const deadline = performance.now() + 30_000;
+      // Nothing else of this process runs while it loops.
+      while (beat() === before) expect(performance.now()).toBeLessThan(deadline);
+      connection.close();
+    });
+  });
+
+  /** Changes the lease in the file, as a clock or a process of old would have left it. */
+  async function change(how: (lease: Lease) => Lease): Promise<void> {
+    const connection = await Connection.open(file);
+    LEASES.put(connection, how(LEASES.get(connection, "")!));
+    connection.close();
   }
 });
 
@@ -191,8 +249,8 @@ it("processes that write to different threads at once all get through", async ()
 function holder(job: string): { child: ChildProcess; done: Promise<unknown> } {
   const program = `
     import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-    import { sqliteSaver } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
-    const saver = await sqliteSaver(${JSON.stringify(file)});
+    import { postgresSaver, sqliteSaver } from ${JSON.stringify(join(import.meta.dirname, "index.ts"))};
+    const saver = await ${place.opening};
     const job = ${JSON.stringify(job)};
     const thread = job === "holds" ? "t" : job;
     const count = job === "holds" ? 1 : 50;
@@ -220,19 +278,13 @@ function wake(child: ChildProcess): AbortSignal {
   return AbortSignal.timeout(30_000);
 }
 
-/** Changes the lease in the file, as a clock or a process of old would have left it. */
-async function change(how: (lease: Lease) => Lease): Promise<void> {
-  const connection = await Connection.open(file);
-  LEASES.put(connection, how(LEASES.get(connection, "")!));
-  connection.close();
-}
-
+const METADATA = { source: "loop", step: 0, parents: {} } as const;
 const thread = (id: string) => ({ configurable: { thread_id: id } });
 
-async function put(saver: SqliteSaver, parent: RunnableConfig): Promise<void> {
+async function put(saver: ThreadStore, parent: RunnableConfig): Promise<void> {
   await saver.put(parent, emptyCheckpoint(), { source: "loop", step: 1, parents: {} }, {});
 }
 
-async function save(saver: SqliteSaver, id: string): Promise<void> {
-  await saver.put(thread(id), emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
+async function save(saver: ThreadStore, id: string): Promise<void> {
+  await saver.put(thread(id), emptyCheckpoint(), METADATA, {});
 }

@@ -3,29 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STORES, type StorePlace } from "../../test/stores.ts";
 import {
   checkStore,
   repairStore,
   sqliteSaver,
   type HostedThread,
   type RunRecord,
-  type SqliteSaver,
+  type ThreadStore,
 } from "./index.ts";
 
-let folder: string;
-let file: string;
-let saver: SqliteSaver;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
-  file = join(folder, "threads.db");
-  saver = await sqliteSaver(file);
-});
-afterEach(() => {
-  saver.close();
-  rmSync(folder, { recursive: true });
-});
+let saver: ThreadStore;
+let place: StorePlace;
 
 const THREAD: HostedThread = {
   id: "kelp",
@@ -58,43 +48,59 @@ async function fill(): Promise<void> {
   }
 }
 
-it("threads and runs are there again when the file is opened again", async () => {
-  await fill();
-  saver.close();
-  saver = await sqliteSaver(file);
-  const { ledger } = saver;
-  expect(await ledger.thread("kelp")).toEqual(THREAD);
-  expect((await ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
-  expect(await ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
-  await ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
-  expect(await ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
-  await ledger.removeRun("r3");
-  expect(await ledger.unfinished()).toEqual([]);
-});
+describe.each(STORES)("in $name,", ({ create }) => {
+  beforeEach(async () => {
+    place = await create();
+    saver = await place.open();
+  });
+  afterEach(async () => {
+    await saver.close();
+    place.remove();
+  });
 
-it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
-  await fill();
-  const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
-  await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
-  for (const id of ["kelp", "urchin"]) {
-    await saver.deleteThread(id);
-    expect(await saver.ledger.thread(id)).toBeUndefined();
-    expect(await saver.ledger.runs(id)).toEqual([]);
-  }
+  it("threads and runs are there again when the file is opened again", async () => {
+    await fill();
+    await saver.close();
+    saver = await place.open();
+    const { ledger } = saver;
+    expect(await ledger.thread("kelp")).toEqual(THREAD);
+    expect((await ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2", "r1"]);
+    expect(await ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
+    await ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
+    expect(await ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
+    await ledger.removeRun("r3");
+    expect(await ledger.unfinished()).toEqual([]);
+  });
+
+  it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
+    await fill();
+    const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
+    await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
+    for (const id of ["kelp", "urchin"]) {
+      await saver.deleteThread(id);
+      expect(await saver.ledger.thread(id)).toBeUndefined();
+      expect(await saver.ledger.runs(id)).toEqual([]);
+    }
+  });
 });
 
 it("a damaged entry is never given out, is found by a check, and the others survive a repair", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
+  const file = join(folder, "threads.db");
+  saver = await sqliteSaver(file);
   await fill();
-  saver.close();
+  await saver.close();
   const database = new Database(file);
   database.prepare("UPDATE runs SET status = 'pending' WHERE id = 'r1'").run([]);
   database.close();
   saver = await sqliteSaver(file);
   await expect(saver.ledger.unfinished()).rejects.toThrow(/does not match its checksum/);
-  saver.close();
+  await saver.close();
   expect(await checkStore(file)).toEqual([{ thread: "kelp", what: "an entry of its server is damaged" }]);
   await repairStore(file);
   saver = await sqliteSaver(file);
   expect((await saver.ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2"]);
   expect(await saver.ledger.thread("kelp")).toEqual(THREAD);
+  await saver.close();
+  rmSync(folder, { recursive: true });
 });

@@ -1,6 +1,7 @@
 import { Database, type DatabaseOptions } from "./postgres/database.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { PostgresSaver } from "./postgres/saver.ts";
+import { PostgresStore } from "./postgres/store.ts";
 
 /**
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there
@@ -9,10 +10,22 @@ import { PostgresSaver } from "./postgres/saver.ts";
  * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
  */
 export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {
+  return new PostgresSaver(await opened(url, options));
+}
+
+/**
+ * Opens LangGraph's store in a Postgres database, for `storeBackend` and for graphs that use one. Throws as
+ * `postgresSaver` does, and may have the same database.
+ */
+export async function postgresStore(url: string, options: DatabaseOptions = {}): Promise<PostgresStore> {
+  return new PostgresStore(await opened(url, options));
+}
+
+async function opened(url: string, options: DatabaseOptions): Promise<Database> {
   const database = await Database.of(url, options);
   try {
     await migrate(database);
-    return new PostgresSaver(database);
+    return database;
   } catch (error) {
     await database.close();
     throw error;

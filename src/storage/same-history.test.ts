@@ -12,10 +12,10 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
+import { STORES } from "../../test/stores.ts";
 import { filesMiddleware } from "../middleware/files/index.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { ScriptedModel, type ModelRequestRecord, type Step } from "../testing/index.ts";
-import { sqliteSaver } from "./sqlite.ts";
 
 /** What can be done to a thread; `at` picks an older checkpoint of it, `done` calls of a turn finish before it is stopped. */
 interface Operation {
@@ -52,28 +52,38 @@ const anything: fc.Arbitrary<Operation> = fc.record({
 const begin: Operation = { kind: "run", at: undefined, done: 2, asNode: 0 };
 const editAsTools: Operation = { ...begin, kind: "edit", asNode: 1 };
 
-describe("whatever is done to a thread, it comes to the same as with LangGraph's own saver:", () => {
-  it.each([
-    ["a graph that sends its calls", plainSubject, 40],
-    ["an agent with a plan and files", agentSubject, 12],
-  ])("%s", async (_, subject, numRuns) => {
-    const check = async (operations: Operation[]): Promise<void> => {
-      const saver = await sqliteSaver(":memory:");
-      const ours = new Thread(saver, subject);
-      const theirs = new Thread(new MemorySaver(), subject);
-      for (const [at, each] of [begin, ...operations].entries()) {
-        expect(await ours.after(each, at)).toEqual(await theirs.after(each, at));
-      }
-      saver.close();
-    };
-    const sequence = fc.array(anything, { minLength: 1, maxLength: 5 });
-    const examples: [Operation[]][] = [
-      [[editAsTools, { ...begin, kind: "copy" }, { ...begin, kind: "resume" }]],
-    ];
-    // A machine that is busy tries fewer.
-    await fc.assert(fc.asyncProperty(sequence, check), { numRuns, examples, interruptAfterTimeLimit: 5_000 });
-  });
-});
+describe.each(STORES)(
+  "whatever is done to a thread in $name, it comes to the same as in LangGraph's own saver:",
+  ({ create }) => {
+    it.each([
+      ["a graph that sends its calls", plainSubject, 40],
+      ["an agent with a plan and files", agentSubject, 12],
+    ])("%s", async (_, subject, numRuns) => {
+      const place = await create();
+      const saver = await place.open();
+      const check = async (operations: Operation[]): Promise<void> => {
+        const ours = new Thread(saver, subject);
+        const theirs = new Thread(new MemorySaver(), subject);
+        for (const [at, each] of [begin, ...operations].entries()) {
+          expect(await ours.after(each, at)).toEqual(await theirs.after(each, at));
+        }
+        await saver.deleteThread("t");
+      };
+      const sequence = fc.array(anything, { minLength: 1, maxLength: 5 });
+      const examples: [Operation[]][] = [
+        [[editAsTools, { ...begin, kind: "copy" }, { ...begin, kind: "resume" }]],
+      ];
+      // A machine that is busy tries fewer.
+      await fc.assert(fc.asyncProperty(sequence, check), {
+        numRuns,
+        examples,
+        interruptAfterTimeLimit: 5_000,
+      });
+      await saver.close();
+      place.remove();
+    });
+  },
+);
 
 class Thread {
   readonly #calls = new Calls();

@@ -170,10 +170,7 @@ export class Survey {
 
   /** Whether everything that a text refers to is whole. */
   #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
-    if (kind === "json" || kind === "bytes") return true;
-    const content: unknown = JSON.parse(typeof text === "string" ? text : toText(text));
-    const targets = kind === "tree" ? referencesIn(content) : (content as number[]);
-    return targets.every((id) => this.#blobs.get(id) === thread);
+    return targetsIn(kind, text).every((id) => this.#blobs.get(id) === thread);
   }
 
   #head(thread: number, ns: string): Stored<typeof HEADS> | undefined {
@@ -228,6 +225,13 @@ export class Survey {
       return undefined;
     }
   }
+}
+
+/** The numbers of the blobs that a blob or a text refers to. */
+export function targetsIn(kind: string, text: string | Uint8Array): number[] {
+  if (kind === "json" || kind === "bytes") return [];
+  const content: unknown = JSON.parse(typeof text === "string" ? text : toText(text));
+  return kind === "tree" ? referencesIn(content) : (content as number[]);
 }
 
 /** The numbers of the blobs that a tree refers to. What is the serializer's has none of ours in it. */

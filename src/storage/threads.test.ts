@@ -14,24 +14,15 @@ import {
 import { createAgent, createMiddleware, tool } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { STORES, type StorePlace } from "../../test/stores.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { Connection } from "./connection.ts";
-import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
+import type { ThreadStore } from "./thread-store.ts";
 
-let folder: string;
-let file: string;
-let saver: SqliteSaver;
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
-  file = join(folder, "threads.db");
-  saver = await sqliteSaver(file);
-});
-afterEach(() => {
-  saver.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let place: StorePlace;
+let saver: ThreadStore;
 
 const PLAN: Step[] = [
   callTool("write_todos", { todos: ["read", "build"] }),
@@ -42,139 +33,159 @@ const PLAN: Step[] = [
 const go = (text = "go") => ({ messages: [new HumanMessage({ id: text, content: text })] });
 const thread = (id: string) => ({ configurable: { thread_id: id } });
 
-describe("the list of threads", () => {
-  it("shows title, progress and state, last used first", async () => {
-    await agentOf(PLAN).invoke(go(), thread("finished"));
-    const broken = agentOf([...PLAN.slice(0, 2), new Error("the power goes out")]);
-    await expect(broken.invoke(go(), thread("broken"))).rejects.toThrow("the power goes out");
-    const asking = agentOf([callTool("ask")]);
-    await asking.invoke(go(), thread("asking"));
-    await asking.graph.updateState(thread("asking"), { title: "A question" });
-
-    const threads = await saver.listThreads();
-    expect(threads.map(({ id, state, todos }) => [id, state, todos.done, todos.total])).toEqual([
-      ["asking", "idle", 0, 0],
-      ["broken", "idle", 1, 2],
-      ["finished", "done", 2, 2],
-    ]);
-    expect(threads[0]!.title).toBe("A question");
-    expect(threads[1]).not.toHaveProperty("title");
-    expect(threads[2]!.createdAt.getTime()).toBeLessThanOrEqual(threads[2]!.updatedAt.getTime());
-    expect(await saver.listThreads({ limit: 1 })).toEqual([threads[0]]);
+describe.each(STORES)("in $name,", ({ create }) => {
+  beforeEach(async () => {
+    place = await create();
+    saver = await place.open();
+  });
+  afterEach(async () => {
+    await saver.close();
+    place.remove();
   });
 
-  it("tells a thread that waits for an answer from one that was answered", async () => {
-    const agent = agentOf([callTool("ask"), "thanks"]);
-    await agent.invoke(go(), thread("t"));
-    expect((await saver.getThread("t"))?.state).toBe("interrupted");
-    const release = await saver.acquireThread("t");
-    expect((await saver.getThread("t"))?.state).toBe("running");
-    const state = await agent.invoke(new Command({ resume: "blue" }), thread("t"));
-    await release();
-    expect(state.messages.map(({ text }) => text)).toEqual(["go", "", "blue", "thanks"]);
-    expect((await saver.getThread("t"))?.state).toBe("done");
-    expect(await saver.getThread("unknown")).toBeUndefined();
-  });
-});
+  describe("the list of threads", () => {
+    it("shows title, progress and state, last used first", async () => {
+      await agentOf(PLAN).invoke(go(), thread("finished"));
+      const broken = agentOf([...PLAN.slice(0, 2), new Error("the power goes out")]);
+      await expect(broken.invoke(go(), thread("broken"))).rejects.toThrow("the power goes out");
+      const asking = agentOf([callTool("ask")]);
+      await asking.invoke(go(), thread("asking"));
+      await asking.graph.updateState(thread("asking"), { title: "A question" });
 
-describe("a deleted thread", () => {
-  it("gives its bytes back and leaves the others whole", async () => {
-    await agentOf(PLAN).invoke(go(), thread("kept"));
-    const kept = await contents(saver, "kept");
-    for (let at = 0; at < 5; at++)
-      await agentOf(PLAN).invoke(go("long ".repeat(20_000) + at), thread(`t${at}`));
-    for (let at = 0; at < 5; at++) await saver.deleteThread(`t${at}`);
-    expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["kept"]);
-    expect(await contents(saver, "kept")).toEqual(kept);
-
-    const connection = await Connection.open(file);
-    const owners = connection.all(
-      "SELECT DISTINCT thread FROM blobs UNION SELECT DISTINCT thread FROM writes",
-    );
-    expect(owners).toHaveLength(1);
-    connection.close();
-    saver.close();
-    expect(statSync(file).size).toBeLessThan(200_000);
-    saver = await sqliteSaver(file);
-  });
-
-  it("can be begun again with the same messages", async () => {
-    const message = new HumanMessage({ id: "1", content: "the same ".repeat(100) });
-    for (let time = 0; time < 2; time++) {
-      await agentOf(["ok"]).invoke({ messages: [message] }, thread("t"));
-      const [first] = (await contents(saver, "t"))[0]!.messages;
-      expect(first).toBe(message.text);
-      await saver.deleteThread("t");
-    }
-    await saver.deleteThread("never there");
-  });
-});
-
-describe("the history of a thread", () => {
-  it("is the one that LangGraph's own saver keeps", async () => {
-    const memory = new MemorySaver();
-    await agentOf(PLAN).invoke(go(), thread("t"));
-    await agentOf(PLAN, memory).invoke(go(), thread("t"));
-    expect(await contents(saver, "t")).toEqual(await contents(memory, "t"));
-  });
-
-  it.each([
-    ["ours", () => saver],
-    ["LangGraph's", () => new MemorySaver()],
-  ])("can be left at any point and goes on from there (%s)", async (_, make) => {
-    const checkpointer = make();
-    await agentOf(PLAN, checkpointer).invoke(go(), thread("t"));
-    const main = await contents(checkpointer, "t");
-    const { graph } = agentOf(["another end", "another end", "another end"], checkpointer);
-    const history = await gather(graph.getStateHistory(thread("t")));
-    const fork = history.find(({ values }) => (values as { messages: BaseMessage[] }).messages.length === 3)!;
-    await graph.invoke(null, fork.config);
-    const ends = await contents(checkpointer, "t");
-    expect(ends.slice(-main.length)).toEqual(main);
-    expect(ends[0]!.messages.at(-1)).toBe("another end");
-    expect(ends[0]!.messages).toHaveLength(4);
-    expect(ends[0]!.todos).toEqual(["in_progress", "pending"]);
-
-    const copy = await graph.updateState(fork.config, null, "__copy__");
-    const copied = await graph.getState(copy);
-    expect(textsOf(copied.values)).toEqual(textsOf(fork.values));
-    expect(copied.next).toEqual(fork.next);
-  });
-
-  it.each([
-    ["ours", () => saver],
-    ["LangGraph's", () => new MemorySaver()],
-  ])("takes graphs inside the graph along to the point where it is left (%s)", async (_, make) => {
-    const visits = Annotation.Root({
-      visits: Annotation<number[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+      const threads = await saver.listThreads();
+      expect(threads.map(({ id, state, todos }) => [id, state, todos.done, todos.total])).toEqual([
+        ["asking", "idle", 0, 0],
+        ["broken", "idle", 1, 2],
+        ["finished", "done", 2, 2],
+      ]);
+      expect(threads[0]!.title).toBe("A question");
+      expect(threads[1]).not.toHaveProperty("title");
+      expect(threads[2]!.createdAt.getTime()).toBeLessThanOrEqual(threads[2]!.updatedAt.getTime());
+      expect(await saver.listThreads({ limit: 1 })).toEqual([threads[0]]);
     });
-    const inner = new StateGraph(visits)
-      .addNode("visit", (state) => ({ visits: [state.visits.length] }))
-      .addEdge("__start__", "visit")
-      .compile({ checkpointer: true });
-    const outer = new StateGraph(Annotation.Root({ asked: Annotation<number>, seen: Annotation<number> }))
-      .addNode("inner", async () => ({ seen: (await inner.invoke({ visits: [-1] })).visits.length }))
-      .addEdge("__start__", "inner")
-      .compile({ checkpointer: make() });
-    for (const asked of [1, 2, 3]) await outer.invoke({ asked }, thread("t"));
-    const history = await gather(outer.getStateHistory(thread("t")));
-    const before = (asked: number) =>
-      history.find(
-        ({ values, next }) => next[0] === "inner" && (values as { asked: number }).asked === asked,
-      )!;
-    expect(await outer.invoke(null, before(3).config)).toMatchObject({ seen: 6 });
-    expect(await outer.invoke(null, before(2).config)).toMatchObject({ seen: 4 });
+
+    it("tells a thread that waits for an answer from one that was answered", async () => {
+      const agent = agentOf([callTool("ask"), "thanks"]);
+      await agent.invoke(go(), thread("t"));
+      expect((await saver.getThread("t"))?.state).toBe("interrupted");
+      const release = await saver.acquireThread("t");
+      expect((await saver.getThread("t"))?.state).toBe("running");
+      const state = await agent.invoke(new Command({ resume: "blue" }), thread("t"));
+      await release();
+      expect(state.messages.map(({ text }) => text)).toEqual(["go", "", "blue", "thanks"]);
+      expect((await saver.getThread("t"))?.state).toBe("done");
+      expect(await saver.getThread("unknown")).toBeUndefined();
+    });
   });
 
-  it("can be read in parts", async () => {
-    await agentOf(PLAN).invoke(go(), thread("t"));
-    const all = await gather(saver.list(thread("t")));
-    const before = all[2]!.config;
-    const part = await gather(saver.list(thread("t"), { before, limit: 2, filter: { source: "loop" } }));
-    expect(part).toEqual(all.slice(3, 5));
-    expect(await gather(saver.list(before))).toEqual([all[2]]);
-    expect(await gather(saver.list(thread("t"), { limit: 0 }))).toEqual([]);
+  describe("a deleted thread", () => {
+    it("is gone, and leaves the others whole", async () => {
+      await agentOf(PLAN).invoke(go(), thread("kept"));
+      const kept = await contents(saver, "kept");
+      for (let at = 0; at < 5; at++)
+        await agentOf(PLAN).invoke(go("long ".repeat(20_000) + at), thread(`t${at}`));
+      for (let at = 0; at < 5; at++) await saver.deleteThread(`t${at}`);
+      expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["kept"]);
+      expect(await contents(saver, "kept")).toEqual(kept);
+    });
+
+    it("can be begun again with the same messages", async () => {
+      const message = new HumanMessage({ id: "1", content: "the same ".repeat(100) });
+      for (let time = 0; time < 2; time++) {
+        await agentOf(["ok"]).invoke({ messages: [message] }, thread("t"));
+        const [first] = (await contents(saver, "t"))[0]!.messages;
+        expect(first).toBe(message.text);
+        await saver.deleteThread("t");
+      }
+      await saver.deleteThread("never there");
+    });
   });
+
+  describe("the history of a thread", () => {
+    it("is the one that LangGraph's own saver keeps", async () => {
+      const memory = new MemorySaver();
+      await agentOf(PLAN).invoke(go(), thread("t"));
+      await agentOf(PLAN, memory).invoke(go(), thread("t"));
+      expect(await contents(saver, "t")).toEqual(await contents(memory, "t"));
+    });
+
+    it.each([
+      ["ours", () => saver],
+      ["LangGraph's", () => new MemorySaver()],
+    ])("can be left at any point and goes on from there (%s)", async (_, make) => {
+      const checkpointer = make();
+      await agentOf(PLAN, checkpointer).invoke(go(), thread("t"));
+      const main = await contents(checkpointer, "t");
+      const { graph } = agentOf(["another end", "another end", "another end"], checkpointer);
+      const history = await gather(graph.getStateHistory(thread("t")));
+      const fork = history.find(
+        ({ values }) => (values as { messages: BaseMessage[] }).messages.length === 3,
+      )!;
+      await graph.invoke(null, fork.config);
+      const ends = await contents(checkpointer, "t");
+      expect(ends.slice(-main.length)).toEqual(main);
+      expect(ends[0]!.messages.at(-1)).toBe("another end");
+      expect(ends[0]!.messages).toHaveLength(4);
+      expect(ends[0]!.todos).toEqual(["in_progress", "pending"]);
+
+      const copy = await graph.updateState(fork.config, null, "__copy__");
+      const copied = await graph.getState(copy);
+      expect(textsOf(copied.values)).toEqual(textsOf(fork.values));
+      expect(copied.next).toEqual(fork.next);
+    });
+
+    it.each([
+      ["ours", () => saver],
+      ["LangGraph's", () => new MemorySaver()],
+    ])("takes graphs inside the graph along to the point where it is left (%s)", async (_, make) => {
+      const visits = Annotation.Root({
+        visits: Annotation<number[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+      });
+      const inner = new StateGraph(visits)
+        .addNode("visit", (state) => ({ visits: [state.visits.length] }))
+        .addEdge("__start__", "visit")
+        .compile({ checkpointer: true });
+      const outer = new StateGraph(Annotation.Root({ asked: Annotation<number>, seen: Annotation<number> }))
+        .addNode("inner", async () => ({ seen: (await inner.invoke({ visits: [-1] })).visits.length }))
+        .addEdge("__start__", "inner")
+        .compile({ checkpointer: make() });
+      for (const asked of [1, 2, 3]) await outer.invoke({ asked }, thread("t"));
+      const history = await gather(outer.getStateHistory(thread("t")));
+      const before = (asked: number) =>
+        history.find(
+          ({ values, next }) => next[0] === "inner" && (values as { asked: number }).asked === asked,
+        )!;
+      expect(await outer.invoke(null, before(3).config)).toMatchObject({ seen: 6 });
+      expect(await outer.invoke(null, before(2).config)).toMatchObject({ seen: 4 });
+    });
+
+    it("can be read in parts", async () => {
+      await agentOf(PLAN).invoke(go(), thread("t"));
+      const all = await gather(saver.list(thread("t")));
+      const before = all[2]!.config;
+      const part = await gather(saver.list(thread("t"), { before, limit: 2, filter: { source: "loop" } }));
+      expect(part).toEqual(all.slice(3, 5));
+      expect(await gather(saver.list(before))).toEqual([all[2]]);
+      expect(await gather(saver.list(thread("t"), { limit: 0 }))).toEqual([]);
+    });
+  });
+});
+
+it("a deleted thread gives its bytes back to the file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
+  const file = join(folder, "threads.db");
+  saver = await sqliteSaver(file);
+  await agentOf(PLAN).invoke(go(), thread("kept"));
+  for (let at = 0; at < 5; at++)
+    await agentOf(PLAN).invoke(go("long ".repeat(20_000) + at), thread(`t${at}`));
+  for (let at = 0; at < 5; at++) await saver.deleteThread(`t${at}`);
+  const connection = await Connection.open(file);
+  const owners = connection.all("SELECT DISTINCT thread FROM blobs UNION SELECT DISTINCT thread FROM writes");
+  expect(owners).toHaveLength(1);
+  connection.close();
+  await saver.close();
+  expect(statSync(file).size).toBeLessThan(200_000);
+  rmSync(folder, { recursive: true, force: true });
 });
 
 function agentOf(steps: Step[], checkpointer: BaseCheckpointSaver = saver) {

@@ -26,8 +26,6 @@ const PATIENCE_MS = 30_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1000];
 /** A connection that is silent for so long in the middle of a query is taken for lost. */
 const SILENCE_MS = 60_000;
-/** The number of `bigint` in Postgres: ours are all small enough to be numbers. */
-const BIGINT = 20;
 
 /**
  * A Postgres database. A lost connection is replaced, and what was under way is sent again: so every statement that is
@@ -69,7 +67,8 @@ export class Database {
       allowExitOnIdle: true,
       types: {
         getTypeParser: (type, format) =>
-          Number(type) === BIGINT ? Number : types.getTypeParser(type, format),
+          // Ours are all small enough to be numbers.
+          type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
       },
     });
     // An idle connection that is lost is replaced when it is needed.

@@ -28,6 +28,8 @@ export class Desk {
   readonly heads: Map<string, HeadRow>;
   row: ThreadRow;
   revision: number;
+  /** The checkpoints of the main graph that wait for an answer, and that LangGraph has not put yet. */
+  readonly asking = new Set<string>();
   readonly #parents = new Map<string, Parent | undefined>();
 
   constructor(

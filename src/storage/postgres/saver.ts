@@ -28,6 +28,7 @@ import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
 import type { CheckpointRow, ThreadRow, WriteRow } from "./rows.ts";
 import { addWrites, again, append, touch, type Change } from "./statements.ts";
+import { isText, toText } from "./text.ts";
 import { Threads } from "./threads.ts";
 
 /**
@@ -104,7 +105,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
         const seqs = Math.max(desk.row.seqs, row.seq);
         const change = this.#change(desk, token, {
           seqs,
-          ...(ns === "" && noteOf(desk.row, checkpoint)),
+          ...(ns === "" && noteOf(desk, checkpoint)),
         });
         this.#seen.add({ thread: desk.key, ns, id });
         const { schema } = this.#database;
@@ -132,9 +133,10 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
           if (this.#isOvertaken(desk, ns, id)) throw changed(threadId);
           const place = { thread: desk.key, ns, checkpoint: id, task: taskId };
           const rows = rowsOf(place, writes, desk);
-          const isAsking = ns === "" && desk.row.checkpoint === id && isWaiting(writes);
-          const change = this.#change(desk, token, isAsking ? { interrupted: 1 } : {});
           const isNewest = desk.heads.get(ns)?.id === id;
+          const isAsking = ns === "" && isWaiting(writes);
+          if (isAsking && !isNewest) desk.asking.add(id);
+          const change = this.#change(desk, token, isAsking && isNewest ? { interrupted: 1 } : {});
           const added = { ns, checkpoint: id, task: taskId, rows, isNewest };
           return { fresh: change.fresh, statement: addWrites(this.#database.schema, change, added) };
         },
@@ -244,13 +246,14 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 }
 
 /** What a list shows of a checkpoint of the main graph. */
-function noteOf(row: ThreadRow, checkpoint: Checkpoint): Partial<ThreadRow> {
+function noteOf({ row, asking }: Desk, checkpoint: Checkpoint): Partial<ThreadRow> {
   const seen = glance(checkpoint);
+  const wasAsking = asking.delete(checkpoint.id) ? 1 : 0;
   return {
     ...seen,
     title: seen.title && toText(seen.title),
     updated: Date.now(),
-    interrupted: row.checkpoint === checkpoint.id ? row.interrupted : 0,
+    interrupted: row.checkpoint === checkpoint.id ? row.interrupted : wasAsking,
   };
 }
 
@@ -267,12 +270,4 @@ function rowsOf(
     rows.set(idx, { ...place, idx, channel, value: encoder.encode(value) });
   }
   return [...rows.values()];
-}
-
-function isText(text: string): boolean {
-  return toText(text) === text;
-}
-
-function toText(text: string): string {
-  return Buffer.from(text.replaceAll("\0", "")).toString();
 }

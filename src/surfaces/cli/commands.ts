@@ -255,11 +255,7 @@ function stateOption<T>(args: Argv<T>) {
     .option("database", {
       type: "string",
       requiresArg: true,
-      conflicts: "state",
-      describe: "A PostgreSQL database in its place, which many processes share ($HOLDFAST_DATABASE_URL)",
-    })
-    .middleware((flags: { state?: string | undefined; database?: string | undefined }) => {
-      if (flags.database !== undefined) flags.state = flags.database;
+      describe: "A Postgres database instead, postgres://… ($HOLDFAST_DATABASE_URL)",
     });
 }
 

@@ -28,6 +28,7 @@ const VALUES: Readonly<Partial<Record<string, Offer>>> = {
   "--dir": () => [FOLDERS],
   "-d": () => [FOLDERS],
   "--state": () => [FILES],
+  "--database": NOTHING,
   "--thread": threadIds,
   "--file": NOTHING,
   "--ask": NOTHING,
@@ -114,13 +115,17 @@ async function models(): Promise<string[]> {
 }
 
 async function threadIds({ before, terminal }: Line): Promise<string[]> {
-  const at = before.indexOf("--state");
+  const after = (flag: string): string | undefined => {
+    const at = before.indexOf(flag);
+    return at < 0 ? undefined : before[at + 1];
+  };
   try {
     const { isThreadId } = await import("../../runs/thread-ids.ts");
+    const { isDatabaseUrl } = await import("../../storage/index.ts");
     const { statePath, withSaver } = await import("./threads.ts");
-    const path = statePath(at < 0 ? undefined : before[at + 1], terminal);
+    const path = statePath({ state: after("--state"), database: after("--database") }, terminal);
     // To open a file that is not there would be to make it.
-    if (!existsSync(path)) return [];
+    if (!isDatabaseUrl(path) && !existsSync(path)) return [];
     const found = await withSaver(path, (saver) => saver.listThreads());
     // Another program may have called a thread anything: what a shell would not take for one word is not offered.
     return found.map(({ id }) => id).filter(isThreadId);

@@ -18,19 +18,36 @@ import { quoted } from "./wording.ts";
 /** More threads than anybody lists. */
 export const MANY = 10_000;
 
+/** Where a command finds its threads. */
+export interface StateFlags {
+  state?: string | undefined;
+  database?: string | undefined;
+}
+
 /**
- * Where threads are kept. A file: `--state`, `HOLDFAST_STATE`, or in the user's state directory. Or a database by its
- * address: `--database` or `HOLDFAST_DATABASE_URL`.
+ * Where threads are kept: the database of `--database`, the file of `--state`, what `HOLDFAST_DATABASE_URL` or
+ * `HOLDFAST_STATE` says, or a file in the user's state directory. Throws `invalid-options` for both flags at once.
  */
-export function statePath(given: string | undefined, { env, cwd }: Pick<Terminal, "env" | "cwd">): string {
-  const path = given ?? (env["HOLDFAST_DATABASE_URL"] || env["HOLDFAST_STATE"]);
-  if (path && isDatabaseUrl(path)) return path;
+export function statePath(
+  { state, database }: StateFlags,
+  { env, cwd }: Pick<Terminal, "env" | "cwd">,
+): string {
+  if (state !== undefined && database !== undefined) {
+    throw new HarnessError("invalid-options", "--state and --database name two places: leave out one.");
+  }
+  const url = database ?? (state === undefined ? env["HOLDFAST_DATABASE_URL"] : undefined);
+  if (url) {
+    if (isDatabaseUrl(url)) return url;
+    const flag = database === undefined ? "HOLDFAST_DATABASE_URL" : "--database";
+    throw new HarnessError("invalid-options", `${flag}: use postgres://user:password@host:5432/database.`);
+  }
+  const path = state ?? env["HOLDFAST_STATE"];
   return path ? resolve(cwd, path) : defaultStatePath(env);
 }
 
 /** The address of the database that a command needs. Throws `invalid-options` where threads are in a file. */
-export function databaseUrl(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
-  const address = statePath(given, terminal);
+export function databaseUrl(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const address = statePath(flags, terminal);
   if (isDatabaseUrl(address)) return address;
   throw new HarnessError(
     "invalid-options",
@@ -39,16 +56,27 @@ export function databaseUrl(given: string | undefined, terminal: Pick<Terminal, 
 }
 
 /** The same, where there must be one already. */
-export function existingState(given: string | undefined, terminal: Pick<Terminal, "env" | "cwd">): string {
-  const path = statePath(given, terminal);
-  if (isDatabaseUrl(path)) {
-    throw new HarnessError(
-      "invalid-options",
-      "This is for files: a database has its own tools, such as pg_dump.",
-    );
-  }
-  if (existsSync(path)) return path;
+export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const path = statePath(flags, terminal);
+  if (isDatabaseUrl(path) || existsSync(path)) return path;
   throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
+}
+
+/** What to call a place where threads are kept: nothing of it is secret. */
+export function shownState(path: string): string {
+  return isDatabaseUrl(path) ? maskedUrl(path) : path;
+}
+
+/** The address of a database without its password. */
+export function maskedUrl(address: string): string {
+  try {
+    const url = new URL(address);
+    if (url.password) url.password = "***";
+    url.searchParams.delete("password");
+    return url.href;
+  } catch {
+    return "postgres://…";
+  }
 }
 
 /** Opens the thread store for as long as `use` takes. */

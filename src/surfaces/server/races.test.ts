@@ -5,26 +5,22 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import Database from "libsql";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STORES, type StorePlace } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { RunHost } from "../../runs/host/host.ts";
 import type { HostedRun } from "../../runs/host/hosted-run.ts";
-import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
+import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
 import { hostedGraph, type ServedGraph } from "./graphs.ts";
 
-let folder: string;
-let path: string;
-let saver: SqliteSaver;
+let saver: ThreadStore;
 let hosts: RunHost[];
 /** Lets the models answer that wait. */
 let release: () => void;
 let released: Promise<void>;
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-races-"));
-  path = join(folder, "threads.db");
-  saver = await sqliteSaver(path);
+beforeEach(() => {
   hosts = [];
   released = new Promise((resolve) => {
     release = resolve;
@@ -33,8 +29,7 @@ beforeEach(async () => {
 afterEach(async () => {
   release();
   await Promise.all(hosts.map((host) => host.stop()));
-  saver.close();
-  rmSync(folder, { recursive: true });
+  await saver.close();
 });
 
 function hostOf(steps: Step[], checkpointer = saver): RunHost {
@@ -47,7 +42,7 @@ function idleHost(): RunHost {
   return made(graph.addEdge(START, "idle").compile(), saver);
 }
 
-function made(agent: ServedGraph, checkpointer: SqliteSaver): RunHost {
+function made(agent: ServedGraph, checkpointer: ThreadStore): RunHost {
   const graph = hostedGraph("agent", agent, { checkpointer, store: new InMemoryStore() });
   const { ledger } = checkpointer;
   const host = new RunHost({ graphs: new Map([["agent", graph]]), checkpointer, ledger });
@@ -71,129 +66,149 @@ const textsOf = async (thread: string): Promise<string[]> => {
   return messages.map(({ text }) => text);
 };
 
-it("of two runs that are asked for at once, one is refused", async () => {
-  const host = hostOf([waiting]);
-  const both = await Promise.allSettled([host.start("t", ask("One")), host.start("t", ask("Two"))]);
-  expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
-});
-
-it("of two runs that take the place of another at once, the later one is left", async () => {
-  const host = hostOf([waiting]);
-  const first = await host.start("t", ask("First"));
-  await until(() => isAtWork(first));
-  const [second, third] = await Promise.all(
-    ["Second", "Third"].map((words) => host.start("t", { ...ask(words), strategy: "interrupt" })),
-  );
-  expect(second!.record.status).toBe("interrupted");
-  release();
-  await third!.done;
-  expect(third!.record.status).toBe("success");
-});
-
-it("a run begins while a plan is being edited, and is not refused for it", async () => {
-  const host = hostOf(["Done."]);
-  await (
-    await host.start("t", ask("First"))
-  ).done;
-  // As an edit does.
-  const giveBack = await saver.acquireThread("t");
-  const run = await host.start("t", ask("Second"));
-  await Promise.race([run.done, new Promise((resolve) => setTimeout(resolve, 100))]);
-  await giveBack();
-  await run.done;
-  expect(run.result?.error).toBeUndefined();
-});
-
-it("what another server is at is left to it, and taken over when that one is gone", async () => {
-  const first = hostOf([waiting]);
-  const run = await first.start("t", ask("First"));
-  const queued = await first.start("t", { ...ask("Second"), strategy: "enqueue" });
-  await until(() => isAtWork(run));
-
-  const otherSaver = await sqliteSaver(path);
-  const second = hostOf([waiting], otherSaver);
-  await second.recover();
-  expect(second.isBusy("t")).toBe(false);
-  expect(await saver.ledger.thread("t")).toMatchObject({ hasFailed: false });
-  const records = await Promise.all([run.id, queued.id].map((id) => saver.ledger.run(id)));
-  expect(records.map((record) => record?.status)).toEqual(["running", "pending"]);
-
-  // It stops where nothing is lost, and leaves what it had not begun.
-  await first.stop();
-  await until(() => second.run(queued.id) !== undefined);
-  expect(second.run(run.id)).toBeUndefined();
-  release();
-  await second.run(queued.id)!.done;
-  expect(await textsOf("t")).toContain("Second");
-  await second.stop();
-  otherSaver.close();
-});
-
-it("a run that was begun before a kill is rolled back to where it began then", async () => {
-  const before = hostOf(["Done."]);
-  await (
-    await before.start("t", ask("First"))
-  ).done;
-  const base = (await saver.getTuple({ configurable: { thread_id: "t" } }))!.checkpoint.id;
-  const half = await before.start("t", ask("Second"));
-  await half.done;
-  await saver.ledger.putRun({ ...half.record, status: "running", base });
-  await before.stop();
-
-  const after = hostOf([waiting]);
-  await after.recover();
-  await after.start("t", { ...ask("Third"), strategy: "enqueue" });
-  await after.cancelAll("t", { isRolledBack: true });
-  expect(await textsOf("t")).toEqual(["First", "Done."]);
-});
-
-it("a run whose end cannot be written down ends, and takes nothing else with it", async () => {
-  const host = hostOf([waiting]);
-  const run = await host.start("t", ask("First"));
-  await until(() => isAtWork(run));
-  const other = new Database(path);
-  other.exec("ALTER TABLE runs RENAME TO gone");
-  release();
-  await run.done;
-  await until(() => !host.isBusy("t"));
-  other.exec("ALTER TABLE gone RENAME TO runs");
-  other.close();
-  const next = await host.start("t", ask("Second"));
-  await next.done;
-  expect(next.record.status).toBe("success");
-});
-
-it("of the runs that are over the newest are kept, and nothing of the others", async () => {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  const host = idleHost();
-  const refs: WeakRef<HostedRun>[] = [];
-  for (let n = 0; n < 110; n += 1) {
-    const run = await host.start(`t${n % 3}`, ask("Hi"));
-    refs.push(new WeakRef(run));
-    await run.done;
-  }
-  const kept = (): number => refs.filter((ref) => ref.deref() !== undefined).length;
-  await until(() => {
-    collect();
-    return kept() <= 101;
+describe.each(STORES)("with threads in $name,", ({ create }) => {
+  let place: StorePlace;
+  beforeEach(async () => {
+    place = await create();
+    saver = await place.open();
   });
-  expect(kept()).toBeGreaterThanOrEqual(100);
+  afterEach(() => place.remove());
+
+  it("of two runs that are asked for at once, one is refused", async () => {
+    const host = hostOf([waiting]);
+    const both = await Promise.allSettled([host.start("t", ask("One")), host.start("t", ask("Two"))]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  });
+
+  it("of two runs that take the place of another at once, the later one is left", async () => {
+    const host = hostOf([waiting]);
+    const first = await host.start("t", ask("First"));
+    await until(() => isAtWork(first));
+    const [second, third] = await Promise.all(
+      ["Second", "Third"].map((words) => host.start("t", { ...ask(words), strategy: "interrupt" })),
+    );
+    expect(second!.record.status).toBe("interrupted");
+    release();
+    await third!.done;
+    expect(third!.record.status).toBe("success");
+  });
+
+  it("a run begins while a plan is being edited, and is not refused for it", async () => {
+    const host = hostOf(["Done."]);
+    await (
+      await host.start("t", ask("First"))
+    ).done;
+    // As an edit does.
+    const giveBack = await saver.acquireThread("t");
+    const run = await host.start("t", ask("Second"));
+    await Promise.race([run.done, new Promise((resolve) => setTimeout(resolve, 100))]);
+    await giveBack();
+    await run.done;
+    expect(run.result?.error).toBeUndefined();
+  });
+
+  it("what another server is at is left to it, and taken over when that one is gone", async () => {
+    const first = hostOf([waiting]);
+    const run = await first.start("t", ask("First"));
+    const queued = await first.start("t", { ...ask("Second"), strategy: "enqueue" });
+    await until(() => isAtWork(run));
+
+    const otherSaver = await place.open();
+    const second = hostOf([waiting], otherSaver);
+    await second.recover();
+    expect(second.isBusy("t")).toBe(false);
+    expect(await saver.ledger.thread("t")).toMatchObject({ hasFailed: false });
+    const records = await Promise.all([run.id, queued.id].map((id) => saver.ledger.run(id)));
+    expect(records.map((record) => record?.status)).toEqual(["running", "pending"]);
+
+    // It stops where nothing is lost, and leaves what it had not begun.
+    await first.stop();
+    await until(() => second.run(queued.id) !== undefined);
+    expect(second.run(run.id)).toBeUndefined();
+    release();
+    await second.run(queued.id)!.done;
+    expect(await textsOf("t")).toContain("Second");
+    await second.stop();
+    await otherSaver.close();
+  });
+
+  it("a run that was begun before a kill is rolled back to where it began then", async () => {
+    const before = hostOf(["Done."]);
+    await (
+      await before.start("t", ask("First"))
+    ).done;
+    const base = (await saver.getTuple({ configurable: { thread_id: "t" } }))!.checkpoint.id;
+    const half = await before.start("t", ask("Second"));
+    await half.done;
+    await saver.ledger.putRun({ ...half.record, status: "running", base });
+    await before.stop();
+
+    const after = hostOf([waiting]);
+    await after.recover();
+    await after.start("t", { ...ask("Third"), strategy: "enqueue" });
+    await after.cancelAll("t", { isRolledBack: true });
+    expect(await textsOf("t")).toEqual(["First", "Done."]);
+  });
 });
 
-it("a thread whose reader stayed longer than its runs is forgotten with the reader", async () => {
-  const host = idleHost();
-  const gone = new AbortController();
-  const log = host.protocol("t");
-  const reader = log.read(log.last, { signal: gone.signal });
-  const next = reader.next();
-  await (
-    await host.start("t", ask("Hi"))
-  ).done;
-  await next;
-  for (let n = 0; n < 100; n += 1) await (await host.start("other", ask("Hi"))).done;
-  expect(host.protocol("t")).toBe(log);
-  gone.abort();
-  await reader.return();
-  expect(host.protocol("t")).not.toBe(log);
+describe("with threads in a SQLite file,", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "holdfast-races-"));
+    path = join(folder, "threads.db");
+    saver = await sqliteSaver(path);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it("a run whose end cannot be written down ends, and takes nothing else with it", async () => {
+    const host = hostOf([waiting]);
+    const run = await host.start("t", ask("First"));
+    await until(() => isAtWork(run));
+    const other = new Database(path);
+    other.exec("ALTER TABLE runs RENAME TO gone");
+    release();
+    await run.done;
+    await until(() => !host.isBusy("t"));
+    other.exec("ALTER TABLE gone RENAME TO runs");
+    other.close();
+    const next = await host.start("t", ask("Second"));
+    await next.done;
+    expect(next.record.status).toBe("success");
+  });
+
+  it("of the runs that are over the newest are kept, and nothing of the others", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const host = idleHost();
+    const refs: WeakRef<HostedRun>[] = [];
+    for (let n = 0; n < 110; n += 1) {
+      const run = await host.start(`t${n % 3}`, ask("Hi"));
+      refs.push(new WeakRef(run));
+      await run.done;
+    }
+    const kept = (): number => refs.filter((ref) => ref.deref() !== undefined).length;
+    await until(() => {
+      collect();
+      return kept() <= 101;
+    });
+    expect(kept()).toBeGreaterThanOrEqual(100);
+  });
+
+  it("a thread whose reader stayed longer than its runs is forgotten with the reader", async () => {
+    const host = idleHost();
+    const gone = new AbortController();
+    const log = host.protocol("t");
+    const reader = log.read(log.last, { signal: gone.signal });
+    const next = reader.next();
+    await (
+      await host.start("t", ask("Hi"))
+    ).done;
+    await next;
+    for (let n = 0; n < 100; n += 1) await (await host.start("other", ask("Hi"))).done;
+    expect(host.protocol("t")).toBe(log);
+    gone.abort();
+    await reader.return();
+    expect(host.protocol("t")).not.toBe(log);
+  });
 });

@@ -1,18 +1,25 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { backupStore } from "../../../storage/index.ts";
+import { HarnessError } from "../../../errors.ts";
+import { backupStore, isDatabaseUrl } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { existingState } from "../threads.ts";
+import { existingState, maskedUrl, type StateFlags } from "../threads.ts";
 
-export interface BackupFlags {
+export interface BackupFlags extends StateFlags {
   file?: string | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast backup`: copies all threads into another file, while runs go on. */
-export async function backup({ file, state }: BackupFlags, terminal: Terminal): Promise<number> {
-  const path = existingState(state, terminal);
+export async function backup(flags: BackupFlags, terminal: Terminal): Promise<number> {
+  const { file } = flags;
+  const path = existingState(flags, terminal);
+  if (isDatabaseUrl(path)) {
+    throw new HarnessError(
+      "invalid-options",
+      `A database is copied with the tools of Postgres: pg_dump "${maskedUrl(path)}" > threads.sql`,
+    );
+  }
   const target = file === undefined ? besides(path, new Date()) : resolve(terminal.cwd, file);
   await backupStore(path, target);
   terminal.stdout.write(shown`All threads are in ${oneLine(target)}, checked from end to end.\n`);

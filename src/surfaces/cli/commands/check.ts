@@ -1,26 +1,25 @@
-import { checkStore, type Problem, type Progress } from "../../../storage/index.ts";
+import { checkStore, isDatabaseUrl, type Problem, type Progress } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { existingState } from "../threads.ts";
+import { existingState, shownState, type StateFlags } from "../threads.ts";
 
-export interface CheckFlags {
-  state?: string | undefined;
-}
+export type CheckFlags = StateFlags;
 
 /** `holdfast check`: reads all threads from end to end and says what is damaged. */
-export async function check({ state }: CheckFlags, terminal: Terminal): Promise<number> {
-  const path = existingState(state, terminal);
+export async function check(flags: CheckFlags, terminal: Terminal): Promise<number> {
+  const path = existingState(flags, terminal);
   const problems = await checkStore(path, { onProgress: progressOn(terminal, "Checking") });
   const { stdout } = terminal;
   if (problems.length === 0) {
-    stdout.write(shown`${oneLine(path)} is whole.\n`);
+    stdout.write(shown`${oneLine(shownState(path))} is whole.\n`);
     return EXIT.done;
   }
   writeProblems(problems, terminal);
-  stdout.write(
-    shown`${oneLine(path)} is damaged. holdfast repair saves what can be saved into a new file.\n`,
-  );
+  const advice = isDatabaseUrl(path)
+    ? "What is lost comes from a backup of the database."
+    : "holdfast repair saves what can be saved into a new file.";
+  stdout.write(shown`${oneLine(shownState(path))} is damaged. ${oneLine(advice)}\n`);
   return EXIT.failed;
 }
 

@@ -6,11 +6,10 @@ import { storageFinding } from "../doctor/storage.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
-import { statePath } from "../threads.ts";
+import { statePath, type StateFlags } from "../threads.ts";
 import { asTyped } from "../wording.ts";
 
-export interface DoctorFlags {
-  state?: string | undefined;
+export interface DoctorFlags extends StateFlags {
   ask?: boolean | undefined;
   json?: boolean | undefined;
 }
@@ -18,12 +17,13 @@ export interface DoctorFlags {
 const LEGEND = shown`(✓ works, · was only seen or is not needed, ✗ keeps a run from working)`;
 
 /** `holdfast doctor`: tests what can be tested for free, says what it has only seen, and what to do. */
-export async function doctor({ state, ask, json }: DoctorFlags, terminal: Terminal): Promise<number> {
+export async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
+  const { ask, json } = flags;
   const { stdout, env } = terminal;
   const [machine, models, storage] = await Promise.all([
     machineFindings(terminal),
     modelFindings(env, { ask: ask === true }),
-    storageFinding(statePath(state, terminal)),
+    storageFinding(statePath(flags, terminal)),
   ]);
   const [versions, ...rest] = machine;
   // Whatever was found in the environment or said by a server: none of it is shown with a secret in it.

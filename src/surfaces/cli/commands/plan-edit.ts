@@ -17,21 +17,20 @@ import { planItems, planText } from "../plan-text.ts";
 import { confirmed } from "../prompts.ts";
 import { canAsk, type Terminal } from "../terminal.ts";
 import { agentOf, settingsOf } from "../thread-agent.ts";
-import { findThread, statePath, withSaver } from "../threads.ts";
+import { findThread, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
 
-export interface PlanEditFlags {
+export interface PlanEditFlags extends StateFlags {
   thread: string;
-  state?: string | undefined;
 }
 
 /**
  * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. Nobody is kept from the thread
  * meanwhile: where another process runs it, that one makes the edit.
  */
-export async function planEdit({ thread, state }: PlanEditFlags, terminal: Terminal): Promise<number> {
-  return withSaver(statePath(state, terminal), async (saver) => {
-    const found = await findThread(saver, thread);
+export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promise<number> {
+  return withSaver(statePath(flags, terminal), async (saver) => {
+    const found = await findThread(saver, flags.thread);
     const agent = await editableAgent(saver, found.id);
     if (found.state === "running") {
       const id = oneLine(quoted(found.id));

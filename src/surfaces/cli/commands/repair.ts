@@ -1,17 +1,22 @@
-import { repairStore } from "../../../storage/index.ts";
+import { HarnessError } from "../../../errors.ts";
+import { isDatabaseUrl, repairStore } from "../../../storage/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { existingState } from "../threads.ts";
+import { existingState, type StateFlags } from "../threads.ts";
 import { progressOn, writeProblems } from "./check.ts";
 
-export interface RepairFlags {
-  state?: string | undefined;
-}
+export type RepairFlags = StateFlags;
 
 /** `holdfast repair`: saves what can be saved of damaged threads into a new file, and keeps the old one. */
-export async function repair({ state }: RepairFlags, terminal: Terminal): Promise<number> {
-  const path = existingState(state, terminal);
+export async function repair(flags: RepairFlags, terminal: Terminal): Promise<number> {
+  const path = existingState(flags, terminal);
+  if (isDatabaseUrl(path)) {
+    throw new HarnessError(
+      "invalid-options",
+      "A database is repaired with the tools of Postgres: restore a backup of it (pg_restore). holdfast check says what is damaged, and holdfast rm deletes a damaged thread.",
+    );
+  }
   const { stdout } = terminal;
   const { problems, kept, saved, lost } = await repairStore(path, {
     onProgress: progressOn(terminal, "Repairing"),

@@ -11,23 +11,22 @@ import { perform } from "../perform.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { findThread, MANY, shortList, statePath, withSaver } from "../threads.ts";
+import { findThread, MANY, shortList, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
 import { existingFolder, resumeCommand } from "./run.ts";
 
-export interface ResumeFlags extends OutputFlags {
+export interface ResumeFlags extends OutputFlags, StateFlags {
   thread?: string | undefined;
   answer?: readonly string[] | undefined;
   model?: string | undefined;
   dir?: string | undefined;
   maxTurns?: number | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast resume`: goes on with a thread where it stopped. */
 export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<number> {
   const answers = await Promise.all((flags.answer ?? []).map((words) => inFull(words, terminal)));
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const { id } =
       flags.thread === undefined ? await latest(saver, terminal) : await findThread(saver, flags.thread);
     const kept = await settingsOf(saver, id);

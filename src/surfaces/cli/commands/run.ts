@@ -13,10 +13,10 @@ import { isPiped, readStandardInput } from "../standard-input.ts";
 import { withPipedText } from "../task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
-import { checkThreadId, MANY, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
-export interface RunFlags extends OutputFlags {
+export interface RunFlags extends OutputFlags, StateFlags {
   task?: string | undefined;
   model?: string | undefined;
   preset?: PresetName | undefined;
@@ -29,14 +29,13 @@ export interface RunFlags extends OutputFlags {
   network?: boolean | undefined;
   thread?: string | undefined;
   maxTurns?: number | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast run`: starts a thread on a task, or gives a finished one another. */
 export async function run(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.thread?.trim() === "") fail("--thread is empty.");
   const { task, message } = await readTask(flags.task, terminal);
-  return withSaver(statePath(flags.state, terminal), async (saver) => {
+  return withSaver(statePath(flags, terminal), async (saver) => {
     const thread = flags.thread ?? (await newThreadId(saver, task));
     const known = await saver.getThread(thread);
     if (!known) checkThreadId(thread);
@@ -71,8 +70,9 @@ async function refuseBeginning(saver: ThreadStore, thread: string): Promise<void
 }
 
 /** The command to go on with, as the user started this one, with what it needs to find the thread again. */
-export function resumeCommand({ state }: { state?: string | undefined }, { env }: Terminal): string {
+export function resumeCommand({ state, database }: StateFlags, { env }: Terminal): string {
   const command = `${commandName(env)} resume`;
+  if (database !== undefined) return `${command} --database ${quoted(maskedUrl(database))}`;
   return state === undefined ? command : `${command} --state ${quoted(state)}`;
 }
 

@@ -23,7 +23,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
-  const cluster = await openCluster(databaseUrl(flags.state, terminal));
+  const cluster = await openCluster(databaseUrl(flags, terminal));
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : `  in ${one.thread}`;
     const words = `${one.id}  ${one.cron}${where}  ${taskOf(one)}`;

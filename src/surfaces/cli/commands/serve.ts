@@ -30,7 +30,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (isOpen) checkToken(flags.host, token);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
-  return withHome(statePath(flags.state, terminal), async ({ saver, cluster }) => {
+  return withHome(statePath(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver };
     const server = await createThreadsServer({
       ...options,

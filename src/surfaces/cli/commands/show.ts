@@ -7,21 +7,20 @@ import { EXIT } from "../exit-codes.ts";
 import { exact } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 import { agentOf } from "../thread-agent.ts";
-import { findThread, statePath, withSaver } from "../threads.ts";
+import { findThread, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
 
-export interface ShowFlags {
+export interface ShowFlags extends StateFlags {
   thread: string;
   format: "checklist" | "markdown" | "mermaid" | "json";
   answer?: boolean | undefined;
   files?: boolean | undefined;
   file?: string | undefined;
-  state?: string | undefined;
 }
 
 /** `holdfast show`: prints the plan of a thread, its answer, or the files that live in it. */
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
-  const text = await withSaver(statePath(flags.state, terminal), async (saver) => {
+  const text = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
     return textOf(flags, summary, await readThread(await agentOf(saver, summary.id), summary.id));
   });

@@ -4,10 +4,9 @@ import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { databaseUrl } from "../threads.ts";
+import { databaseUrl, type StateFlags } from "../threads.ts";
 
-export interface StatusFlags {
-  state?: string | undefined;
+export interface StatusFlags extends StateFlags {
   watch?: boolean | undefined;
   json?: boolean | undefined;
 }
@@ -17,7 +16,7 @@ const EVERY_MS = 2000;
 /** `holdfast status`: workers, queue and runs of a database, once or again and again. */
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const cluster = await openCluster(databaseUrl(flags.state, terminal));
+  const cluster = await openCluster(databaseUrl(flags, terminal));
   const interruption = new Interruption(stdout, () => {});
   const stopped = aborted(interruption.signal);
   try {

@@ -8,11 +8,10 @@ import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";
 import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { isLive, paintOf, type Terminal } from "../terminal.ts";
-import { MANY, statePath, withSaver } from "../threads.ts";
+import { MANY, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { asTyped } from "../wording.ts";
 
-export interface ThreadsFlags {
-  state?: string | undefined;
+export interface ThreadsFlags extends StateFlags {
   limit: number;
   all?: boolean | undefined;
   here?: boolean | undefined;
@@ -25,7 +24,7 @@ type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
 /** `holdfast threads`: lists threads, the last used first. */
 export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const { list, found } = await withSaver(statePath(flags.state, terminal), (saver) =>
+  const { list, found } = await withSaver(statePath(flags, terminal), (saver) =>
     listed(saver, flags, terminal),
   );
   if (flags.json) {

@@ -15,7 +15,7 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   const { stdout, stderr } = terminal;
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
-  return withHome(databaseUrl(flags.state, terminal), async ({ saver, cluster }) => {
+  return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver, slots: flags.slots, limits };
     const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
     const interruption = new Interruption(stdout, () => {});

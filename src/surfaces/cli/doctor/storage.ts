@@ -1,12 +1,36 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { checkStore } from "../../../storage/index.ts";
-import { MANY, withSaver } from "../threads.ts";
+import { checkStore, isDatabaseUrl } from "../../../storage/index.ts";
+import { MANY, shownState, withSaver } from "../threads.ts";
 import type { Finding } from "./finding.ts";
 
-/** Opens the thread file, reads all of it and lists its threads; one that is not there is not made. */
+/** Looks at where threads are kept. */
 export async function storageFinding(path: string): Promise<Finding> {
+  return isDatabaseUrl(path) ? databaseFinding(path) : fileFinding(path);
+}
+
+/** Reads all of a database, which is made ready where it is not. */
+async function databaseFinding(url: string): Promise<Finding> {
+  const shown = shownState(url);
+  try {
+    const count = await withSaver(url, async (saver) => (await saver.listThreads({ limit: MANY })).length);
+    const problems = await checkStore(url);
+    if (problems.length > 0) {
+      const text = `storage: ${shown} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;
+      const fix = "holdfast check says what is wrong; what is lost comes from a backup of the database.";
+      return { area: "storage", level: "problem", tested: true, text, fix };
+    }
+    const text = `storage: ${shown} (${count} ${count === 1 ? "thread" : "threads"}; all of it was read)`;
+    return { area: "storage", level: "ok", tested: true, text };
+  } catch (error) {
+    const text = `storage: ${HarnessError.from(error)?.message ?? String(error)}`;
+    return { area: "storage", level: "problem", tested: true, text };
+  }
+}
+
+/** Opens the thread file, reads all of it and lists its threads; one that is not there is not made. */
+async function fileFinding(path: string): Promise<Finding> {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
     const isWritable = await canCreate(dirname(path));

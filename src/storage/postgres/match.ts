@@ -1,0 +1,27 @@
+type Value = Record<string, unknown>;
+
+const OPERATORS: Record<string, (found: unknown, wanted: unknown) => boolean> = {
+  $eq: (found, wanted) => found === wanted,
+  $ne: (found, wanted) => found !== wanted,
+  $gt: (found, wanted) => Number(found) > Number(wanted),
+  $gte: (found, wanted) => Number(found) >= Number(wanted),
+  $lt: (found, wanted) => Number(found) < Number(wanted),
+  $lte: (found, wanted) => Number(found) <= Number(wanted),
+  $in: (found, wanted) => Array.isArray(wanted) && wanted.includes(found),
+  $nin: (found, wanted) => !Array.isArray(wanted) || !wanted.includes(found),
+};
+
+/** Whether an item's value fits the filter of a search, as LangGraph's store in memory has it. */
+export function isMatch(value: Value, filter: Value): boolean {
+  return Object.entries(filter).every(([key, wanted]) => {
+    if (!hasOperators(wanted)) return value[key] === wanted;
+    const operators = Object.entries(wanted).filter(([name]) => name.startsWith("$"));
+    return operators.every(([name, operand]) => OPERATORS[name]?.(value[key], operand) ?? false);
+  });
+}
+
+function hasOperators(wanted: unknown): wanted is Value {
+  return (
+    typeof wanted === "object" && wanted !== null && Object.keys(wanted).some((name) => name.startsWith("$"))
+  );
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { postgresSaver, sqliteSaver, type ThreadStore } from "../src/storage/index.ts";
+import { newDatabase } from "./postgres.ts";
+
+/** A place for one test to keep threads in, which any number of savers can open. */
+export interface StorePlace {
+  open: () => Promise<ThreadStore>;
+  /** The source of a function call that opens it in another process. */
+  opening: string;
+  remove: () => void;
+}
+
+/** Every kind of thread store, for tests of what all of them promise. */
+export const STORES: readonly { name: string; create: () => Promise<StorePlace> }[] = [
+  {
+    name: "SQLite",
+    create: async () => {
+      const folder = mkdtempSync(join(tmpdir(), "holdfast-store-"));
+      const file = join(folder, "threads.db");
+      return {
+        open: () => sqliteSaver(file),
+        opening: `sqliteSaver(${JSON.stringify(file)})`,
+        remove: () => rmSync(folder, { recursive: true, force: true }),
+      };
+    },
+  },
+  {
+    name: "Postgres",
+    create: async () => {
+      const url = await (database ??= newDatabase());
+      const options = { schema: `s_${randomUUID().replaceAll("-", "")}`, poolSize: 2 };
+      return {
+        open: () => postgresSaver(url, options),
+        opening: `postgresSaver(${JSON.stringify(url)}, ${JSON.stringify(options)})`,
+        remove: () => {},
+      };
+    },
+  },
+];
+
+/** One for each test file; each test has a schema of its own. */
+let database: Promise<string> | undefined;
