@@ -294,6 +294,8 @@ export class ClusterHost implements Host {
       };
       run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
       run.end();
+      // What was rolled back never was; a thread that was for one run took its record along.
+      if (!job && !run.request.isTemporary) desk.runs.delete(id);
     }
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });

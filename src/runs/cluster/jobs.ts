@@ -257,7 +257,8 @@ export class Jobs {
       appVersion: APPLICATION.version,
       // DBOS takes the lowest number first, from 0.
       priority: PRIORITY_MIDDLE - priority,
-      ...(delay > 0 && { delaySeconds: delay }),
+      // DBOS wants whole milliseconds.
+      ...(delay > 0 && { delaySeconds: Math.ceil(delay) }),
     };
     await this.#db.client.enqueueInTransaction<(thread: string) => Promise<void>>(tx, options, thread);
   }

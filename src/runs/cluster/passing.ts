@@ -35,5 +35,5 @@ function isAway(error: unknown): boolean {
 /** How many seconds to wait before a try: longer each time, and not all at once. */
 export function pause(attempt: number): number {
   const most = Math.min(60, 2 ** attempt);
-  return most / 2 + (Math.random() * most) / 2;
+  return Math.ceil(most / 2 + (Math.random() * most) / 2);
 }

@@ -126,6 +126,9 @@ export class ClusterWorker {
     try {
       if (job.stop) this.#stop(job.id, job.stop);
       await this.#run(run, job, stream);
+    } catch (error) {
+      // Nobody else would end it: this worker is alive.
+      await this.#lasting(() => this.#jobs.end(job, "error", (error as Error).message));
     } finally {
       this.#running.delete(job.id);
     }
