@@ -20,7 +20,7 @@ const LAYERS: Record<string, string[]> = {
   subagents: [...stores, "middleware", "models", "p-limit", ...langchain],
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
-  runs: [...harnesses, ...langchain, "diff"],
+  runs: [...harnesses, ...langchain, "diff", "pg", "@dbos-inc/dbos-sdk"],
   // The command line starts the others.
   "surfaces/cli": [...surface, ...terminal, "surfaces/server"],
   "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server"],

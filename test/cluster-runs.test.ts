@@ -18,7 +18,9 @@ const newThread = async (): Promise<string> => (await client.threads.create()).t
 const begun = (call: string) => async () => (await cluster.effects()).some((one) => one.call === call);
 const statusOf = async (thread: string, run: string) => (await client.runs.get(thread, run)).status;
 const tasks = async (thread: string): Promise<string[]> => {
-  const { values } = await client.threads.getState<{ messages?: { type: string; content: string }[] }>(thread);
+  const { values } = await client.threads.getState<{ messages?: { type: string; content: string }[] }>(
+    thread,
+  );
   return (values.messages ?? [])
     .filter(({ type }) => type === new HumanMessage("").getType())
     .map(({ content }) => (JSON.parse(content) as { id: string }).id);
@@ -26,7 +28,11 @@ const tasks = async (thread: string): Promise<string[]> => {
 
 it("runs of a thread keep their order; a second is refused, waits, or takes the place of the first", async () => {
   const thread = await newThread();
-  const start = (id: string, multitaskStrategy: "reject" | "enqueue" | "interrupt" | "rollback", gate = true) =>
+  const start = (
+    id: string,
+    multitaskStrategy: "reject" | "enqueue" | "interrupt" | "rollback",
+    gate = true,
+  ) =>
     client.runs.create(thread, "agent", {
       input: task({ id, turns: 1, ...(gate && { gates: { 0: id } }) }),
       multitaskStrategy,
@@ -40,7 +46,10 @@ it("runs of a thread keep their order; a second is refused, waits, or takes the 
   expect(await statusOf(thread, a.run_id)).toBe("success");
   const e = await start("e", "interrupt");
   await until(begun("e-0"));
-  expect(await Promise.all(queued.map(({ run_id: id }) => statusOf(thread, id)))).toEqual(["interrupted", "interrupted"]);
+  expect(await Promise.all(queued.map(({ run_id: id }) => statusOf(thread, id)))).toEqual([
+    "interrupted",
+    "interrupted",
+  ]);
   const f = await start("f", "rollback", false);
   await client.runs.join(thread, f.run_id);
   await expect(client.runs.get(thread, e.run_id)).rejects.toThrow(/404/);
@@ -73,7 +82,11 @@ it("what passes is tried again, and what does not fails once, with its reason", 
   expect(await tasks(passing)).toEqual(["p"]);
   await client.runs.join(lasting, second.run_id);
   const failed = await client.runs.get(lasting, second.run_id);
-  expect(failed).toMatchObject({ status: "error", attempt: 1, error: expect.stringContaining("404") as string });
+  expect(failed).toMatchObject({
+    status: "error",
+    attempt: 1,
+    error: expect.stringContaining("404") as string,
+  });
 });
 
 it("a limit holds across threads, and who waits for it goes on when one of the others ends", async () => {
@@ -84,8 +97,12 @@ it("a limit holds across threads, and who waits for it goes on when one of the o
     runs.push((await client.runs.create(thread, "agent", { input })).run_id);
   }
   const limited = async () =>
-    (await cluster.pool.query<{ thread: string }>("SELECT thread FROM holdfast.jobs WHERE waits = 'graph:agent'")).rows[0];
-  const { thread: last } = (await until(limited))!;
+    (
+      await cluster.pool.query<{ thread: string }>(
+        "SELECT thread FROM holdfast.jobs WHERE waits = 'graph:agent'",
+      )
+    ).rows[0];
+  const { thread: last } = await until(limited);
   const others = threads.filter((thread) => thread !== last);
   for (const thread of others) await until(begun(`x${threads.indexOf(thread)}-0`));
   expect(await begun(`x${threads.indexOf(last)}-0`)()).toBe(false);
@@ -110,9 +127,13 @@ it("a schedule starts runs of its thread, is listed, and ends", async () => {
     schedule: "* * * * * *",
     input: task({ id: "often", turns: 0 }),
   });
-  expect(await client.crons.search({ threadId: thread })).toMatchObject([{ cron_id: cron.cron_id, schedule: "* * * * * *" }]);
+  expect(await client.crons.search({ threadId: thread })).toMatchObject([
+    { cron_id: cron.cron_id, schedule: "* * * * * *" },
+  ]);
   await until(async () => (await client.runs.list(thread)).some(({ status }) => status === "success"));
   await client.crons.delete(cron.cron_id);
   expect(await client.crons.search({ threadId: thread })).toEqual([]);
-  await expect(client.crons.createForThread(thread, "agent", { schedule: "sometimes" })).rejects.toThrow(/422/);
+  await expect(client.crons.createForThread(thread, "agent", { schedule: "sometimes" })).rejects.toThrow(
+    /422/,
+  );
 });

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import pg from "pg";
+import { Pool } from "pg";
 import { createDeepAgent } from "../../src/deep/index.ts";
 import { createServer, listen } from "../../src/surfaces/server/index.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
@@ -32,13 +32,13 @@ export interface Task {
 /** Servers in this process and workers in others, on one database. */
 export class TestCluster {
   readonly url: string;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly #started = new Set<Started>();
   readonly #closing: (() => Promise<void>)[] = [];
 
   private constructor(url: string) {
     this.url = url;
-    this.pool = new pg.Pool({ connectionString: url, max: 4 });
+    this.pool = new Pool({ connectionString: url, max: 4 });
     this.pool.on("error", () => {});
   }
 

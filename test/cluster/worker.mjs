@@ -4,7 +4,7 @@ import { createDeepAgent, isRepetition } from "holdfast";
 import { createWorker } from "holdfast/server";
 import { callTool, ScriptedModel } from "holdfast/testing";
 import { tool } from "langchain";
-import pg from "pg";
+import { Pool } from "pg";
 import { z } from "zod";
 
 const {
@@ -14,7 +14,7 @@ const {
   SLOTS: slots,
   LIMITS: limits,
 } = process.env;
-const pool = new pg.Pool({ connectionString: effects, max: 4 });
+const pool = new Pool({ connectionString: effects, max: 4 });
 pool.on("error", () => {});
 
 const write = (thread, call, phase, isAgain) =>
@@ -38,7 +38,7 @@ const work = tool(
     await write(thread, runtime.toolCallId, "end", isRepetition(runtime));
     return "worked";
   },
-  { name: "work", description: "works", schema: z.object({ gate: z.string().optional() }) },
+  { name: "work", description: "works", schema: z.object({ n: z.number(), gate: z.string().optional() }) },
 );
 
 const model = new ScriptedModel(
@@ -57,7 +57,7 @@ const model = new ScriptedModel(
       }
       if (turn === 0) await pass(gates.model);
       const gate = gates[turn];
-      return turn < turns ? callTool("work", gate ? { gate } : {}, `${id}-${turn}`) : `done ${id}`;
+      return turn < turns ? callTool("work", { n: turn, ...(gate && { gate }) }, `${id}-${turn}`) : `done ${id}`;
     },
   ],
   { loop: true },
@@ -70,10 +70,10 @@ const worker = await createWorker({
   ...(slots && { slots: Number(slots) }),
   ...(limits && { limits: JSON.parse(limits) }),
 });
-process.on("SIGTERM", async () => {
+const stop = async () => {
   await worker.close();
   await pool.end();
-  console.log("drained");
   process.exit(0);
-});
+};
+process.on("SIGTERM", () => void stop());
 console.log(`ready ${worker.id}`);

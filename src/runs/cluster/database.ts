@@ -1,12 +1,12 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
-import pg from "pg";
+import { Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../errors.ts";
 import { MIGRATION_LOCK, TABLES } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
 /** What is run inside of one transaction. */
-export type Transaction = Pick<pg.ClientBase, "query">;
+export type Transaction = Pick<ClientBase, "query">;
 
 /** The name under which everything of ours stands in DBOS, and the version that all our versions have to it. */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
@@ -17,11 +17,11 @@ const CONNECTIONS = 10;
 /** The database that servers and workers share: one pool, one listener, and DBOS's client. */
 export class ClusterDatabase {
   readonly url: string;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly signals: Signals;
   readonly client: DBOSClient;
 
-  private constructor(url: string, pool: pg.Pool, signals: Signals, client: DBOSClient) {
+  private constructor(url: string, pool: Pool, signals: Signals, client: DBOSClient) {
     this.url = url;
     this.pool = pool;
     this.signals = signals;
@@ -33,7 +33,7 @@ export class ClusterDatabase {
     const { DBOSClient: Client } = await loadDbos();
     // The public `DBOS.migrate` writes to standard output.
     const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
-    const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
+    const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
     // A connection that breaks while nobody uses it is replaced.
     pool.on("error", () => {});
     try {
@@ -59,7 +59,7 @@ export class ClusterDatabase {
   }
 
   /** All or nothing; with a thread named, one at a time for it. */
-  async transaction<T>(thread: string | undefined, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     try {
       await client.query("BEGIN");
@@ -90,7 +90,7 @@ export class ClusterDatabase {
  * Does what no two processes may do at once. The lock is asked for again and again: DBOS makes an index that waits for
  * the end of every statement, and so for one that would wait for the lock.
  */
-async function alone(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
+async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
   const holder = await pool.connect();
   try {
     const take = "SELECT pg_try_advisory_lock($1) AS taken";

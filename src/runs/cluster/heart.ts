@@ -24,7 +24,12 @@ export class Heart {
     this.#timer = setInterval(() => this.#take(), 500).unref();
     const pg = createRequire(import.meta.url).resolve("pg");
     const workerData = {
-      ...{ pg, url, id, pulse: this.#pulse, every: BEAT_MS, hang: HANG_MS },
+      pg,
+      url,
+      id,
+      pulse: this.#pulse,
+      every: BEAT_MS,
+      hang: HANG_MS,
       beat: `UPDATE ${SCHEMA}.workers SET beat = clock_timestamp() WHERE id = $1 AND state <> 'dead'`,
     };
     this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {} });

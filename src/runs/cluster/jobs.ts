@@ -1,4 +1,4 @@
-import type pg from "pg";
+import type { PoolClient } from "pg";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { alreadyRunning } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
@@ -97,7 +97,7 @@ export class Jobs {
       // Whoever was at it is dead: it is begun once more.
       if (running) return this.#takeOver(tx, running, worker);
       // One that is to be tried again keeps its place: those behind it wait with it.
-      const [next] = open.filter(({ isDue, attempt }) => isDue || attempt > 1);
+      const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
       if (!next?.isDue || !(await this.#hasRoom(tx, next, limits))) return undefined;
       return this.#begin(tx, next, { worker, attempt: next.attempt });
     });
@@ -166,7 +166,7 @@ export class Jobs {
   }
 
   /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
-  #leave(job: Job, leave: (tx: pg.PoolClient) => Promise<void>): Promise<boolean> {
+  #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
     const { id, thread, worker, attempt } = job;
     return this.#db.transaction(thread, async (tx) => {
       const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
@@ -179,7 +179,7 @@ export class Jobs {
     });
   }
 
-  async #stop(tx: pg.PoolClient, open: readonly Job[], how: Stop): Promise<void> {
+  async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
     for (const { id, status, thread } of open) {
       if (status === "running") {
         await change(tx, id, { stop: how });
@@ -196,7 +196,7 @@ export class Jobs {
     return worker !== undefined && worker !== me && (await isAlive(tx, worker));
   }
 
-  async #takeOver(tx: pg.PoolClient, job: Job, worker: string): Promise<Job | undefined> {
+  async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job | undefined> {
     if (job.attempt < MOST_ATTEMPTS)
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
@@ -206,7 +206,7 @@ export class Jobs {
     return undefined;
   }
 
-  async #tellEnd(tx: pg.PoolClient, { thread, keys }: Job): Promise<void> {
+  async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {
     for (const key of keys.toSorted()) await this.#wake(tx, key);
     await tell(tx, "ended", thread);
   }
@@ -238,7 +238,7 @@ export class Jobs {
   }
 
   /** Lets the next run go on that waits for room under a key. */
-  async #wake(tx: pg.PoolClient, key: string): Promise<void> {
+  async #wake(tx: PoolClient, key: string): Promise<void> {
     await lockKey(tx, key);
     const [next] = await jobsWhere(tx, "waits = $1", [key], "priority, seq");
     if (!next) return;
@@ -247,7 +247,7 @@ export class Jobs {
   }
 
   async #turn(
-    tx: pg.PoolClient,
+    tx: PoolClient,
     { thread, priority, delay = 0 }: { thread: string; priority: number; delay?: number },
   ): Promise<void> {
     const options = {

@@ -1,5 +1,5 @@
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { SharedReader, SharedWriter } from "./shared-json.ts";
 

@@ -1,4 +1,4 @@
-import pg from "pg";
+import { Client } from "pg";
 
 /** What processes that share a database tell each other. */
 export const CHANNELS = {
@@ -17,7 +17,7 @@ export class Signals {
   readonly #url: string;
   readonly #hearers = new Map<string, Set<(payload: string) => void>>();
   readonly #returns = new Set<() => void>();
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -50,7 +50,7 @@ export class Signals {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, keepAlive: true, query_timeout: TRY_MS });
+    const client = new Client({ connectionString: this.#url, keepAlive: true, query_timeout: TRY_MS });
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));
     client.on("notification", ({ channel, payload = "" }) => {
@@ -66,7 +66,7 @@ export class Signals {
     await client?.query("SELECT 1").catch(() => this.#lose(client));
   }
 
-  #lose(client: pg.Client): void {
+  #lose(client: Client): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     void client.end().catch(() => {});

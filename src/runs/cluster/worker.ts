@@ -38,6 +38,7 @@ export class ClusterWorker {
   readonly #publisher: Publisher;
   readonly #reaper: Reaper;
   readonly #running = new Map<string, { run: HostedRun; job: Job; stream: RunStream }>();
+  readonly #heard = new Map<string, Stop>();
   #isDraining = false;
   #isLost = false;
 
@@ -50,6 +51,9 @@ export class ClusterWorker {
     this.#reaper = new Reaper(db);
     db.signals.on("stop", (payload) => {
       const { id, how } = JSON.parse(payload) as { id: string; how: Stop };
+      // It may be for a run that this worker is just about to begin.
+      this.#heard.set(id, how);
+      if (this.#heard.size > MOST_HEARD) this.#heard.delete(this.#heard.keys().next().value!);
       this.#stop(id, how);
     });
     db.signals.onReturn(() => void this.#lookForStops());
@@ -124,7 +128,8 @@ export class ClusterWorker {
     const stream = await this.#lasting(() => this.#publisher.open(job));
     this.#running.set(job.id, { run, job, stream });
     try {
-      if (job.stop) this.#stop(job.id, job.stop);
+      const stop = job.stop ?? this.#heard.get(job.id);
+      if (stop) this.#stop(job.id, stop);
       await this.#run(run, job, stream);
     } catch (error) {
       // Nobody else would end it: this worker is alive.
@@ -241,6 +246,7 @@ export class ClusterWorker {
 }
 
 const RETRY_MS = 250;
+const MOST_HEARD = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
 const NEVER: Promise<never> = new Promise(() => {});
 

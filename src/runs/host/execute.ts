@@ -12,7 +12,6 @@ import { beginning } from "./begin.ts";
 import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
-import type { Awaitable } from "./port.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
