@@ -25,6 +25,7 @@ export class PlanEdits {
   #write: Write | undefined;
   #control: RunControl | undefined;
   #isInStep = false;
+  #isLeaving = false;
   #isOver = false;
   #work: Promise<void> = Promise.resolve();
 
@@ -38,6 +39,16 @@ export class PlanEdits {
       if (!this.#control) void this.settle();
       else if (this.#isInStep) this.#control.requestDrain("edit");
     });
+  }
+
+  /** Asks the run to stop at the end of the step that is under way; another process goes on from there. */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#isInStep) this.#control?.requestDrain("leave");
+  }
+
+  get isLeaving(): boolean {
+    return this.#isLeaving;
   }
 
   /** @internal The run begins: edits are made with `write` from now on. */
@@ -59,11 +70,11 @@ export class PlanEdits {
   noteStep(): void {
     if (!this.#control || this.#isInStep) return;
     this.#isInStep = true;
-    if (this.#waiting.length > 0) this.#control.requestDrain("edit");
+    if (this.#waiting.length > 0 || this.#isLeaving) this.#control.requestDrain("edit");
   }
 
   /** @internal No step runs. */
-  leave(): void {
+  exit(): void {
     this.#control = undefined;
     this.#isInStep = false;
   }

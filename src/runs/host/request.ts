@@ -24,6 +24,12 @@ export interface RunRequest {
   interruptAfter?: string[] | "*";
   metadata?: Record<string, unknown>;
   strategy?: Strategy;
+  /** Not before so many seconds from now. Only on a cluster. */
+  delay?: number;
+  /** −100 to 100: runs of other threads with a lower one wait longer. Only on a cluster. */
+  priority?: number;
+  /** What the limits of workers count it by, such as `tenant:acme`. Only on a cluster. */
+  limits?: string[];
   /** The thread is deleted with the end of the run. */
   isTemporary?: boolean;
   /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */

@@ -68,7 +68,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "serve",
       "Serve a page to work in, and LangGraph's protocol for programs",
       (args) =>
-        agentOptions(modelOptions(stateOption(args)))
+        workerOptions(agentOptions(modelOptions(stateOption(args))))
           .option("port", {
             type: "number",
             requiresArg: true,
@@ -100,8 +100,44 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             array: true,
             describe: "A name that the server is reached by, such as the one of a proxy",
           })
+          .option("work", {
+            type: "boolean",
+            default: true,
+            describe: "With a database: do runs, too; --no-work leaves them to holdfast worker",
+          })
           .example("$0 serve --dir . --open", ""),
       on(async () => (await import("./commands/serve.ts")).serve),
+    )
+    .command(
+      "worker",
+      "Do the runs that servers on the same database are asked for",
+      (args) =>
+        workerOptions(agentOptions(modelOptions(stateOption(args)))).example("$0 worker --database $URL", ""),
+      on(async () => (await import("./commands/worker.ts")).worker),
+    )
+    .command(
+      "status",
+      "Show the workers, the queue and the runs of a database",
+      (args) =>
+        stateOption(args)
+          .option("watch", { type: "boolean", describe: "Again and again, until Ctrl-C" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/status.ts")).status),
+    )
+    .command(
+      "schedule [cron] [task]",
+      "Start a task again and again, on a database; without one list what is scheduled",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .positional("cron", { type: "string", describe: 'When, in UTC, such as "0 9 * * 1-5"' })
+          .positional("task", { type: "string", describe: "What to do" })
+          .option("thread", {
+            type: "string",
+            describe: "Go on with this thread, not with a new one each time",
+          })
+          .option("remove", { type: "string", requiresArg: true, describe: "The id of a schedule to end" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/schedule.ts")).schedule),
     )
     .command(
       "threads",
@@ -256,6 +292,24 @@ function mcpOption<T>(args: Argv<T>) {
     coerce: (files: string | string[] | undefined) => (files === undefined ? undefined : [files].flat()),
     describe: "A file with MCP servers, such as .mcp.json; calls that do not only read are asked for",
   });
+}
+
+/** How a worker takes runs. */
+function workerOptions<T>(args: Argv<T>) {
+  return args
+    .option("slots", {
+      type: "number",
+      requiresArg: true,
+      default: 10,
+      describe: "How many runs at a time; the same number for all workers",
+      coerce: wholeNumber("slots")<number>,
+    })
+    .option("limit", {
+      type: "string",
+      requiresArg: true,
+      coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
+      describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
+    });
 }
 
 function modelOptions<T>(args: Argv<T>) {

@@ -30,6 +30,8 @@ const RUN_BODY = z.looseObject({
   on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
   on_disconnect: z.enum(["cancel", "continue"]).nullish(),
   if_not_exists: z.enum(["reject", "create"]).nullish(),
+  after_seconds: z.number().min(0).nullish(),
+  priority: z.number().int().min(-100).max(100).nullish(),
   stream_mode: z.union([z.string(), z.array(z.string())]).nullish(),
   stream_subgraphs: z.boolean().nullish(),
 });
@@ -69,6 +71,8 @@ export function runRequest(
     ...(body.interrupt_before && { interruptBefore: body.interrupt_before }),
     ...(body.interrupt_after && { interruptAfter: body.interrupt_after }),
     ...(body.multitask_strategy && { strategy: body.multitask_strategy }),
+    ...(body.after_seconds && { delay: body.after_seconds }),
+    ...(body.priority && { priority: body.priority }),
     ...([body.stream_mode].flat().includes("events") && { isTraced: true }),
     ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
   };

@@ -15,7 +15,7 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
   const agent = await host.graph(graph).reader(id);
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
-  const active = checkpoint === undefined ? host.active(id) : undefined;
+  const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // What the run at work has done is in its own events, and so is left out of what was before.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);

@@ -1,0 +1,114 @@
+import { hostname } from "node:os";
+import { version } from "../version.ts";
+import type { ClusterDatabase } from "./database.ts";
+import { DEAD_MS, Heart } from "./heart.ts";
+import { QUEUE } from "./jobs.ts";
+import { SCHEMA } from "./schema.ts";
+
+const LOOK_MS = 400;
+
+/** After the database was away nobody can have been heard of for a moment. */
+const GRACE_MS = 2 * DEAD_MS;
+
+/** So long a dead worker is remembered: one that was stopped and wakes up must find that out. */
+const REMEMBERED = "1 hour";
+
+/** A worker's place among the others. */
+export class Membership {
+  readonly id: string;
+  readonly #db: ClusterDatabase;
+  readonly #heart: Heart;
+
+  private constructor(db: ClusterDatabase, id: string, heart: Heart) {
+    this.#db = db;
+    this.id = id;
+    this.#heart = heart;
+  }
+
+  static async join(
+    db: ClusterDatabase,
+    { slots, onLost }: { slots: number; onLost: () => void },
+  ): Promise<Membership> {
+    // A name is used once: who was declared dead stays dead.
+    const id = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+    await db.pool.query(
+      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots) VALUES ($1, 'working', $2, $3, $4, $5)`,
+      [id, hostname(), process.pid, version(), slots],
+    );
+    return new Membership(db, id, new Heart({ url: db.url, id, onLost }));
+  }
+
+  /** Says that it takes no more runs. */
+  async drain(): Promise<void> {
+    await this.#db.pool.query(
+      `UPDATE ${SCHEMA}.workers SET state = 'draining' WHERE id = $1 AND state = 'working'`,
+      [this.id],
+    );
+  }
+
+  async leave(): Promise<void> {
+    await this.#heart.stop();
+    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [this.id]);
+  }
+}
+
+/** Gives the turns of dead workers back to the queue. Every server and every worker does, in case the others are dead. */
+export class Reaper {
+  readonly #db: ClusterDatabase;
+  readonly #timer: NodeJS.Timeout;
+  #isLooking = false;
+  #trustedFrom = 0;
+
+  constructor(db: ClusterDatabase) {
+    this.#db = db;
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const began = performance.now();
+    try {
+      await this.#reap();
+    } catch {
+      // The database is away.
+      this.#trustedFrom = performance.now() + GRACE_MS;
+    } finally {
+      // So is what was asked before this process was stopped for a while.
+      if (performance.now() - began > DEAD_MS) this.#trustedFrom = performance.now() + GRACE_MS;
+      this.#isLooking = false;
+    }
+  }
+
+  async #reap(): Promise<void> {
+    const { pool, client } = this.#db;
+    if (performance.now() >= this.#trustedFrom) {
+      await pool.query(
+        `UPDATE ${SCHEMA}.workers SET state = 'dead'
+         WHERE state <> 'dead' AND beat < now() - $1 * interval '1 millisecond'
+           AND pg_postmaster_start_time() < now() - $2 * interval '1 millisecond'`,
+        [DEAD_MS, GRACE_MS],
+      );
+    }
+    const { rows } = await pool.query<{ id: string }>(
+      `WITH old AS (DELETE FROM ${SCHEMA}.workers WHERE state = 'dead' AND beat < now() - interval '${REMEMBERED}')
+       SELECT id FROM ${SCHEMA}.workers WHERE state = 'dead'`,
+    );
+    if (rows.length === 0) return;
+    const left = await client.listWorkflows({
+      executorId: rows.map(({ id }) => id),
+      status: "PENDING",
+      loadInput: false,
+      loadOutput: false,
+    });
+    const isTurn = ({ queueName }: { queueName?: string }): boolean => queueName === QUEUE;
+    const turns = left.filter(isTurn).map(({ workflowID }) => workflowID);
+    if (turns.length > 0) await client.resumeWorkflows(turns, { queueName: QUEUE });
+    const others = left.filter((one) => !isTurn(one)).map(({ workflowID }) => workflowID);
+    if (others.length > 0) await client.resumeWorkflows(others);
+  }
+}

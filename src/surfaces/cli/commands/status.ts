@@ -1,0 +1,64 @@
+import { openCluster } from "../../../runs/cluster/index.ts";
+import { readStatus, type ClusterStatus } from "../../../runs/cluster/status.ts";
+import { EXIT } from "../exit-codes.ts";
+import { aborted, Interruption } from "../interruption.ts";
+import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
+import type { Terminal } from "../terminal.ts";
+import { databaseUrl, type StateFlags } from "../threads.ts";
+
+export interface StatusFlags extends StateFlags {
+  watch?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+const EVERY_MS = 2000;
+
+/** `holdfast status`: workers, queue and runs of a database, once or again and again. */
+export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
+  const { stdout } = terminal;
+  const cluster = await openCluster(databaseUrl(flags, terminal));
+  const interruption = new Interruption(stdout, () => {});
+  const stopped = aborted(interruption.signal);
+  try {
+    for (;;) {
+      const now = await readStatus(cluster.db);
+      if (flags.json) stdout.write(shown`${shownJson(now)}\n`);
+      else for (const line of lines(now)) stdout.write(shown`${line}\n`);
+      if (!flags.watch) return EXIT.done;
+      await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, EVERY_MS))]);
+      if (interruption.signal.aborted) return EXIT.done;
+      if (!flags.json) stdout.write(shown`\n`);
+    }
+  } finally {
+    interruption.dispose();
+    await cluster.close();
+  }
+}
+
+function lines({ workers, queue, runs }: ClusterStatus): Harmless[] {
+  const { pending, running, success, error, interrupted } = runs;
+  const more = [
+    ...(queue.limited > 0 ? [`${queue.limited} wait for a limit`] : []),
+    ...(queue.delayed > 0 ? [`${queue.delayed} for later`] : []),
+  ];
+  const waiting =
+    queue.depth > 0 ? `${queue.depth} wait, the oldest ${seconds(queue.oldestWait)}` : "nothing waits";
+  return [
+    oneLine(`Queue    ${[waiting, ...more].join("; ")}`),
+    oneLine(
+      `Runs     ${running} running, ${pending} pending; in the last hour ${success} done, ${interrupted} stopped, ${error} failed`,
+    ),
+    ...(workers.length === 0 ? [oneLine("Workers  none: start one with holdfast worker")] : []),
+    ...workers.map(({ id, state, running: at, slots, version, silentFor, upFor }, index) => {
+      const heard = state === "dead" ? `silent for ${seconds(silentFor)}` : `up ${seconds(upFor)}`;
+      return oneLine(
+        `${index === 0 ? "Workers" : "       "}  ${id}  ${state}  ${at}/${slots}  ${version}  ${heard}`,
+      );
+    }),
+  ];
+}
+
+function seconds(ms: number): string {
+  const all = Math.round(ms / 1000);
+  return all < 120 ? `${all} s` : all < 7200 ? `${Math.round(all / 60)} min` : `${Math.round(all / 3600)} h`;
+}
