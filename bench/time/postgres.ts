@@ -42,7 +42,12 @@ export async function postgresSavers(
   const given = process.env[VARIABLE];
   const own: PostgresServer | undefined = given ? undefined : await startPostgres();
   const address = given ?? own!.url;
-  const connect: Connect = (schema) => PostgresSaver.fromConnString(address, { schema });
+  const connect: Connect = (schema) => {
+    const saver = PostgresSaver.fromConnString(address, { schema });
+    // A pool that has ended may still have connections when the server is stopped.
+    saver.pool.on("error", () => {});
+    return saver;
+  };
   const version = await ask(connect, "SELECT current_setting('server_version') AS answer");
   let runs = 0;
   const schema = (): string => {
@@ -51,8 +56,6 @@ export async function postgresSavers(
   };
   const official = async (at: string): Promise<Closable> => {
     const saver = connect(at);
-    // The server may be stopped before the pool is.
-    saver.pool.on("error", () => {});
     // Also makes the pool connect, which is no part of loading a state.
     await saver.setup();
     return Object.assign(saver, { close: () => saver.end() });
