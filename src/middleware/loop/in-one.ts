@@ -35,10 +35,13 @@ export function inOne(
 }
 
 function isWrapper({ name, wrapModelCall, stateSchema }: AnyAgentMiddleware): boolean {
-  return wrapModelCall !== undefined && !stateSchema && !ANSWER_WITH_COMMANDS.includes(name);
+  return wrapModelCall !== undefined && !stateSchema && !APART.includes(name);
 }
 
-const ANSWER_WITH_COMMANDS = [
+/** They answer with commands, or change the tools. */
+const APART = [
+  "InstructionsMiddleware",
+  "McpMiddleware",
   "PlanMiddleware",
   "SummarizationMiddleware",
   "ThreadDataMiddleware",
