@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Attack } from "./attack.ts";
 import { bitFlips } from "./bit-flips.ts";
+import { cluster } from "./cluster.ts";
 import { floods } from "./floods.ts";
 import { models } from "./models.ts";
 import { paths } from "./paths.ts";

@@ -57,7 +57,9 @@ const model = new ScriptedModel(
       }
       if (turn === 0) await pass(gates.model);
       const gate = gates[turn];
-      return turn < turns ? callTool("work", { n: turn, ...(gate && { gate }) }, `${id}-${turn}`) : `done ${id}`;
+      return turn < turns
+        ? callTool("work", { n: turn, ...(gate && { gate }) }, `${id}-${turn}`)
+        : `done ${id}`;
     },
   ],
   { loop: true },

@@ -31,8 +31,10 @@ export class Membership {
   ): Promise<Membership> {
     // A name is used once: who was declared dead stays dead.
     const id = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+    // A heart takes a moment to begin, on a machine that is busy.
     await db.pool.query(
-      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots) VALUES ($1, 'working', $2, $3, $4, $5)`,
+      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots, beat)
+       VALUES ($1, 'working', $2, $3, $4, $5, now() + interval '10 seconds')`,
       [id, hostname(), process.pid, version(), slots],
     );
     return new Membership(db, id, new Heart({ url: db.url, id, onLost }));
