@@ -86,7 +86,7 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     "--json",
   );
   const { id } = JSON.parse(added.stdout) as { id: string };
-  expect((await holdfast("schedule")).stdout).toBe(`${id}  0 9 * * *  Survey this directory\n`);
+  expect((await holdfast("schedule")).stdout).toBe(`${id} (0 9 * * *): Survey this directory\n`);
   expect((await holdfast("schedule", "--remove", id)).ok).toBe(true);
   expect((await holdfast("schedule")).stdout).toBe("");
 
