@@ -8,7 +8,7 @@ import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, races, paths, floods, models, takeovers];
+const ATTACKS: readonly Attack[] = [bitFlips, races, paths, floods, models, takeovers, cluster];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {
