@@ -15,10 +15,11 @@ const model = new ScriptedModel(
   [callTool("write_file", { file_path: "/note.md", content: "Low" }), "The tide is low."],
   { loop: true },
 );
-const graphs = { harbour: createDeepAgent({ model, plan: false }) };
+// Each has graphs of its own, as it would in a process of its own.
+const graphs = () => ({ harbour: createDeepAgent({ model, plan: false }) });
 
-const server = await createServer({ graphs, database });
-const worker = await createWorker({ graphs, database, slots: 4, limits: { "tenant:*": 2 } });
+const server = await createServer({ graphs: graphs(), database });
+const worker = await createWorker({ graphs: graphs(), database, slots: 4, limits: { "tenant:*": 2 } });
 const { url, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
 const client = new Client({ apiUrl: url, apiKey: server.token! });
 

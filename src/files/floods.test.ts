@@ -150,7 +150,7 @@ describe("a text", () => {
   it("that no file could be read with again is not written", async () => {
     for (const backend of [stateFiles({}), diskBackend(root)]) {
       const refused = await backend.write("/a", "x".repeat(100_000_000));
-      expect(errorOf(refused)).toMatch(/^"\/a" was not written: the text has more than 10000000 bytes/);
+      expect(errorOf(refused)).toMatch(/^"\/a" was not written: it has more than 10000000 bytes/);
       // Characters are not bytes.
       expect((await backend.write("/a", "€".repeat(4_000_000))).ok).toBe(false);
       expect((await backend.list("/")) as object).toEqual({ ok: true, entries: [] });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Config } from "../project/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
+import { WEB_TOOLS } from "../web/tools.ts";
 import { createRunAgent, RUN_TOOLS } from "./agent.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
@@ -100,7 +101,7 @@ describe("a mode", () => {
           mode,
           rules: {},
           tools: [...RUN_TOOLS, "post"],
-          reading: ["ls", "read_file", "glob", "grep"],
+          reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS],
           dir: folder,
           canAsk: true,
         }),
@@ -112,7 +113,7 @@ describe("a mode", () => {
   });
 
   it("asks for what other programs run for the user, except auto", async () => {
-    for (const path of ["/.envrc", join(dir, ".vscode/tasks.json"), "/.GIT/hooks/x"]) {
+    for (const path of ["/.envrc", join(dir, ".vscode/tasks.json")]) {
       expect((await play([write(path), "ok"])).asked).toEqual(["write_file"]);
       expect(
         (await play([write(path), "ok"], { config: { allow: ["write_file", "write_file(src/**)"] } })).asked,
@@ -121,6 +122,8 @@ describe("a mode", () => {
     expect(
       (await play([write("/.envrc"), "ok"], { config: { allow: ["write_file(.envrc)"] } })).asked,
     ).toEqual([]);
+    // Nobody is asked about what is refused anyway.
+    expect((await play([write("/.GIT/hooks/x"), "ok"], { settings: { mode: "ask" } })).asked).toEqual([]);
     expect((await play([write("/.envrc"), "ok"], { settings: { mode: "auto" } })).asked).toEqual([]);
   });
 

@@ -19,7 +19,11 @@ pool.on("error", () => {});
 
 const write = (thread, call, phase, isAgain) =>
   pool.query("INSERT INTO effects (thread, call, phase, worker, again) VALUES ($1, $2, $3, $4, $5)", [
-    ...[thread, call, phase, name, isAgain],
+    thread,
+    call,
+    phase,
+    name,
+    isAgain,
   ]);
 
 async function pass(gate, signal) {

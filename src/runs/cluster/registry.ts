@@ -6,6 +6,7 @@ import { QUEUE } from "./jobs.ts";
 import { SCHEMA } from "./schema.ts";
 
 const LOOK_MS = 400;
+const SWEEP_MS = 60_000;
 
 /** After the database was away nobody can have been heard of for a moment. */
 const GRACE_MS = 2 * DEAD_MS;
@@ -31,8 +32,10 @@ export class Membership {
   ): Promise<Membership> {
     // A name is used once: who was declared dead stays dead.
     const id = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
+    // A heart takes a moment to begin, on a machine that is busy.
     await db.pool.query(
-      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots) VALUES ($1, 'working', $2, $3, $4, $5)`,
+      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots, beat)
+       VALUES ($1, 'working', $2, $3, $4, $5, now() + interval '10 seconds')`,
       [id, hostname(), process.pid, version(), slots],
     );
     return new Membership(db, id, new Heart({ url: db.url, id, onLost }));
@@ -56,16 +59,20 @@ export class Membership {
 export class Reaper {
   readonly #db: ClusterDatabase;
   readonly #timer: NodeJS.Timeout;
+  readonly #sweep: NodeJS.Timeout;
   #isLooking = false;
   #trustedFrom = 0;
 
   constructor(db: ClusterDatabase) {
     this.#db = db;
     this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
+    // What cannot be swept now is swept in a minute, by this process or another.
+    this.#sweep = setInterval(() => void sweepEvents(db).catch(() => {}), SWEEP_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    clearInterval(this.#sweep);
   }
 
   async #look(): Promise<void> {
@@ -111,4 +118,12 @@ export class Reaper {
     const others = left.filter((one) => !isTurn(one)).map(({ workflowID }) => workflowID);
     if (others.length > 0) await client.resumeWorkflows(others);
   }
+}
+
+/** Deletes what runs said that nobody can come back to: those that ended more than ten minutes ago. */
+export async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Promise<void> {
+  await pool.query(
+    `DELETE FROM ${SCHEMA}.events e WHERE e.at < now() - interval '10 minutes' AND NOT EXISTS
+       (SELECT 1 FROM ${SCHEMA}.jobs j WHERE j.thread = e.thread AND j.status = 'running')`,
+  );
 }

@@ -25,8 +25,8 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
   const cluster = await openCluster(databaseUrl(flags, terminal));
   const show = (one: Schedule): void => {
-    const where = one.thread === undefined ? "" : `  in ${one.thread}`;
-    const words = `${one.id}  ${one.cron}${where}  ${taskOf(one)}`;
+    const where = one.thread === undefined ? "" : ` in ${one.thread}`;
+    const words = `${one.id} (${one.cron})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
   try {

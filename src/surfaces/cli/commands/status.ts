@@ -44,16 +44,14 @@ function lines({ workers, queue, runs }: ClusterStatus): Harmless[] {
   const waiting =
     queue.depth > 0 ? `${queue.depth} wait, the oldest ${seconds(queue.oldestWait)}` : "nothing waits";
   return [
-    oneLine(`Queue    ${[waiting, ...more].join("; ")}`),
+    oneLine(`Queue: ${[waiting, ...more].join("; ")}`),
     oneLine(
-      `Runs     ${running} running, ${pending} pending; in the last hour ${success} done, ${interrupted} stopped, ${error} failed`,
+      `Runs: ${running} running, ${pending} pending; in the last hour ${success} done, ${interrupted} stopped, ${error} failed`,
     ),
-    ...(workers.length === 0 ? [oneLine("Workers  none: start one with holdfast worker")] : []),
-    ...workers.map(({ id, state, running: at, slots, version, silentFor, upFor }, index) => {
+    ...(workers.length === 0 ? [oneLine("Workers: none; start one with holdfast worker")] : []),
+    ...workers.map(({ id, state, running: at, slots, version, silentFor, upFor }) => {
       const heard = state === "dead" ? `silent for ${seconds(silentFor)}` : `up ${seconds(upFor)}`;
-      return oneLine(
-        `${index === 0 ? "Workers" : "       "}  ${id}  ${state}  ${at}/${slots}  ${version}  ${heard}`,
-      );
+      return oneLine(`Worker ${id}: ${state}, ${at} of ${slots} slots, version ${version}, ${heard}`);
     }),
   ];
 }

@@ -1,0 +1,44 @@
+import { afterEach, expect, it } from "vitest";
+import { chaos } from "./cluster/chaos.ts";
+import { task, TestCluster, until } from "./cluster/cluster.ts";
+import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { newDatabase } from "./postgres.ts";
+
+let cluster: TestCluster;
+let own: PostgresServer | undefined;
+
+afterEach(async () => {
+  await cluster.close();
+  await own?.stop();
+  own = undefined;
+});
+
+it("workers are killed, stopped and cut off: every run has one result, in order, and what was repeated was told so", async () => {
+  cluster = await TestCluster.on(await newDatabase());
+  const options = { threads: 3, runsPerThread: 2, turns: 3, blows: 2, seed: Date.now() };
+  expect(await chaos(cluster, options), `seed ${options.seed}`).toEqual([]);
+});
+
+it("a database that is restarted in the middle of runs is waited for, and all finish", async () => {
+  own = await startPostgres();
+  cluster = await TestCluster.on(own.url);
+  const [client] = await Promise.all([cluster.server(), cluster.worker("one"), cluster.worker("two")]);
+  const started = await Promise.all(
+    Array.from({ length: 8 }, async (_, at) => {
+      const { thread_id: thread } = await client.threads.create();
+      const input = task({ id: `r${at}`, turns: 3, gates: { 1: "go" } });
+      const { run_id: run } = await client.runs.create(thread, "agent", { input });
+      return { thread, run };
+    }),
+  );
+  await until(async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-1")).length === 8);
+  await own.restart();
+  await cluster.open("go");
+  for (const { thread, run } of started) {
+    await until(async () => {
+      const { status } = await client.runs.get(thread, run);
+      return status !== "pending" && status !== "running";
+    });
+    expect((await client.runs.get(thread, run)).status).toBe("success");
+  }
+});
