@@ -123,7 +123,15 @@ describe("completion in bash", () => {
 
   it("offers the flags of the command, and those that were not given yet", async () => {
     const flags = await offers("threads", "--all", "--");
-    expect(flags.toSorted()).toEqual(["--help", "--here", "--json", "--limit", "--state", "--version"]);
+    expect(flags.toSorted()).toEqual([
+      "--database",
+      "--help",
+      "--here",
+      "--json",
+      "--limit",
+      "--state",
+      "--version",
+    ]);
   });
 
   it("works at the Tab key", async () => {

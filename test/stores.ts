@@ -13,10 +13,18 @@ export interface StorePlace {
   remove: () => void;
 }
 
+export interface StoreKind {
+  name: string;
+  create: () => Promise<StorePlace>;
+  /** How much longer it takes than the fastest: what is tried often is tried less often. */
+  cost: number;
+}
+
 /** Every kind of thread store, for tests of what all of them promise. */
-export const STORES: readonly { name: string; create: () => Promise<StorePlace> }[] = [
+export const STORES: readonly StoreKind[] = [
   {
     name: "SQLite",
+    cost: 1,
     create: async () => {
       const folder = mkdtempSync(join(tmpdir(), "holdfast-store-"));
       const file = join(folder, "threads.db");
@@ -29,6 +37,7 @@ export const STORES: readonly { name: string; create: () => Promise<StorePlace> 
   },
   {
     name: "Postgres",
+    cost: 4,
     create: async () => {
       const url = await (database ??= newDatabase());
       const options = { schema: `s_${randomUUID().replaceAll("-", "")}`, poolSize: 2 };

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { tool } from "langchain";
 import { z } from "zod";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
@@ -8,8 +9,17 @@ export const TURNS = [25, 100, 200, 400] as const;
 
 const ITEMS = 20;
 
+/** Real text: Postgres compresses what it stores, and text that repeats itself to next to nothing. */
+const DECISIONS = readdirSync("docs/decisions").map((file) => `docs/decisions/${file}`);
+const BOOK = ["README.md", "CHANGELOG.md", ...DECISIONS].map((file) => readFileSync(file, "utf8")).join("\n");
+
+function page(n: number): string {
+  const start = (n * 1024) % (BOOK.length - 1024);
+  return `result ${n}: ${BOOK.slice(start, start + 1024)}`.slice(0, 1024);
+}
+
 /** The tool of the timed runs: no work, and a result of 1 kB. */
-export const kilobyteTool = tool(({ n }) => `result ${n} `.padEnd(1024, `${n} `), {
+export const kilobyteTool = tool(({ n }) => page(n), {
   name: "work",
   description: "Does one step.",
   schema: z.object({ n: z.number() }),

@@ -24,6 +24,7 @@ export class MailboxService {
   readonly #taken = new Map<number, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #found: Mailbox | undefined;
+  #isOver = false;
 
   constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
     this.#agent = agent;
@@ -45,6 +46,7 @@ export class MailboxService {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#look();
+    this.#isOver = true;
   }
 
   /** Resolves when everything that was taken is answered. */
@@ -69,7 +71,10 @@ export class MailboxService {
 
   async #look(): Promise<void> {
     try {
-      for (const letter of await this.#waiting()) {
+      const waiting = await this.#waiting();
+      // A look that took long must not take what is for the next holder.
+      if (this.#isOver) return;
+      for (const letter of waiting) {
         if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
       }
     } catch {

@@ -9,7 +9,7 @@ export { repairStore, type Repair } from "./repair.ts";
 export type { SqliteSaver } from "./saver.ts";
 export { sqliteSaver } from "./sqlite.ts";
 export { defaultStatePath } from "./state-path.ts";
-export { isDatabaseUrl, openStore } from "./store.ts";
+export { openStore } from "./store.ts";
 export type { CheckpointSummary, ListCheckpointsOptions } from "./summary.ts";
 export {
   LEASE,

@@ -54,10 +54,10 @@ const editAsTools: Operation = { ...begin, kind: "edit", asNode: 1 };
 
 describe.each(STORES)(
   "whatever is done to a thread in $name, it comes to the same as in LangGraph's own saver:",
-  ({ create }) => {
+  ({ create, cost }) => {
     it.each([
-      ["a graph that sends its calls", plainSubject, 40],
-      ["an agent with a plan and files", agentSubject, 12],
+      ["a graph that sends its calls", plainSubject, 40 / cost],
+      ["an agent with a plan and files", agentSubject, 12 / cost],
     ])("%s", async (_, subject, numRuns) => {
       const place = await create();
       const saver = await place.open();

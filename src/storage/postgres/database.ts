@@ -71,8 +71,9 @@ export class Database {
           type === types.builtins.INT8 ? Number : types.getTypeParser(type, format),
       },
     });
-    // An idle connection that is lost is replaced when it is needed.
+    // A connection that is lost while nothing is asked of it is replaced when it is needed.
     pool.on("error", () => {});
+    pool.on("connect", (client) => void client.on("error", () => {}));
     return new Database(address, pool, options);
   }
 

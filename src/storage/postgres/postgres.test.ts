@@ -180,7 +180,10 @@ describe("a connection that is lost", () => {
   it("is replaced in the middle of a run, and nothing is lost or done twice", async () => {
     const saver = await postgresSaver(url, { schema: "lost", poolSize: 2 });
     const cut = (): Promise<unknown> =>
-      ask(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast'");
+      ask(
+        url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = current_database()",
+      );
     const ids = ["a", "b", "c"];
     await Promise.all(
       ids.map((id) => agentOf(saver, ROUNDS, async () => void (await cut())).invoke(go(), thread(id))),
@@ -188,6 +191,20 @@ describe("a connection that is lost", () => {
     for (const id of ids) expect(await texts(saver, id)).toEqual(WHOLE);
     expect(await checkStore(url, { schema: "lost" })).toEqual([]);
     await saver.close();
+  });
+
+  it("between two statements of a transaction, has it begun again", async () => {
+    const { database } = await postgresSaver(url, { schema: "midway" });
+    let tries = 0;
+    const answer = await database.transaction(async (query) => {
+      tries += 1;
+      const [{ pid } = {}] = await query("SELECT pg_backend_pid() AS pid");
+      // It waits until the process has ended.
+      if (tries === 1) await ask(url, "SELECT pg_terminate_backend($1, 10000)", [pid]);
+      return query("SELECT 1 AS one");
+    });
+    expect({ tries, answer }).toEqual({ tries: 2, answer: [{ one: 1 }] });
+    await database.close();
   });
 
   it("comes back with a server that is restarted in the middle of runs; one that stays away is one clear error", async () => {

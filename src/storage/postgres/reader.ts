@@ -40,6 +40,15 @@ interface Found {
   writes: StoredWrite[];
   /** Its place in the order across threads. */
   at: number;
+  seq: number;
+}
+
+type OrderPlace = Pick<Found, "at" | "seq">;
+
+/** Which checkpoints are meant. Whatever is undefined matches all. */
+interface Match extends Record<"ns" | "id", string | undefined> {
+  thread: number | undefined;
+  before: OrderPlace | undefined;
 }
 
 /** Reads checkpoints. The rows of each are read with one statement, and what they lead to never changes. */
@@ -110,14 +119,16 @@ export class Reader {
       checkpoint_id: id,
     } = configurable as Partial<Record<string, string>>;
     if (threadId !== undefined) await this.#parts.lines.settled(threadId);
-    await naming(threadId, () => this.#checkCount(threadId, ns));
+    const thread =
+      threadId === undefined ? undefined : await naming(threadId, () => this.#counted(threadId, ns));
+    if (threadId !== undefined && thread === undefined) return;
     let left = limit;
-    let at = before && (await this.#placeOf(before, threadId));
+    let last = before && (await this.#placeOf(before, threadId));
     while (left > 0) {
-      const match = { threadId, ns, id, at };
+      const match = { thread, ns, id, before: last };
       const page = await naming(threadId, () => this.#page(match, Math.min(left, LIST_PAGE)));
       if (page.length === 0) return;
-      at = page.at(-1)!.at;
+      last = page.at(-1)!;
       for await (const tuple of this.#listed(page, filter)) {
         left -= 1;
         yield tuple;
@@ -256,24 +267,25 @@ export class Reader {
       const what = `of ${written ?? "an unknown number of"} writes to checkpoint ${id} there are ${writes.length}`;
       throw corrupt(this.#database, what);
     }
-    return { threadId: row["owner"] as string, row: checkpoint, writes, at: row["at"] as number };
+    return {
+      threadId: row["owner"] as string,
+      row: checkpoint,
+      writes,
+      at: row["at"] as number,
+      seq: checkpoint.seq,
+    };
   }
 
-  async #page(
-    {
-      threadId,
-      ns,
-      id,
-      at,
-    }: Record<"threadId" | "ns" | "id", string | undefined> & { at: number | undefined },
-    limit: number,
-  ): Promise<Found[]> {
+  /** Of one thread by their own numbers, which its key is ordered by; else by the order across threads. */
+  async #page({ thread, ns, id, before }: Match, limit: number): Promise<Found[]> {
     const { schema } = this.#database;
+    const order = thread === undefined ? "at" : "seq";
     const rows = await this.#database.query(
       `SELECT ${this.#selected} FROM ${schema}.checkpoints c JOIN ${schema}.threads t ON t.key = c.thread
-       WHERE ($1::text IS NULL OR t.id = $1) AND ($2::text IS NULL OR c.ns = $2) AND ($3::text IS NULL OR c.id = $3)
-         AND ($4::bigint IS NULL OR c.at < $4) ORDER BY c.at DESC LIMIT $5`,
-      [threadId ?? null, ns ?? null, id ?? null, at ?? null, limit],
+       WHERE ($1::text IS NULL OR c.ns = $1) AND ($2::text IS NULL OR c.id = $2)
+         AND ($3::bigint IS NULL OR c.${order} < $3) ${thread === undefined ? "" : "AND c.thread = $5"}
+       ORDER BY c.${order} DESC LIMIT $4`,
+      [ns ?? null, id ?? null, before?.[order] ?? null, limit, ...(thread === undefined ? [] : [thread])],
     );
     return rows.map((row) => this.#found(row));
   }
@@ -282,33 +294,33 @@ export class Reader {
   async #placeOf(
     { configurable = {} }: RunnableConfig,
     thread: string | undefined,
-  ): Promise<number | undefined> {
+  ): Promise<OrderPlace | undefined> {
     const { thread_id: owner = thread, checkpoint_id: id } = configurable as Partial<Record<string, string>>;
     if (id === undefined) return undefined;
     const { schema } = this.#database;
     const [row] = await this.#database.query(
-      `SELECT c.at FROM ${schema}.checkpoints c JOIN ${schema}.threads t ON t.key = c.thread
+      `SELECT c.at, c.seq FROM ${schema}.checkpoints c JOIN ${schema}.threads t ON t.key = c.thread
        WHERE c.id = $1 AND ($2::text IS NULL OR t.id = $2) ORDER BY c.at DESC LIMIT 1`,
       [id, owner ?? null],
     );
-    return row?.["at"] as number | undefined;
+    return row as OrderPlace | undefined;
   }
 
-  /** Throws when a thread does not have all its checkpoints. */
-  async #checkCount(threadId: string | undefined, ns: string | undefined): Promise<void> {
-    if (threadId === undefined) return;
+  /** The number of a thread. Throws when it does not have all its checkpoints. */
+  async #counted(threadId: string, ns: string | undefined): Promise<number | undefined> {
     const { schema } = this.#database;
     const [row] = await this.#database.query(
-      `SELECT (SELECT coalesce(sum(h.count), 0)::int FROM ${schema}.heads h
+      `SELECT t.key, (SELECT coalesce(sum(h.count), 0)::int FROM ${schema}.heads h
           WHERE h.thread = t.key AND ($2::text IS NULL OR h.ns = $2)) AS expected,
         (SELECT count(*) FROM ${schema}.checkpoints c
           WHERE c.thread = t.key AND ($2::text IS NULL OR c.ns = $2)) AS found
        FROM ${schema}.threads t WHERE t.id = $1`,
       [threadId, ns ?? null],
     );
-    if (!row || row["expected"] === row["found"]) return;
-    const what = `of ${String(row["expected"])} checkpoints of a thread there are ${String(row["found"])}`;
-    throw corrupt(this.#database, what);
+    if (!row) return undefined;
+    const { key, expected, found } = row as { key: number; expected: number; found: number };
+    if (expected === found) return key;
+    throw corrupt(this.#database, `of ${expected} checkpoints of a thread there are ${found}`);
   }
 
   /** Throws when a namespace has checkpoints, and the record of what is newest is gone. */

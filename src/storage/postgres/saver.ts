@@ -41,7 +41,8 @@ import { Threads } from "./threads.ts";
  */
 export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly ledger: PostgresLedger;
-  readonly #database: Database;
+  /** @internal The database itself, for what else is kept in it. */
+  readonly database: Database;
   readonly #leases: Leases;
   readonly #lines: Lines;
   readonly #reader: Reader;
@@ -52,7 +53,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal Made by `postgresSaver`. */
   constructor(database: Database) {
     super();
-    this.#database = database;
+    this.database = database;
     this.ledger = new PostgresLedger(database);
     this.#leases = new Leases(database);
     this.#lines = new Lines(database, this.#leases);
@@ -80,7 +81,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
       threadId,
       token: leaseOf(config),
       isReady: (desk) => exact || parent === "" || desk.hasParent(ns, parent),
-      prepare: (desk) => readParent(desk, ns, parent, this.#database),
+      prepare: (desk) => readParent(desk, ns, parent, this.database),
       onKnown: (seq) => void (known = seq),
       encode: (desk, token) => {
         const top = desk.heads.get(ns);
@@ -108,7 +109,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
           ...(ns === "" && noteOf(desk, checkpoint)),
         });
         this.#seen.add({ thread: desk.key, ns, id });
-        const { schema } = this.#database;
+        const { schema } = this.database;
         if (known !== undefined) return { fresh: change.fresh, statement: again(schema, change, row) };
         desk.heads.set(ns, { thread: desk.key, ns, seq: row.seq, id });
         return {
@@ -138,7 +139,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
           if (isAsking && !isNewest) desk.asking.add(id);
           const change = this.#change(desk, token, isAsking && isNewest ? { interrupted: 1 } : {});
           const added = { ns, checkpoint: id, task: taskId, rows, isNewest };
-          return { fresh: change.fresh, statement: addWrites(this.#database.schema, change, added) };
+          return { fresh: change.fresh, statement: addWrites(this.database.schema, change, added) };
         },
       });
     });
@@ -189,7 +190,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
       encode: (desk, token) => {
         if (desk.isNew) return undefined;
         const change = this.#change(desk, token, { done, total });
-        return { fresh: change.fresh, statement: touch(this.#database.schema, change) };
+        return { fresh: change.fresh, statement: touch(this.database.schema, change) };
       },
     });
   }
@@ -219,13 +220,13 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   async mailbox(threadId: string): Promise<PostgresMailbox | undefined> {
     const key = await this.#threads.key(threadId);
-    return key === undefined ? undefined : new PostgresMailbox(this.#database, key);
+    return key === undefined ? undefined : new PostgresMailbox(this.database, key);
   }
 
   async close(): Promise<void> {
-    if (!this.#database.isOpen) return;
+    if (!this.database.isOpen) return;
     await this.#leases.close();
-    await this.#database.close();
+    await this.database.close();
   }
 
   #write(job: Job): Promise<void> {

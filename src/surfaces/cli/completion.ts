@@ -121,7 +121,7 @@ async function threadIds({ before, terminal }: Line): Promise<string[]> {
   };
   try {
     const { isThreadId } = await import("../../runs/thread-ids.ts");
-    const { isDatabaseUrl } = await import("../../storage/index.ts");
+    const { isDatabaseUrl } = await import("../../storage/store.ts");
     const { statePath, withSaver } = await import("./threads.ts");
     const path = statePath({ state: after("--state"), database: after("--database") }, terminal);
     // To open a file that is not there would be to make it.

@@ -5,13 +5,8 @@ import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import type { Cluster } from "../../runs/cluster/index.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import {
-  defaultStatePath,
-  isDatabaseUrl,
-  openStore,
-  type ThreadStore,
-  type ThreadSummary,
-} from "../../storage/index.ts";
+import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
+import { isDatabaseUrl } from "../../storage/store.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 

@@ -1,4 +1,4 @@
-import { InMemoryStore } from "@langchain/langgraph";
+import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../runs/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
@@ -9,6 +9,8 @@ import { assemble, type Server } from "./server.ts";
 export interface ThreadsServerOptions extends ThreadsGraphOptions {
   /** Where the runs are done by workers that share a database. */
   cluster?: Cluster | undefined;
+  /** LangGraph's store, for `/store`. Default: one in memory. */
+  store?: BaseStore | undefined;
   token?: string | undefined;
   auth?: Auth | undefined;
   hosts?: readonly string[] | undefined;
@@ -46,7 +48,7 @@ export async function createThreadsServer(options: ThreadsServerOptions): Promis
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,
     cluster,
-    store: new InMemoryStore(),
+    store: options.store ?? new InMemoryStore(),
     isOpen,
     ...(token !== undefined && { token }),
     ...(auth && { auth }),

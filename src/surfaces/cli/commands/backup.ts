@@ -1,6 +1,7 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { backupStore, isDatabaseUrl } from "../../../storage/index.ts";
+import { backupStore } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

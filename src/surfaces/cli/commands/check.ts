@@ -1,4 +1,5 @@
-import { checkStore, isDatabaseUrl, type Problem, type Progress } from "../../../storage/index.ts";
+import { checkStore, type Problem, type Progress } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

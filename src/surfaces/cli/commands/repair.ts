@@ -1,5 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
-import { isDatabaseUrl, repairStore } from "../../../storage/index.ts";
+import { repairStore } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

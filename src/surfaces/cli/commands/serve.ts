@@ -35,6 +35,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     const server = await createThreadsServer({
       ...options,
       cluster,
+      store: cluster?.memories,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],

@@ -1,7 +1,8 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { checkStore, isDatabaseUrl } from "../../../storage/index.ts";
+import { checkStore } from "../../../storage/index.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { MANY, shownState, withSaver } from "../threads.ts";
 import type { Finding } from "./finding.ts";
 
