@@ -1,4 +1,4 @@
-import { openStore, type ThreadStore } from "../../storage/index.ts";
+import { openStore, postgresStore, type ThreadStore } from "../../storage/index.ts";
 import { ClusterDatabase } from "./database.ts";
 import { ClusterHost } from "./host.ts";
 import { ClusterWorker, type WorkerOptions } from "./worker.ts";
@@ -10,6 +10,8 @@ export type { ClusterWorker } from "./worker.ts";
 export interface Cluster {
   db: ClusterDatabase;
   store: ThreadStore;
+  /** LangGraph's store, which all have in common. */
+  memories: Awaited<ReturnType<typeof postgresStore>>;
   close: () => Promise<void>;
 }
 
@@ -18,10 +20,13 @@ export async function openCluster(url: string): Promise<Cluster> {
   const store = await openStore(url);
   try {
     const db = await ClusterDatabase.open(url);
+    const memories = await postgresStore(url);
     return {
       db,
       store,
+      memories,
       close: async () => {
+        await memories.close();
         await db.close();
         await store.close();
       },

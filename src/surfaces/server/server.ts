@@ -57,12 +57,13 @@ const MOST_BYTES = 8 * 1024 * 1024;
 
 /** Serves graphs by LangGraph's HTTP protocol, and goes on with the runs that a killed server left. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { store = new InMemoryStore(), database } = options;
+  const { database } = options;
   if ((options.checkpointer === undefined) === (database === undefined)) {
     throw new HarnessError("invalid-options", "createServer: give it a checkpointer or a database.");
   }
   const cluster = database === undefined ? undefined : await clusterAt(database);
   const checkpointer = options.checkpointer ?? cluster!.store;
+  const store = options.store ?? cluster?.memories ?? new InMemoryStore();
   const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
   const { server, parts } = await assemble({ ...options, checkpointer, graphs, store, cluster });
   await parts.host.recover();

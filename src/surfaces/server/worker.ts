@@ -1,4 +1,4 @@
-import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
+import type { BaseStore } from "@langchain/langgraph";
 import type { Limits } from "../../runs/cluster/index.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { clusterAt } from "./server.ts";
@@ -12,7 +12,7 @@ export interface WorkerOptions {
   slots?: number;
   /** The most runs at a time that share a key: `{ "tenant:*": 5, "model:openai:gpt-5.1": 20 }`. The same for all workers. */
   limits?: Limits;
-  /** LangGraph's store, for graphs that use one. Default: one in memory. */
+  /** LangGraph's store, for graphs that use one. Default: one in the database. */
   store?: BaseStore;
   /**
    * Called when other workers have taken this one for dead, as after a stop of its process, and gone on with its runs.
@@ -30,8 +30,9 @@ export interface Worker {
 
 /** Takes runs from the database that servers put them in. One per process. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { database, store = new InMemoryStore(), slots, limits, onLost = exit } = options;
+  const { database, slots, limits, onLost = exit } = options;
   const cluster = await clusterAt(database);
+  const { store = cluster.memories } = options;
   const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
   const { startWorker } = await import("../../runs/cluster/index.ts");
   const worker = await startWorker(cluster, {

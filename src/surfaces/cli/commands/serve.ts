@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import type { ClusterWorker } from "../../../runs/cluster/index.ts";
-import { postgresStore } from "../../../storage/index.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer, startThreadsWorker, type ThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -30,14 +29,12 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (isOpen) checkToken(flags.host, token);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
-  const address = statePath(flags, terminal);
-  return withHome(address, async ({ saver, cluster }) => {
+  return withHome(statePath(flags, terminal), async ({ saver, cluster }) => {
     const options = { ...graph, saver };
-    const store = cluster && (await postgresStore(address));
     const server = await createThreadsServer({
       ...options,
       cluster,
-      store,
+      store: cluster?.memories,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
@@ -51,7 +48,6 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);
     } finally {
       await graph.servers.close();
-      await store?.close();
     }
   });
 }
