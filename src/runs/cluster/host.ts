@@ -29,8 +29,11 @@ export interface ClusterHostOptions {
 
 /** A thread that somebody follows here, wherever it is run. */
 interface Desk {
+  owner: string | undefined;
   protocol: EventLog<ThreadEvent>;
   runs: Map<string, HostedRun>;
+  /** Runs that are asked for here and not in the queue yet. */
+  asked: Set<string>;
   /** How runs ended by what their workers said, who may not have written it down yet. */
   endings: Map<string, RunStatus>;
   /** Whether what is read is news, and not what was there before. */
@@ -108,7 +111,7 @@ export class ClusterHost implements Host {
   }
 
   async active(thread: string): Promise<HostedRun | undefined> {
-    const running = (await this.jobs.ofThread(thread)).find(({ status }) => status === "running");
+    const running = (await this.jobs.open(thread)).find(({ status }) => status === "running");
     if (!running) return undefined;
     await this.#follow(thread);
     return this.#mirror(running);
@@ -144,11 +147,14 @@ export class ClusterHost implements Host {
     const desk = await this.#follow(thread);
     const run = new HostedRun(record, owner);
     desk.runs.set(run.id, run);
+    desk.asked.add(run.id);
     try {
       await this.jobs.enqueue(record);
     } catch (error) {
       desk.runs.delete(run.id);
       throw error;
+    } finally {
+      desk.asked.delete(run.id);
     }
     return run;
   }
@@ -163,7 +169,7 @@ export class ClusterHost implements Host {
   }
 
   async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
-    const open = (await this.jobs.ofThread(thread)).filter(isOpen);
+    const open = await this.jobs.open(thread);
     const stopped = await Promise.all(open.toReversed().map(({ id }) => this.cancel(id, options)));
     return stopped.includes(true);
   }
@@ -217,17 +223,19 @@ export class ClusterHost implements Host {
   }
 
   async #follow(thread: string): Promise<Desk> {
-    const known = this.#desks.get(thread);
-    if (known) known.usedAt = Date.now();
-    if (known?.isLive) return known;
-    const desk: Desk = known ?? {
+    const { owner } = this.#desks.get(thread) ?? (await this.ledger.thread(thread)) ?? {};
+    const desk: Desk = this.#desks.get(thread) ?? {
+      owner,
       protocol: new EventLog<ThreadEvent>({ first: 1 }),
       runs: new Map(),
+      asked: new Set(),
       endings: new Map(),
       isLive: false,
       usedAt: Date.now(),
     };
     this.#desks.set(thread, desk);
+    desk.usedAt = Date.now();
+    if (desk.isLive) return desk;
     await this.#feed.follow(thread);
     // Of those that ended before nobody will tell.
     await this.#settle(thread);
@@ -236,17 +244,18 @@ export class ClusterHost implements Host {
   }
 
   #mirror(job: Job): HostedRun {
-    const runs = this.#desks.get(job.thread)?.runs;
-    const run = runs?.get(job.id) ?? new HostedRun(job, undefined);
-    if (!run.isOver) run.record = { ...job };
-    runs?.set(job.id, run);
+    const desk = this.#desks.get(job.thread);
+    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.owner);
+    // That it has ended is said by `#settle`, once all is read that it said.
+    if (!run.isOver && isOpen(job)) run.record = { ...job };
+    desk?.runs.set(job.id, run);
     return run;
   }
 
   #take({ thread, run: id, attempt, n, event }: Said): void {
     const desk = this.#desks.get(thread);
     if (!desk) return;
-    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), undefined);
+    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.owner);
     desk.runs.set(id, run);
     switch (event.kind) {
       case "begin":
@@ -281,8 +290,10 @@ export class ClusterHost implements Host {
       return;
     }
     await this.#feed.catchUp(thread);
-    const jobs = new Map((await this.jobs.ofThread(thread)).map((job) => [job.id, job]));
-    for (const [id, run] of desk.runs) {
+    const open = [...desk.runs.values()].filter(({ id, isOver }) => !isOver && !desk.asked.has(id));
+    const jobs = await this.jobs.named(open.map(({ id }) => id));
+    for (const run of open) {
+      const { id } = run;
       const job = jobs.get(id);
       if (run.isOver || (job && isOpen(job))) continue;
       if (job) run.record = { ...job };

@@ -137,6 +137,17 @@ export class Jobs {
     return (await jobsWhere(this.#db.pool, "id = $1", [id]))[0];
   }
 
+  /** Those of these that there are, by id. */
+  async named(ids: readonly string[]): Promise<Map<string, Job>> {
+    if (ids.length === 0) return new Map();
+    return new Map((await jobsWhere(this.#db.pool, "id = ANY($1)", [ids])).map((job) => [job.id, job]));
+  }
+
+  /** The runs of a thread that are to be begun or finished, oldest first. */
+  async open(thread: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+  }
+
   /** The runs of a thread, oldest first. */
   async ofThread(thread: string): Promise<Job[]> {
     return jobsWhere(this.#db.pool, "thread = $1", [thread]);
