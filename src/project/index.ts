@@ -3,7 +3,7 @@ import { HarnessError } from "../errors.ts";
 import { isInside } from "../files/inside.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
-import { parseConfig, parseJson, type Config } from "./config.ts";
+import { MODES, parseConfig, parseJson, type Config } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { isThere, projectPlaces, userPlaces, type Environment } from "./places.ts";
 import { repositoryOf, settingsAt, type SettingsFile, type TrustState } from "./repository.ts";
@@ -90,10 +90,15 @@ export async function openProject({ dir, env, use = true }: ProjectOptions): Pro
   let config = own;
   const servers: Record<string, unknown> = { ...own.mcp };
   if (repository?.config !== undefined) {
-    const theirs = state === "trusted" ? configOf(repository.config, files) : undefined;
-    if (theirs) config = merged(own, theirs);
-    else files.push(untrusted(repository.config.path, "config"));
-    Object.assign(servers, theirs?.mcp);
+    if (state === "trusted") {
+      const theirs = configOf(repository.config, files);
+      config = merged(own, theirs);
+      Object.assign(servers, theirs.mcp);
+    } else {
+      files.push(untrusted(repository.config.path, "config"));
+      // Nobody has agreed to less than what was asked for and denied before.
+      if (state === "changed") config = tightened(own, repository.config);
+    }
   }
   if (repository?.mcp !== undefined) {
     if (state === "trusted") Object.assign(servers, serversOf(repository.mcp, files));
@@ -150,6 +155,19 @@ function configOf({ path, read }: SettingsFile, files: ProjectFile[]): Config {
   const set = Object.keys(config).filter((key) => key !== "$schema");
   files.push({ path, kind: "config", isUsed: true, says: `sets ${set.join(", ") || "nothing"}` });
   return config;
+}
+
+/** The user's settings, with what forbids and asks more in settings that nobody has agreed to yet. */
+function tightened(own: Config, { path, read }: SettingsFile): Config {
+  if ("note" in read) return own;
+  const { ask = [], deny = [], mode } = parseConfig(read.text, path);
+  const strictest = MODES.find((one) => one === mode || one === (own.mode ?? "edits"));
+  return {
+    ...own,
+    ask: [...(own.ask ?? []), ...ask],
+    deny: [...(own.deny ?? []), ...deny],
+    ...(mode !== undefined && { mode: strictest }),
+  };
 }
 
 /** The project's settings over the user's; rules and what has names are put together. */

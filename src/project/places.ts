@@ -44,10 +44,17 @@ export async function projectPlaces(dir: string, { home }: Pick<UserPlaces, "hom
   const above = await realpath(home).catch(() => home);
   const folders = [here];
   for (let at = here; at !== above && dirname(at) !== at; at = dirname(at)) {
-    if (await isThere(join(at, ".git"))) return { root: at, folders };
+    if (await isRepository(at)) return { root: at, folders };
     folders.unshift(dirname(at));
   }
   return { root: here, folders: [here] };
+}
+
+/** An empty `.git` may stand in for one while a command is isolated. */
+async function isRepository(folder: string): Promise<boolean> {
+  const git = join(folder, ".git");
+  const found = await stat(git).catch(() => undefined);
+  return found?.isFile() === true || (await isThere(join(git, "HEAD")));
 }
 
 export function isThere(path: string): Promise<boolean> {

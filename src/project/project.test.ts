@@ -23,7 +23,7 @@ beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-project-")));
   repository = join(home, "work/repository");
   env = { HOME: home };
-  mkdirSync(join(repository, ".git"), { recursive: true });
+  put(".git/HEAD", "ref: refs/heads/main\n");
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
@@ -282,12 +282,10 @@ describe("settings files", () => {
 
   it("that cannot be read are a note", async () => {
     put(".config/holdfast/config.json", " ".repeat(300_000), home);
-    mkdirSync(join(repository, ".mcp.json"));
     mkdirSync(join(repository, ".holdfast"));
     execFileSync("mkfifo", [join(repository, ".holdfast/config.json")]);
     const notes = said(await trusted());
     expect(notes[".config/holdfast/config.json"]).toBe("left out: has more than 262144 bytes");
-    expect(notes["work/repository/.mcp.json"]).toBe("left out: is no file");
     expect(notes["work/repository/.holdfast/config.json"]).toBe("left out: is no file");
   });
 
@@ -334,4 +332,24 @@ it("a folder with nothing in it is not asked about", async () => {
   const project = await open();
   expect(project).toMatchObject({ trust: "none", files: [], config: {}, skills: [] });
   expect(() => readFileSync(userPlaces(env).trust)).toThrow("ENOENT");
+});
+
+it("folders that stand in for files while a command is isolated are nothing of the project's", async () => {
+  put(".holdfast/config.json", JSON.stringify({ mode: "ask" }));
+  mkdirSync(join(repository, "sub"));
+  await trusted();
+  mkdirSync(join(repository, ".mcp.json"));
+  mkdirSync(join(repository, "sub/.git"));
+  expect(await open()).toMatchObject({ trust: "trusted", config: { mode: "ask" } });
+  expect(await open(join(repository, "sub"))).toMatchObject({ root: repository, trust: "trusted" });
+});
+
+it("settings that were changed still forbid and ask what they say, and allow nothing", async () => {
+  put(".holdfast/config.json", JSON.stringify({ mode: "plan" }));
+  await trusted();
+  const deny = ["execute(git push*)"];
+  put(".holdfast/config.json", JSON.stringify({ mode: "auto", allow: ["execute"], ask: ["task"], deny }));
+  const { trust, config } = await open();
+  expect(trust).toBe("changed");
+  expect(config).toEqual({ mode: "edits", ask: ["task"], deny });
 });

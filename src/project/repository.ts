@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isInside } from "../files/inside.ts";
 import { readSettings } from "./config.ts";
@@ -70,6 +70,7 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
 async function settingsIn(root: string, name: string): Promise<SettingsFile | undefined> {
   const path = join(root, name);
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined) return undefined;
+  // While a command is isolated, a folder may stand in for a file that is not there.
+  if (real === undefined || (await stat(real).catch(() => undefined))?.isDirectory()) return undefined;
   return isInside(real, root) ? settingsAt(path) : { path, read: { note: `leads out of ${root}` } };
 }

@@ -130,7 +130,8 @@ export function createRunAgent({
       canAsk: canAsk || mode === undefined,
     }),
     tools,
-    instructions: project ? [project.instructions] : [],
+    // As with servers: what a thread keeps of them is part of it.
+    instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     ...directory(settings, checkpointer, project?.config),
   });

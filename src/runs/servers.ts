@@ -30,7 +30,7 @@ export class RunServers {
     const known = this.#known.get(key);
     if (known) return known;
     const configs = [
-      ...named.map((json) => readMcpConfig(json, "The MCP servers of settings and project")),
+      ...named.map((json) => this.#usable(json)),
       ...(await Promise.all(files.map(readMcpFile))),
     ];
     const servers = new McpServers({
@@ -46,6 +46,19 @@ export class RunServers {
     });
     this.#known.set(key, servers);
     return servers;
+  }
+
+  /** Those of a project that can be used: its file is also for other agents, which know other servers. */
+  #usable({ mcpServers }: Project["mcp"]): McpConfig {
+    const usable = Object.entries(mcpServers).flatMap(([name, server]) => {
+      try {
+        return Object.entries(readMcpConfig({ mcpServers: { [name]: server } }).mcpServers);
+      } catch (error) {
+        this.#onNote(`An MCP server is left out. ${HarnessError.from(error)?.message ?? String(error)}`);
+        return [];
+      }
+    });
+    return { mcpServers: Object.fromEntries(usable) };
   }
 
   async close(): Promise<void> {

@@ -164,6 +164,14 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 60_000 }, () => {
     expect(await isolated("echo $((6 * 7)) > /tmp/x && cat /tmp/x")).toMatchObject({ output: "42\n" });
   });
 
+  it("has no capabilities, also as root: it cannot mount the disk writable", async () => {
+    const { output } = await isolated(
+      "grep CapEff /proc/self/status; mount -o remount,rw,bind / && echo got",
+    );
+    expect(output).toContain("CapEff:\t0000000000000000");
+    expect(output).not.toContain("got");
+  });
+
   it("writes nowhere else, sees no keys, no other process and no network", async () => {
     const home = mkdtempSync(join(tmpdir(), "holdfast-home-"));
     mkdirSync(join(home, ".ssh"));

@@ -67,8 +67,9 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
       // To build an agent takes longer than to read a thread, and the same settings make the same agent.
       const { model = "", ...rest } = await settingsFor(thread);
       const settings = { ...rest, model };
-      const key = JSON.stringify(settings);
-      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver });
+      const project = await projectOf?.(settings);
+      const key = JSON.stringify([settings, project?.config.mode]);
+      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
       readers.set(key, reader);
       return reader;
     },

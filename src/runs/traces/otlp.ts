@@ -109,9 +109,10 @@ export class OtlpTracer implements Tracer {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const spans = this.#waiting.splice(0, BATCH);
-      const isSent = await this.#post(spans);
+      if (await this.#post(spans)) continue;
       // A collector that is away is asked again with what comes next.
-      if (!isSent) return;
+      this.#dropped += spans.length;
+      return;
     }
   }
 

@@ -160,12 +160,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "show <thread>",
       "Print the plan of a thread, its answer or its files",
       (args) =>
-        stateOption(args)
-          .positional("thread", {
-            type: "string",
-            demandOption: true,
-            describe: "Its id or the beginning of it",
-          })
+        threadArgument(stateOption(args))
           .option("format", { choices: FORMATS, default: "checklist" as const, describe: "How to print it" })
           .option("answer", { type: "boolean", describe: "The agent's last answer instead" })
           .option("files", { type: "boolean", describe: "The files that live in the thread instead" })
@@ -177,12 +172,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
         .command(
           "edit <thread>",
           "Open the plan in $EDITOR, check it and apply it",
-          (args) =>
-            stateOption(args).positional("thread", {
-              type: "string",
-              demandOption: true,
-              describe: "Its id or the beginning of it",
-            }),
+          (args) => threadArgument(stateOption(args)),
           on(async () => (await import("./commands/plan-edit.ts")).planEdit),
         )
         .demandCommand(1, "Say what to do with the plan: holdfast plan edit <thread>."),
@@ -191,12 +181,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "export <thread> [file]",
       "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost",
       (args) =>
-        stateOption(args)
-          .positional("thread", {
-            type: "string",
-            demandOption: true,
-            describe: "Its id or the beginning of it",
-          })
+        threadArgument(stateOption(args))
           .positional("file", {
             type: "string",
             describe: "The new file; <thread>.html in this directory, - for standard output",
@@ -310,6 +295,14 @@ function workerOptions<T>(args: Argv<T>) {
       coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
       describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
     });
+}
+
+function threadArgument<T>(args: Argv<T>) {
+  return args.positional("thread", {
+    type: "string",
+    demandOption: true,
+    describe: "Its id or the beginning of it",
+  });
 }
 
 function modelOptions<T>(args: Argv<T>) {

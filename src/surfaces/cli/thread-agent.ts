@@ -1,8 +1,10 @@
 import { HarnessError } from "../../errors.ts";
+import { openProject } from "../../project/index.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import { knownSettings } from "../../runs/thread-settings.ts";
 import type { ThreadStore } from "../../storage/index.ts";
+import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 
 /** What the thread was started with. Throws `invalid-options` for a thread that some other program made. */
@@ -16,7 +18,14 @@ export async function settingsOf(saver: ThreadStore, thread: string): Promise<Ru
 }
 
 /** The agent of a thread, to read and change what it has; its model is never called. */
-export async function agentOf(saver: ThreadStore, thread: string): Promise<RunAgent> {
+export async function agentOf(
+  saver: ThreadStore,
+  thread: string,
+  { env }: Pick<Terminal, "env">,
+): Promise<RunAgent> {
   const settings = await settingsOf(saver, thread);
-  return createRunAgent({ settings, checkpointer: saver });
+  const { dir, project: use = true } = settings;
+  // Settings that cannot be used keep nobody from reading.
+  const project = await openProject({ dir, env, use }).catch(() => undefined);
+  return createRunAgent({ settings, checkpointer: saver, project });
 }

@@ -23,7 +23,7 @@ export async function exportThread(flags: ExportFlags, terminal: Terminal): Prom
   const { cwd, env, stdout } = terminal;
   const { id, html } = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    const agent = await agentOf(saver, summary.id);
+    const agent = await agentOf(saver, summary.id, terminal);
     const state = await agent.graph.getState({ configurable: { thread_id: summary.id } });
     const questions = await questionsOf(agent, state);
     const isRunning = summary.state === "running";

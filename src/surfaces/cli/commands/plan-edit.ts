@@ -31,7 +31,7 @@ export interface PlanEditFlags extends StateFlags {
 export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promise<number> {
   return withSaver(statePath(flags, terminal), async (saver) => {
     const found = await findThread(saver, flags.thread);
-    const agent = await editableAgent(saver, found.id);
+    const agent = await editableAgent(saver, found.id, terminal);
     if (found.state === "running") {
       const id = oneLine(quoted(found.id));
       terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
@@ -41,8 +41,8 @@ export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promis
 }
 
 /** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
-async function editableAgent(saver: ThreadStore, thread: string): Promise<RunAgent> {
-  const agent = await agentOf(saver, thread);
+async function editableAgent(saver: ThreadStore, thread: string, terminal: Terminal): Promise<RunAgent> {
+  const agent = await agentOf(saver, thread, terminal);
   const id = quoted(thread);
   if (!(await settingsOf(saver, thread)).plan) {
     throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);

@@ -22,7 +22,7 @@ export interface ShowFlags extends StateFlags {
 export async function show(flags: ShowFlags, terminal: Terminal): Promise<number> {
   const text = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
-    return textOf(flags, summary, await readThread(await agentOf(saver, summary.id), summary.id));
+    return textOf(flags, summary, await readThread(await agentOf(saver, summary.id, terminal), summary.id));
   });
   const { stdout } = terminal;
   stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
