@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { clusterHost, openCluster, type Cluster } from "../src/runs/cluster/index.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
@@ -8,13 +8,12 @@ import { ask, newDatabase } from "./postgres.ts";
 type Host = ReturnType<typeof clusterHost>;
 
 let cluster: Cluster;
-let hosts: Host[];
+const hosts: Host[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   cluster = await openCluster(await newDatabase());
-  hosts = [];
 });
-afterEach(async () => {
+afterAll(async () => {
   for (const host of hosts) await host.stop();
   await cluster.close();
 });
@@ -34,24 +33,24 @@ const tellEnd = (thread: string) => sql("SELECT pg_notify('holdfast_ended', $1)"
 
 it("a run that is asked for between its end and the news of it still ends", async () => {
   const host = newHost();
-  const run = await host.start("tide", request);
+  const run = await host.start("ebb", request);
   await sql("UPDATE holdfast.jobs SET status = 'success' WHERE id = $1", [run.id]);
   expect(await host.run(run.id)).toBe(run);
-  await tellEnd("tide");
+  await tellEnd("ebb");
   await run.done;
   expect(run.record.status).toBe("success");
 });
 
 it("a run that is not in the queue yet is not taken for one that is gone", async () => {
   const host = newHost();
-  const first = await host.start("tide", request);
+  const first = await host.start("flow", request);
   const holder = await cluster.db.pool.connect();
-  await holder.query("SELECT pg_advisory_lock(hashtextextended('tide', 7))");
-  const starting = host.start("tide", { ...request, strategy: "enqueue" });
+  await holder.query("SELECT pg_advisory_lock(hashtextextended('flow', 7))");
+  const starting = host.start("flow", { ...request, strategy: "enqueue" });
   const isWaiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
   while ((await sql(isWaiting)).length === 0);
   await holder.query("UPDATE holdfast.jobs SET status = 'success' WHERE id = $1", [first.id]);
-  await tellEnd("tide");
+  await tellEnd("flow");
   await first.done;
   await holder.query("SELECT pg_advisory_unlock_all()");
   holder.release();
@@ -62,7 +61,7 @@ it("a run that is not in the queue yet is not taken for one that is gone", async
 
 it("a run belongs to the owner of its thread on every server", async () => {
   const [one, other] = [newHost(), newHost()];
-  await one.noteThread("tide", { owner: "ann" });
-  const { id } = await one.start("tide", request);
+  await one.noteThread("calm", { owner: "ann" });
+  const { id } = await one.start("calm", request);
   expect((await other.run(id))?.owner).toBe("ann");
 });

@@ -15,7 +15,8 @@ import { readPlan } from "../thread.ts";
 import { MAIN } from "../view.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { Feed, type Said } from "./feed.ts";
-import { Jobs, type Job } from "./jobs.ts";
+import type { Job } from "./job-table.ts";
+import { Jobs, QUEUE } from "./jobs.ts";
 import { limitKeys } from "./limit-keys.ts";
 import { Reaper } from "./registry.ts";
 import { ClusterSchedules } from "./schedules.ts";
@@ -353,7 +354,8 @@ function isOpen({ status }: Job): boolean {
 function unknownRecord(id: string, thread: string): Job {
   const now = Date.now();
   const times = { createdAt: now, updatedAt: now };
-  return { id, thread, status: "running", ...times, attempt: 1, request: {}, keys: [], isDue: true };
+  const nothing = { attempt: 1, request: {}, queue: QUEUE, keys: [] };
+  return { id, thread, status: "running", ...times, ...nothing, isDue: true };
 }
 
 /** The ledger of the store, with the runs of the cluster in the place of its own. */

@@ -3,33 +3,25 @@ import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { alreadyRunning } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
+import { change, jobsWhere, type Job, type Stop } from "./job-table.ts";
 import { SCHEMA } from "./schema.ts";
 
-/** The queue of DBOS that turns wait in, and the workflow that takes one. */
+/** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
 export const QUEUE = "runs";
 export const TURN = "turn";
 
 /** A run that was begun so often and never ended is not begun again: it kills its workers. */
 export const MOST_ATTEMPTS = 5;
 
-/** How a run is stopped from outside. */
-export type Stop = "interrupt" | "rollback";
-
-/** A run as the cluster keeps it. */
-export interface Job extends RunRecord {
-  /** What limits hold for it, such as `tenant:acme`. */
-  keys: string[];
-  worker?: string;
-  stop?: Stop;
-  /** Why it failed. */
-  reason?: string;
-  isDue: boolean;
-  /** Whether it was taken from a worker that died. */
-  isTakenOver?: boolean;
-}
-
 /** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
 export type Limits = Readonly<Record<string, number>>;
+
+/** Who takes a run. */
+export interface Claimant {
+  worker: string;
+  queues: readonly string[];
+  limits: Limits;
+}
 
 /**
  * The runs of all threads, in the order in which they were asked for. DBOS decides which worker goes on with which
@@ -50,19 +42,30 @@ export class Jobs {
    */
   async enqueue(record: RunRecord): Promise<void> {
     const { id, thread, request } = record;
-    const { strategy = "reject", delay = 0, priority = 0, limits = [] } = request as RunRequest;
+    const { strategy = "reject", delay = 0, limits = [] } = request as RunRequest;
+    const { priority, queue } = placeOf(record);
     await this.#db.transaction(thread, async (tx) => {
       const open = await jobsWhere(tx, `thread = $1 AND ${OPEN}`, [thread]);
       if (open.length > 0 && strategy === "reject") throw alreadyRunning();
       if (strategy === "interrupt" || strategy === "rollback") await this.#stop(tx, open, strategy);
       await tx.query(
-        `INSERT INTO ${SCHEMA}.jobs (id, thread, status, created, updated, attempt, request, due, priority, keys)
-         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8)
+        `INSERT INTO ${SCHEMA}.jobs (id, thread, status, created, updated, attempt, request, due, priority, queue, keys)
+         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8, $9)
          ON CONFLICT (id) DO NOTHING`,
-        [id, thread, record.createdAt, record.attempt, JSON.stringify(request), delay, priority, limits],
+        [
+          id,
+          thread,
+          record.createdAt,
+          record.attempt,
+          JSON.stringify(request),
+          delay,
+          priority,
+          queue,
+          limits,
+        ],
       );
       const hasTurn = open.length > 0 && (strategy === "enqueue" || open.some(isRunning));
-      if (!hasTurn || delay > 0) await this.#turn(tx, { thread, priority, delay });
+      if (!hasTurn || delay > 0) await this.#turn(tx, record, delay);
     });
   }
 
@@ -86,9 +89,9 @@ export class Jobs {
 
   /**
    * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where another
-   * worker is at it, and where a limit is reached.
+   * worker is at it, where a limit is reached, and where it is for workers of another queue.
    */
-  async claim(thread: string, worker: string, limits: Limits): Promise<Job | undefined> {
+  async claim(thread: string, { worker, queues, limits }: Claimant): Promise<Job | undefined> {
     return this.#db.transaction(thread, async (tx) => {
       if (!(await isAlive(tx, worker))) return undefined;
       const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
@@ -98,8 +101,11 @@ export class Jobs {
       if (running) return this.#takeOver(tx, running, worker);
       // One that is to be tried again keeps its place: those behind it wait with it.
       const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
-      if (!next?.isDue || !(await this.#hasRoom(tx, next, limits))) return undefined;
-      return this.#begin(tx, next, { worker, attempt: next.attempt });
+      if (!next?.isDue) return undefined;
+      if (!queues.includes(next.queue)) await this.#turn(tx, next);
+      else if (await this.#hasRoom(tx, next, limits))
+        return this.#begin(tx, next, { worker, attempt: next.attempt });
+      return undefined;
     });
   }
 
@@ -129,7 +135,7 @@ export class Jobs {
         job.id,
         delay,
       ]);
-      if (delay > 0) await this.#turn(tx, { thread: job.thread, priority: priorityOf(job), delay });
+      if (delay > 0) await this.#turn(tx, job, delay);
     });
   }
 
@@ -184,21 +190,23 @@ export class Jobs {
       if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
       await leave(tx);
       const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [thread]);
-      if (next) await this.#turn(tx, { thread, priority: priorityOf(next) });
+      if (next) await this.#turn(tx, next);
       await this.#tellEnd(tx, job);
       return true;
     });
   }
 
   async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
-    for (const { id, status, thread } of open) {
+    for (const job of open) {
+      const { id, status } = job;
       if (status === "running") {
         await change(tx, id, { stop: how });
         await tell(tx, "stop", JSON.stringify({ id, how }));
       } else {
         if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
         else await change(tx, id, { status: "interrupted", waits: null });
-        await tell(tx, "ended", thread);
+        // Room that it was to have is for another.
+        await this.#tellEnd(tx, job);
       }
     }
   }
@@ -212,7 +220,8 @@ export class Jobs {
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
-    await this.#turn(tx, { thread: job.thread, priority: priorityOf(job) });
+    const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [job.thread]);
+    if (next) await this.#turn(tx, next);
     await this.#tellEnd(tx, job);
     return undefined;
   }
@@ -232,7 +241,8 @@ export class Jobs {
   }
 
   /** Whether every limit leaves room for one more. Else the run waits for the end of another with the same key. */
-  async #hasRoom(tx: Transaction, { id, keys }: Job, limits: Limits): Promise<boolean> {
+  async #hasRoom(tx: PoolClient, { id, keys }: Job, limits: Limits): Promise<boolean> {
+    const [full, free]: [string[], string[]] = [[], []];
     for (const key of keys.toSorted()) {
       const most = limits[key] ?? limits[key.replace(/:.*/s, ":*")];
       if (most === undefined) continue;
@@ -241,29 +251,31 @@ export class Jobs {
         `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
         [key, most],
       );
-      if ((running.rowCount ?? 0) < most) continue;
-      await change(tx, id, { waits: key });
-      return false;
+      ((running.rowCount ?? 0) < most ? free : full).push(key);
     }
-    return true;
+    if (full.length === 0) return true;
+    await change(tx, id, { waits: full[0] });
+    // Room that it cannot use is for another.
+    for (const key of free) await this.#wake(tx, key);
+    return false;
   }
 
   /** Lets the next run go on that waits for room under a key. */
   async #wake(tx: PoolClient, key: string): Promise<void> {
     await lockKey(tx, key);
-    const [next] = await jobsWhere(tx, "waits = $1", [key], "priority, seq");
+    const [next] = await jobsWhere(tx, "waits = $1", [key], "priority DESC, seq");
     if (!next) return;
     await change(tx, next.id, { waits: null });
-    await this.#turn(tx, { thread: next.thread, priority: priorityOf(next) });
+    await this.#turn(tx, next);
   }
 
-  async #turn(
-    tx: PoolClient,
-    { thread, priority, delay = 0 }: { thread: string; priority: number; delay?: number },
-  ): Promise<void> {
+  /** Lets the thread of a run go on, in the queue of the run. */
+  async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
+    const { thread } = run;
+    const { priority, queue } = placeOf(run);
     const options = {
       workflowName: TURN,
-      queueName: QUEUE,
+      queueName: queue,
       workflowID: `${thread}/${crypto.randomUUID()}`,
       appVersion: APPLICATION.version,
       // DBOS takes the lowest number first, from 0.
@@ -283,8 +295,9 @@ const isRunning = ({ status }: Job): boolean => status === "running";
 /** Requests say −100 to 100, the highest first. */
 const PRIORITY_MIDDLE = 100;
 
-function priorityOf({ request }: RunRecord): number {
-  return (request as RunRequest).priority ?? 0;
+function placeOf({ request }: RunRecord): { priority: number; queue: string } {
+  const { priority = 0, queue = QUEUE } = request as RunRequest;
+  return { priority, queue };
 }
 
 /** Whether a worker is there and nobody has taken it for dead. */
@@ -295,56 +308,4 @@ async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
 
 async function lockKey(tx: Transaction, key: string): Promise<void> {
   await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 11))", [key]);
-}
-
-type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits";
-
-async function change(tx: Transaction, id: string, columns: Partial<Record<Column, unknown>>): Promise<void> {
-  const names = Object.keys(columns);
-  const set = names.map((name, at) => `${name} = $${at + 3}`).join(", ");
-  const values = Object.values(columns);
-  await tx.query(`UPDATE ${SCHEMA}.jobs SET updated = $2, ${set} WHERE id = $1`, [id, Date.now(), ...values]);
-}
-
-async function jobsWhere(tx: Transaction, where: string, values: unknown[], order = "seq"): Promise<Job[]> {
-  const { rows } = await tx.query<Row>(
-    `SELECT *, due <= now() AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
-    values,
-  );
-  return rows.map(toJob);
-}
-
-interface Row {
-  id: string;
-  thread: string;
-  status: string;
-  created: string;
-  updated: string;
-  attempt: number;
-  base: string | null;
-  request: string;
-  keys: string[];
-  worker: string | null;
-  stop: string | null;
-  reason: string | null;
-  is_due: boolean;
-}
-
-function toJob(row: Row): Job {
-  const { id, thread, status, created, updated, attempt, base, request, keys, worker, stop, reason } = row;
-  return {
-    id,
-    thread,
-    status: status as RunStatus,
-    createdAt: Number(created),
-    updatedAt: Number(updated),
-    attempt,
-    ...(base !== null && { base }),
-    request: JSON.parse(request) as unknown,
-    keys,
-    ...(worker !== null && { worker }),
-    ...(stop !== null && { stop: stop as Stop }),
-    ...(reason !== null && { reason }),
-    isDue: row.is_due,
-  };
 }

@@ -1,5 +1,5 @@
 import type { ClusterDatabase } from "./database.ts";
-import type { Job } from "./jobs.ts";
+import type { Job } from "./job-table.ts";
 import { SCHEMA } from "./schema.ts";
 import { SharedWriter } from "./shared-json.ts";
 import { CHANNELS } from "./signals.ts";

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { version } from "../version.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { DEAD_MS, Heart } from "./heart.ts";
-import { QUEUE } from "./jobs.ts";
+import { TURN } from "./jobs.ts";
 import { SCHEMA } from "./schema.ts";
 
 const LOOK_MS = 400;
@@ -28,15 +28,15 @@ export class Membership {
 
   static async join(
     db: ClusterDatabase,
-    { slots, onLost }: { slots: number; onLost: () => void },
+    { slots, queues, onLost }: { slots: number; queues: readonly string[]; onLost: () => void },
   ): Promise<Membership> {
     // A name is used once: who was declared dead stays dead.
     const id = `${hostname()}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`;
     // A heart takes a moment to begin, on a machine that is busy.
     await db.pool.query(
-      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots, beat)
-       VALUES ($1, 'working', $2, $3, $4, $5, now() + interval '10 seconds')`,
-      [id, hostname(), process.pid, version(), slots],
+      `INSERT INTO ${SCHEMA}.workers (id, state, host, pid, version, slots, queues, beat)
+       VALUES ($1, 'working', $2, $3, $4, $5, $6, now() + interval '10 seconds')`,
+      [id, hostname(), process.pid, version(), slots, queues],
     );
     return new Membership(db, id, new Heart({ url: db.url, id, onLost }));
   }
@@ -112,11 +112,14 @@ export class Reaper {
       loadInput: false,
       loadOutput: false,
     });
-    const isTurn = ({ queueName }: { queueName?: string }): boolean => queueName === QUEUE;
-    const turns = left.filter(isTurn).map(({ workflowID }) => workflowID);
-    if (turns.length > 0) await client.resumeWorkflows(turns, { queueName: QUEUE });
-    const others = left.filter((one) => !isTurn(one)).map(({ workflowID }) => workflowID);
-    if (others.length > 0) await client.resumeWorkflows(others);
+    const queues = new Map<string | undefined, string[]>();
+    for (const { workflowID, workflowName, queueName } of left) {
+      // What a schedule starts is begun by nobody's queue.
+      const queue = workflowName === TURN ? queueName : undefined;
+      queues.set(queue, [...(queues.get(queue) ?? []), workflowID]);
+    }
+    for (const [queueName, ids] of queues)
+      await client.resumeWorkflows(ids, { ...(queueName && { queueName }) });
   }
 }
 

@@ -10,13 +10,13 @@ CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
 CREATE TABLE IF NOT EXISTS ${SCHEMA}.jobs (
   id text PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY, thread text NOT NULL, status text NOT NULL,
   created bigint NOT NULL, updated bigint NOT NULL, attempt int NOT NULL, base text, request text NOT NULL,
-  due timestamptz NOT NULL DEFAULT now(), priority int NOT NULL, keys text[] NOT NULL, waits text,
+  due timestamptz NOT NULL DEFAULT now(), priority int NOT NULL, queue text NOT NULL, keys text[] NOT NULL, waits text,
   worker text, stop text, reason text
 );
 CREATE INDEX IF NOT EXISTS jobs_of_thread ON ${SCHEMA}.jobs (thread, seq);
 CREATE INDEX IF NOT EXISTS jobs_open ON ${SCHEMA}.jobs (status, seq) WHERE status IN ('pending', 'running');
 CREATE INDEX IF NOT EXISTS jobs_keys ON ${SCHEMA}.jobs USING gin (keys) WHERE status = 'running';
-CREATE INDEX IF NOT EXISTS jobs_waiting ON ${SCHEMA}.jobs (waits, priority, seq) WHERE waits IS NOT NULL;
+CREATE INDEX IF NOT EXISTS jobs_waiting ON ${SCHEMA}.jobs (waits, priority DESC, seq) WHERE waits IS NOT NULL;
 CREATE INDEX IF NOT EXISTS jobs_ended ON ${SCHEMA}.jobs (updated) WHERE status NOT IN ('pending', 'running');
 CREATE UNLOGGED TABLE IF NOT EXISTS ${SCHEMA}.events (
   thread text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(), body text NOT NULL,
@@ -25,6 +25,6 @@ CREATE UNLOGGED TABLE IF NOT EXISTS ${SCHEMA}.events (
 CREATE INDEX IF NOT EXISTS events_age ON ${SCHEMA}.events USING brin (at);
 CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
   id text PRIMARY KEY, beat timestamptz NOT NULL DEFAULT now(), started timestamptz NOT NULL DEFAULT now(),
-  state text NOT NULL, host text NOT NULL, pid int NOT NULL, version text NOT NULL, slots int NOT NULL
+  state text NOT NULL, host text NOT NULL, pid int NOT NULL, version text NOT NULL, slots int NOT NULL, queues text[] NOT NULL
 ) WITH (fillfactor = 50);
 `;

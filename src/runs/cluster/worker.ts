@@ -5,7 +5,8 @@ import { HostedRun } from "../host/hosted-run.ts";
 import type { Schedule } from "../host/schedule.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database.ts";
-import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Job, type Limits, type Stop } from "./jobs.ts";
+import type { Job, Stop } from "./job-table.ts";
+import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./jobs.ts";
 import { isPassing, pause } from "./passing.ts";
 import { Publisher, type RunStream } from "./publisher.ts";
 import { Membership, Reaper } from "./registry.ts";
@@ -15,8 +16,10 @@ export interface WorkerOptions {
   db: ClusterDatabase;
   store: ThreadStore;
   graphs: ReadonlyMap<string, HostedGraph>;
-  /** How many runs at a time. DBOS keeps one number for all workers: the one of the last that started. Default 10. */
+  /** How many runs of each queue at a time. DBOS keeps one number for all workers of a queue: the last one's. Default 10. */
   slots?: number;
+  /** Takes the runs of these queues. Default `["runs"]`, where those are that name none. */
+  queues?: readonly string[];
   limits?: Limits;
   /**
    * Hears that others have taken this worker for dead: its process was stopped or cut off for too long. Its runs are
@@ -62,9 +65,9 @@ export class ClusterWorker {
   }
 
   static async start(options: WorkerOptions): Promise<ClusterWorker> {
-    const { db, slots = SLOTS } = options;
+    const { db, slots = SLOTS, queues = [QUEUE] } = options;
     const { DBOS } = await loadDbos();
-    const membership = await Membership.join(db, { slots, onLost: () => it.#lose() });
+    const membership = await Membership.join(db, { slots, queues, onLost: () => it.#lose() });
     const it = new ClusterWorker(options, membership);
     DBOS.setConfig({
       name: APPLICATION.name,
@@ -72,7 +75,7 @@ export class ClusterWorker {
       systemDatabaseUrl: db.url,
       systemDatabasePool: db.pool,
       executorID: membership.id,
-      listenQueues: [QUEUE],
+      listenQueues: [...queues],
       runMigrations: false,
       useListenNotify: false,
       schedulerPollingIntervalMs: 1000,
@@ -86,11 +89,13 @@ export class ClusterWorker {
       name: SCHEDULED,
     });
     await DBOS.launch();
-    await DBOS.registerQueue(QUEUE, {
-      workerConcurrency: slots,
-      minPollingIntervalMs: POLL_MS,
-      onConflict: "always_update",
-    });
+    for (const queue of queues) {
+      await DBOS.registerQueue(queue, {
+        workerConcurrency: slots,
+        minPollingIntervalMs: POLL_MS,
+        onConflict: "always_update",
+      });
+    }
     return it;
   }
 
@@ -120,8 +125,9 @@ export class ClusterWorker {
 
   /** One turn of a thread: its next run, from where that is to its end. Does not throw, as DBOS has nothing to repeat. */
   async #turn(thread: string): Promise<void> {
-    const { id } = this.#membership;
-    const job = await this.#lasting(() => this.#jobs.claim(thread, id, this.#options.limits ?? {}));
+    const { queues = [QUEUE], limits = {} } = this.#options;
+    const claimant = { worker: this.#membership.id, queues, limits };
+    const job = await this.#lasting(() => this.#jobs.claim(thread, claimant));
     if (!job) return;
     if (this.#isDraining) {
       await this.#lasting(() => this.#jobs.putBack(job));

@@ -2,6 +2,9 @@
 export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
+/** What a queue may be called. */
+export const QUEUE_NAME = /^[a-z\d][\w.-]{0,63}$/i;
+
 /** The checkpoint that a run starts from. */
 export interface CheckpointPlace {
   checkpoint_id?: string;
@@ -28,6 +31,8 @@ export interface RunRequest {
   delay?: number;
   /** −100 to 100: runs of other threads with a lower one wait longer. Only on a cluster. */
   priority?: number;
+  /** The queue that it waits in, for workers that take from it. Only on a cluster; default `runs`. */
+  queue?: string;
   /** What the limits of workers count it by, such as `tenant:acme`. Only on a cluster. */
   limits?: string[];
   /** The thread is deleted with the end of the run. */

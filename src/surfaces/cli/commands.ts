@@ -1,6 +1,8 @@
 import type { Argv } from "yargs";
 import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
+import { wholeNumber } from "./whole-number.ts";
+import { queueName, workerOptions } from "./worker-options.ts";
 
 export interface CommandContext {
   terminal: Terminal;
@@ -134,6 +136,12 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           .option("thread", {
             type: "string",
             describe: "Go on with this thread, not with a new one each time",
+          })
+          .option("queue", {
+            type: "string",
+            requiresArg: true,
+            coerce: queueName,
+            describe: "Let workers do it that take from this queue",
           })
           .option("remove", { type: "string", requiresArg: true, describe: "The id of a schedule to end" })
           .option("json", { type: "boolean", describe: "One JSON object per line" }),
@@ -279,24 +287,6 @@ function mcpOption<T>(args: Argv<T>) {
   });
 }
 
-/** How a worker takes runs. */
-function workerOptions<T>(args: Argv<T>) {
-  return args
-    .option("slots", {
-      type: "number",
-      requiresArg: true,
-      default: 10,
-      describe: "How many runs at a time; the same number for all workers",
-      coerce: wholeNumber("slots")<number>,
-    })
-    .option("limit", {
-      type: "string",
-      requiresArg: true,
-      coerce: (limits: string | string[] | undefined) => (limits === undefined ? undefined : [limits].flat()),
-      describe: "At most so many at a time, such as model:openai:gpt-5.1=20 or tenant:*=5; several times",
-    });
-}
-
 function threadArgument<T>(args: Argv<T>) {
   return args.positional("thread", {
     type: "string",
@@ -425,11 +415,4 @@ function outputOptions<T>(args: Argv<T>) {
 function portNumber(port: number): number {
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
   throw new Error("--port is a number from 0 to 65535.");
-}
-
-function wholeNumber(name: string) {
-  return <Value extends number | undefined>(value: Value): Value => {
-    if (value === undefined || (Number.isInteger(value) && value > 0)) return value;
-    throw new Error(`--${name} is a whole number above 0.`);
-  };
 }

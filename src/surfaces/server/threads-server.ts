@@ -32,12 +32,13 @@ export const GRAPH = "holdfast";
 /** Does the runs of these threads in this process, for all servers of a cluster. */
 export async function startThreadsWorker(
   cluster: Cluster,
-  options: ThreadsGraphOptions & { slots: number; limits: Limits },
+  options: ThreadsGraphOptions & { slots: number; queues: readonly string[] | undefined; limits: Limits },
   onLost: () => void,
 ): Promise<ClusterWorker> {
   const { startWorker } = await import("../../runs/cluster/index.ts");
-  const { slots, limits } = options;
-  return startWorker(cluster, { graphs: new Map([[GRAPH, threadsGraph(options)]]), slots, limits, onLost });
+  const { slots, queues, limits } = options;
+  const graphs = new Map([[GRAPH, threadsGraph(options)]]);
+  return startWorker(cluster, { graphs, slots, limits, onLost, ...(queues && { queues }) });
 }
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */

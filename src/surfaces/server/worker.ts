@@ -8,8 +8,10 @@ export interface WorkerOptions {
   graphs: Record<string, GraphSource>;
   /** The address of the PostgreSQL database that servers and workers share. */
   database: string;
-  /** How many runs at a time; the same number for all workers. Default 10. */
+  /** How many runs of each queue at a time; the same number for all workers of a queue. Default 10. */
   slots?: number;
+  /** Takes the runs of these queues, which `queue` names when a run is created. Default `["runs"]`, for those that name none. */
+  queues?: readonly string[];
   /** The most runs at a time that share a key: `{ "tenant:*": 5, "model:openai:gpt-5.1": 20 }`. The same for all workers. */
   limits?: Limits;
   /** LangGraph's store, for graphs that use one. Default: one in the database. */
@@ -30,7 +32,7 @@ export interface Worker {
 
 /** Takes runs from the database that servers put them in. One per process. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { database, slots, limits, onLost = exit } = options;
+  const { database, slots, queues, limits, onLost = exit } = options;
   const cluster = await clusterAt(database);
   const { store = cluster.memories } = options;
   const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
@@ -39,6 +41,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     graphs,
     onLost,
     ...(slots && { slots }),
+    ...(queues && { queues }),
     ...(limits && { limits }),
   });
   return {

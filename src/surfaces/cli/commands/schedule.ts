@@ -12,13 +12,14 @@ import { settingsFrom, type RunFlags } from "./run.ts";
 export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
   cron?: string | undefined;
   task?: string | undefined;
+  queue?: string | undefined;
   remove?: string | undefined;
 }
 
 /** `holdfast schedule`: starts a task again and again, lists what is scheduled, or ends it. */
 export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const { cron, task, remove, thread } = flags;
+  const { cron, task, remove, thread, queue } = flags;
   if (cron !== undefined && task === undefined) {
     throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
@@ -39,7 +40,13 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
         );
       }
     } else if (cron !== undefined) {
-      const request = { graph: GRAPH, input: { messages: task }, settings, metadata: { title: task } };
+      const request = {
+        graph: GRAPH,
+        input: { messages: task },
+        settings,
+        metadata: { title: task },
+        ...(queue !== undefined && { queue }),
+      };
       show(await schedules.add({ cron, request, ...(thread !== undefined && { thread }) }));
     } else {
       for (const one of await schedules.all()) show(one);

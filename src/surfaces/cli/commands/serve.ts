@@ -42,7 +42,11 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     });
     const worker =
       cluster && flags.work
-        ? await startThreadsWorker(cluster, { ...options, slots: flags.slots, limits }, () => lost(terminal))
+        ? await startThreadsWorker(
+            cluster,
+            { ...options, slots: flags.slots, queues: flags.queues, limits },
+            () => lost(terminal),
+          )
         : undefined;
     try {
       return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);

@@ -1,5 +1,5 @@
 import { openCluster } from "../../../runs/cluster/index.ts";
-import { readStatus, type ClusterStatus } from "../../../runs/cluster/status.ts";
+import { readStatus, type ClusterStatus, type QueueStatus } from "../../../runs/cluster/status.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
@@ -35,25 +35,29 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
   }
 }
 
-function lines({ workers, queue, runs }: ClusterStatus): Harmless[] {
+function lines({ workers, queues, runs }: ClusterStatus): Harmless[] {
   const { pending, running, success, error, interrupted } = runs;
-  const more = [
-    ...(queue.limited > 0 ? [`${queue.limited} wait for a limit`] : []),
-    ...(queue.delayed > 0 ? [`${queue.delayed} for later`] : []),
-  ];
-  const waiting =
-    queue.depth > 0 ? `${queue.depth} wait, the oldest ${seconds(queue.oldestWait)}` : "nothing waits";
   return [
-    oneLine(`Queue: ${[waiting, ...more].join("; ")}`),
+    ...queues.map(queueLine),
     oneLine(
       `Runs: ${running} running, ${pending} pending; in the last hour ${success} done, ${interrupted} stopped, ${error} failed`,
     ),
     ...(workers.length === 0 ? [oneLine("Workers: none; start one with holdfast worker")] : []),
-    ...workers.map(({ id, state, running: at, slots, version, silentFor, upFor }) => {
+    ...workers.map(({ id, state, running: at, slots, queues: from, version, silentFor, upFor }) => {
       const heard = state === "dead" ? `silent for ${seconds(silentFor)}` : `up ${seconds(upFor)}`;
-      return oneLine(`Worker ${id}: ${state}, ${at} of ${slots} slots, version ${version}, ${heard}`);
+      const place = `${at} of ${slots} slots of ${from.join(", ")}`;
+      return oneLine(`Worker ${id}: ${state}, ${place}, version ${version}, ${heard}`);
     }),
   ];
+}
+
+function queueLine({ name, depth, oldestWait, limited, delayed }: QueueStatus): Harmless {
+  const parts = [
+    depth > 0 ? `${depth} wait, the oldest ${seconds(oldestWait)}` : "nothing waits",
+    ...(limited > 0 ? [`${limited} wait for a limit`] : []),
+    ...(delayed > 0 ? [`${delayed} for later`] : []),
+  ];
+  return oneLine(`Queue ${name}: ${parts.join("; ")}`);
 }
 
 function seconds(ms: number): string {

@@ -22,7 +22,7 @@ export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
   return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
-    const options = { ...graph, saver, slots: flags.slots, limits };
+    const options = { ...graph, saver, slots: flags.slots, queues: flags.queues, limits };
     const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
     const interruption = new Interruption(stdout, () => {});
     try {
