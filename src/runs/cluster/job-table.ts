@@ -12,8 +12,6 @@ export interface Job extends RunRecord {
   keys: string[];
   worker?: string;
   stop?: Stop;
-  /** Why it failed. */
-  reason?: string;
   isDue: boolean;
   /** Whether it was taken from a worker that died. */
   isTakenOver?: boolean;

@@ -13,7 +13,9 @@ beforeAll(async () => {
   jobs = new Jobs(db);
 });
 beforeEach(async () => {
-  await db.pool.query("DELETE FROM holdfast.workers; DELETE FROM holdfast.jobs; DELETE FROM dbos.workflow_status");
+  await db.pool.query(
+    "DELETE FROM holdfast.workers; DELETE FROM holdfast.jobs; DELETE FROM dbos.workflow_status",
+  );
   await newWorker("one");
 });
 afterAll(() => db.close());
@@ -125,11 +127,9 @@ it("a run whose workers die one after the other fails with its reason, and the n
     await newWorker((worker = `after ${attempt}`));
   }
   await turns();
-  expect(await claim("tide", { worker })).toBeUndefined();
-  expect(await jobs.find(id)).toMatchObject({
-    status: "error",
-    reason: "It was begun 5 times, and each time its worker died.",
-  });
+  const reason = "It was begun 5 times, and each time its worker died.";
+  expect(await claim("tide", { worker })).toMatchObject({ id, status: "error", reason });
+  expect(await jobs.find(id)).toMatchObject({ status: "error", reason });
   expect(await turns()).toEqual(["tide in runs"]);
   expect(await claim("tide", { worker })).toMatchObject({ attempt: 1 });
 });

@@ -89,7 +89,8 @@ export class Jobs {
 
   /**
    * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where another
-   * worker is at it, where a limit is reached, and where it is for workers of another queue.
+   * worker is at it, where a limit is reached, and where it is for workers of another queue. One that has killed too many
+   * workers has failed, and is returned as that.
    */
   async claim(thread: string, { worker, queues, limits }: Claimant): Promise<Job | undefined> {
     return this.#db.transaction(thread, async (tx) => {
@@ -215,7 +216,7 @@ export class Jobs {
     return worker !== undefined && worker !== me && (await isAlive(tx, worker));
   }
 
-  async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job | undefined> {
+  async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
     if (job.attempt < MOST_ATTEMPTS)
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
@@ -223,7 +224,7 @@ export class Jobs {
     const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [job.thread]);
     if (next) await this.#turn(tx, next);
     await this.#tellEnd(tx, job);
-    return undefined;
+    return { ...job, status: "error", reason };
   }
 
   async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {

@@ -129,6 +129,10 @@ export class ClusterWorker {
     const claimant = { worker: this.#membership.id, queues, limits };
     const job = await this.#lasting(() => this.#jobs.claim(thread, claimant));
     if (!job) return;
+    if (job.status === "error") {
+      await this.#noteEnd(job.thread, "error");
+      return;
+    }
     if (this.#isDraining) {
       await this.#lasting(() => this.#jobs.putBack(job));
       return;
@@ -142,7 +146,7 @@ export class ClusterWorker {
       await this.#run(run, job, stream);
     } catch (error) {
       // Nobody else would end it: this worker is alive.
-      await this.#lasting(() => this.#jobs.end(job, "error", (error as Error).message));
+      await this.#end(run, job, { status: "error", reason: (error as Error).message });
     } finally {
       this.#running.delete(job.id);
     }
@@ -154,7 +158,7 @@ export class ClusterWorker {
     if (!graph) {
       const known = [...graphs.keys()].join(", ");
       const reason = `The worker has no graph ${JSON.stringify(run.request.graph)}; it has: ${known}.`;
-      await this.#lasting(() => this.#jobs.end(job, "error", reason));
+      await this.#end(run, job, { status: "error", reason });
       return;
     }
     const known = await this.#options.store.ledger.thread(job.thread).catch(() => undefined);
@@ -193,22 +197,23 @@ export class ClusterWorker {
       status,
       reason,
       known,
-    }: { status: RunStatus; reason: string | undefined; known: HostedThread | undefined },
+    }: { status: RunStatus; reason: string | undefined; known?: HostedThread | undefined },
   ): Promise<void> {
-    const { store } = this.#options;
     const stop = run.isRolledBack ? ("rollback" as const) : undefined;
     const isMine = await this.#lasting(() =>
       this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
     );
     if (!isMine) return;
-    await store.ledger
-      .changeThread(job.thread, (found) => {
-        // A thread that was rolled back to nothing is still there to be run.
-        const before = found ?? (run.isRolledBack ? known : undefined);
-        return before && { ...before, updatedAt: Date.now(), hasFailed: status === "error" };
-      })
-      .catch(() => {});
+    // A thread that was rolled back to nothing is still there to be run.
+    await this.#noteEnd(job.thread, status, run.isRolledBack ? known : undefined);
     if (run.request.isTemporary && !(await this.#jobs.isBusy(job.thread))) await this.#discard(job.thread);
+  }
+
+  async #noteEnd(thread: string, status: RunStatus, known?: HostedThread): Promise<void> {
+    const hasFailed = status === "error";
+    await this.#options.store.ledger
+      .changeThread(thread, (found = known) => found && { ...found, updatedAt: Date.now(), hasFailed })
+      .catch(() => {});
   }
 
   /** Deletes a thread that was for one run. What cannot be deleted stays. */

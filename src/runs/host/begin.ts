@@ -121,7 +121,8 @@ function toNode(given: unknown, graph: HostedGraph): string | Send {
   return new Send(node, isState ? writable(input as Record<string, unknown>, graph) : input);
 }
 
-function taskOf(input: Record<string, unknown>): string | undefined {
+/** What a person asks for in an input. */
+export function taskOf(input: Record<string, unknown>): string | undefined {
   return messagesOf(input)
     .findLast((message) => message.getType() === "human")
     ?.text.trim();

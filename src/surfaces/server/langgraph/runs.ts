@@ -232,6 +232,6 @@ function runOut(record: RunRecord): object {
     multitask_strategy: strategy,
     kwargs: {},
     attempt: record.attempt,
-    ...("reason" in record && { error: record.reason }),
+    ...(record.reason !== undefined && { error: record.reason }),
   };
 }
