@@ -19,26 +19,30 @@ it("workers are killed, stopped and cut off: every run has one result, in order,
   expect(await chaos(cluster, options), `seed ${options.seed}`).toEqual([]);
 });
 
-it("a database that is restarted in the middle of runs is waited for, and all finish", async () => {
+it("a database that is restarted in the middle of 50 runs is waited for, and all finish", async () => {
   own = await startPostgres();
   cluster = await TestCluster.on(own.url);
-  const [client] = await Promise.all([cluster.server(), cluster.worker("one"), cluster.worker("two")]);
+  const [client] = await Promise.all([cluster.server(), cluster.worker("one", { SLOTS: String(RUNS) })]);
   const started = await Promise.all(
-    Array.from({ length: 8 }, async (_, at) => {
+    Array.from({ length: RUNS }, async (_, at) => {
       const { thread_id: thread } = await client.threads.create();
       const input = task({ id: `r${at}`, turns: 3, gates: { 1: "go" } });
       const { run_id: run } = await client.runs.create(thread, "agent", { input });
-      return { thread, run };
+      return { thread, run, at };
     }),
   );
-  await until(async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-1")).length === 8);
+  const waiting = async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-1")).length;
+  await until(async () => (await waiting()) === RUNS);
   await own.restart();
   await cluster.open("go");
-  for (const { thread, run } of started) {
-    await until(async () => {
-      const { status } = await client.runs.get(thread, run);
-      return status !== "pending" && status !== "running";
-    });
-    expect((await client.runs.get(thread, run)).status).toBe("success");
+  for (const { thread, run, at } of started) {
+    await until(async () => (await client.runs.get(thread, run)).status === "success");
+    const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(
+      thread,
+    );
+    expect(values.messages.map(({ type }) => type).join()).toBe("human,ai,tool,ai,tool,ai,tool,ai");
+    expect(values.messages.at(-1)?.content).toBe(`done r${at}`);
   }
 });
+
+const RUNS = 50;

@@ -1,16 +1,37 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { task, TestCluster, until } from "./cluster/cluster.ts";
+import type { Client } from "@langchain/langgraph-sdk";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { task, TestCluster, until, type Started, type Task } from "./cluster/cluster.ts";
 import { newDatabase } from "./postgres.ts";
 import { collected } from "./served.ts";
 
 let cluster: TestCluster;
+let client: Client;
+let other: Client;
+/** Those that nothing was done to. */
+const workers = new Map<string, Started>();
 
-beforeEach(async () => {
+beforeAll(async () => {
   cluster = await TestCluster.on(await newDatabase());
+  const names = ["one", "two", "three", "four"];
+  [client, other] = await Promise.all([cluster.server(), cluster.server()]);
+  for (const [at, worker] of (await Promise.all(names.map((name) => cluster.worker(name)))).entries())
+    workers.set(names[at]!, worker);
 });
-afterEach(() => cluster.close());
+afterAll(() => cluster.close());
 
-const begun = (call: string) => async () => (await cluster.effects()).find((one) => one.call === call);
+/** Starts a run; resolves when it waits at its gate in the second call, with the worker that it is at. */
+async function atGate(id: string, more: Partial<Task> = {}) {
+  const { thread_id: thread } = await client.threads.create();
+  const given = { id, turns: 3, gates: { 1: id }, ...more };
+  const { run_id: run } = await client.runs.create(thread, "agent", { input: task(given) });
+  const { worker: name } = await until(async () => (await cluster.effects(thread)).find(isCall(`${id}-1`)));
+  return { thread, run, name, worker: workers.get(name)! };
+}
+
+const isCall =
+  (call: string) =>
+  (effect: { call: string }): boolean =>
+    effect.call === call;
 
 /** What was done, as `call phase worker`, and `again` where the tool was told that it may have been done before. */
 const history = async (thread: string): Promise<string[]> =>
@@ -18,57 +39,56 @@ const history = async (thread: string): Promise<string[]> =>
     [call, phase, worker, ...(again ? ["again"] : [])].join(" "),
   );
 
-it("after kill -9 or SIGSTOP of a worker another goes on: one call is repeated, and told so; who wakes up writes nothing and ends", async () => {
-  const [client, one] = await Promise.all([cluster.server(), cluster.worker("one")]);
-  const [killed, stopped] = [await client.threads.create(), await client.threads.create()];
-  const first = await client.runs.create(killed.thread_id, "agent", {
-    input: task({ id: "k", turns: 3, gates: { 1: "k" } }),
-  });
-  await until(begun("k-1"));
-  const two = await cluster.worker("two");
-  one.process.kill("SIGKILL");
-  await until(async () =>
-    (await cluster.effects()).find(({ call, worker }) => call === "k-1" && worker === "two"),
-  );
+it.each(["SIGKILL", "SIGSTOP"] as const)(
+  "after %s of a worker another goes on: one call is repeated, and told so; who wakes up writes nothing and ends",
+  async (signal) => {
+    const { thread, run, name, worker } = await atGate(signal);
+    workers.delete(name);
+    worker.process.kill(signal);
+    const { worker: next } = await until(async () =>
+      (await cluster.effects(thread)).find((one) => one.call === `${signal}-1` && one.worker !== name),
+    );
+    worker.process.kill("SIGCONT");
+    expect(await worker.ended).toBe(signal === "SIGKILL" ? null : 1);
+    await cluster.open(signal);
+    await client.runs.join(thread, run);
+    expect(await client.runs.get(thread, run)).toMatchObject({ status: "success", attempt: 2 });
+    expect(await history(thread)).toEqual([
+      `${signal}-0 begin ${name}`,
+      `${signal}-0 end ${name}`,
+      `${signal}-1 begin ${name}`,
+      `${signal}-1 begin ${next} again`,
+      `${signal}-1 end ${next} again`,
+      `${signal}-2 begin ${next}`,
+      `${signal}-2 end ${next}`,
+    ]);
+  },
+);
 
-  const second = await client.runs.create(stopped.thread_id, "agent", {
-    input: task({ id: "s", turns: 3, gates: { 1: "s" } }),
-  });
-  await until(begun("s-1"));
-  await cluster.worker("three");
-  two.process.kill("SIGSTOP");
-  await until(async () =>
-    (await cluster.effects()).find(({ call, worker }) => call === "s-1" && worker === "three"),
-  );
-  two.process.kill("SIGCONT");
-  expect(await two.ended).toBe(1);
-  for (const gate of ["k", "s"]) await cluster.open(gate);
-  await client.runs.join(killed.thread_id, first.run_id);
-  await client.runs.join(stopped.thread_id, second.run_id);
-  expect(await client.runs.get(stopped.thread_id, second.run_id)).toMatchObject({
-    status: "success",
-    attempt: 2,
-  });
-  expect(await history(stopped.thread_id)).toEqual([
-    "s-0 begin two",
-    "s-0 end two",
-    "s-1 begin two",
-    "s-1 begin three again",
-    "s-1 end three again",
-    "s-2 begin three",
-    "s-2 end three",
+it("SIGTERM ends a worker at the end of the step, and another goes on without repeating anything", async () => {
+  const { thread, run, name, worker } = await atGate("d");
+  workers.delete(name);
+  worker.process.kill("SIGTERM");
+  const isDraining = async () =>
+    (await cluster.pool.query("SELECT 1 FROM holdfast.workers WHERE state = 'draining'")).rowCount === 1;
+  await until(isDraining);
+  await cluster.open("d");
+  expect(await worker.ended).toBe(0);
+  await client.runs.join(thread, run);
+  expect(await client.runs.get(thread, run)).toMatchObject({ status: "success", attempt: 1 });
+  const [next] = workers.keys();
+  expect(await history(thread)).toEqual([
+    `d-0 begin ${name}`,
+    `d-0 end ${name}`,
+    `d-1 begin ${name}`,
+    `d-1 end ${name}`,
+    `d-2 begin ${next}`,
+    `d-2 end ${next}`,
   ]);
-  const ends = (await history(killed.thread_id)).filter((line) => line.includes(" end "));
-  expect(ends).toEqual(["k-0 end one", "k-1 end three again", "k-2 end three"]);
 });
 
 it("any server streams any run, and one that is asked later by number leaves nothing out", async () => {
-  const [client, other] = await Promise.all([cluster.server(), cluster.server(), cluster.worker("one")]);
-  const { thread_id: thread } = await client.threads.create();
-  const { run_id: run } = await client.runs.create(thread, "agent", {
-    input: task({ id: "r", turns: 2, gates: { 1: "g" } }),
-  });
-  await until(begun("r-1"));
+  const { thread, run } = await atGate("r", { turns: 2 });
   const half: { id?: string; event: string }[] = [];
   for await (const event of other.runs.joinStream(thread, run, {
     lastEventId: "0",
@@ -77,7 +97,7 @@ it("any server streams any run, and one that is asked later by number leaves not
     half.push(event);
     if (half.length === 3) break;
   }
-  await cluster.open("g");
+  await cluster.open("r");
   const modes = { streamMode: ["updates" as const] };
   const all = await collected(client.runs.joinStream(thread, run, { lastEventId: "0", ...modes }));
   const rest = await collected(other.runs.joinStream(thread, run, { lastEventId: half[2]!.id!, ...modes }));
@@ -88,30 +108,4 @@ it("any server streams any run, and one that is asked later by number leaves not
   expect(await collected(third.runs.joinStream(thread, run, { lastEventId: "0", ...modes }))).toEqual(all);
   const state = await other.threads.getState<{ messages: { content: string }[] }>(thread);
   expect(state.values.messages.at(-1)?.content).toBe("done r");
-});
-
-it("SIGTERM ends a worker at the end of the step, and another goes on without repeating anything", async () => {
-  const [client, one] = await Promise.all([cluster.server(), cluster.worker("one")]);
-  const { thread_id: thread } = await client.threads.create();
-  const { run_id: run } = await client.runs.create(thread, "agent", {
-    input: task({ id: "d", turns: 3, gates: { 1: "d" } }),
-  });
-  await until(begun("d-1"));
-  await cluster.worker("two");
-  one.process.kill("SIGTERM");
-  const isDraining = async () =>
-    (await cluster.pool.query("SELECT 1 FROM holdfast.workers WHERE state = 'draining'")).rowCount === 1;
-  await until(isDraining);
-  await cluster.open("d");
-  expect(await one.ended).toBe(0);
-  await client.runs.join(thread, run);
-  expect(await client.runs.get(thread, run)).toMatchObject({ status: "success", attempt: 1 });
-  expect(await history(thread)).toEqual([
-    "d-0 begin one",
-    "d-0 end one",
-    "d-1 begin one",
-    "d-1 end one",
-    "d-2 begin two",
-    "d-2 end two",
-  ]);
 });

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { createServer, connect, type AddressInfo, type Server, type Socket } from "node:net";
 import type { Client } from "@langchain/langgraph-sdk";
 import { chance } from "../../attack/attack.ts";
@@ -39,17 +40,7 @@ export async function chaos(cluster: TestCluster, options: ChaosOptions): Promis
     await pause(300 + random() * 700);
     const at = Math.floor(random() * workers.length);
     const worker = workers[at]!;
-    const kind = Math.floor(random() * 3);
-    if (kind === 0) worker.process.kill("SIGKILL");
-    else if (kind === 1) {
-      worker.process.kill("SIGSTOP");
-      await pause(3000);
-      worker.process.kill("SIGCONT");
-    } else {
-      proxies[at]!.cut();
-      await pause(random() * 4000);
-      proxies[at]!.mend();
-    }
+    await BLOWS[Math.floor(random() * BLOWS.length)]!(worker.process, proxies[at]!, random);
     if (await hasEnded(worker)) workers[at] = await start(at);
   }
   // One who finds out later that it was taken for dead ends later.
@@ -67,12 +58,33 @@ export async function chaos(cluster: TestCluster, options: ChaosOptions): Promis
   return problems(cluster, client, started, turns);
 }
 
+type Blow = (worker: ChildProcess, proxy: Proxy, random: () => number) => Promise<void>;
+
+const BLOWS: readonly Blow[] = [
+  async (worker) => void worker.kill("SIGKILL"),
+  async (worker) => {
+    worker.kill("SIGSTOP");
+    await pause(3000);
+    worker.kill("SIGCONT");
+  },
+  async (_worker, proxy, random) => {
+    proxy.cut();
+    await pause(random() * 4000);
+    proxy.mend();
+  },
+  // Its clock goes an hour back, or is set right.
+  async (worker) => void worker.kill("SIGUSR2"),
+];
+
 async function open(client: Client, started: readonly { thread: string; run: string }[]): Promise<number> {
   const all = await Promise.all(started.map(({ thread, run }) => client.runs.get(thread, run)));
   return all.filter(({ status }) => status === "pending" || status === "running").length;
 }
 
-/** For every run one result, and every call done: twice at most with each takeover, and then told so. */
+/**
+ * For every run one result, every call of it once in the history of its thread and in order; and of what really was
+ * done, each call at least once, at most once without being told that it may have been done, and one more per takeover.
+ */
 async function problems(
   cluster: TestCluster,
   client: Client,
@@ -80,37 +92,60 @@ async function problems(
   turns: number,
 ): Promise<string[]> {
   const found: string[] = [];
-  for (const { thread, run, id } of started) {
-    const { status, attempt } = (await client.runs.get(thread, run)) as { status: string; attempt?: number };
-    if (status !== "success") found.push(`${id} ended as ${status}`);
-    const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(
-      thread,
-    );
-    const answers = values.messages.filter(({ type, content }) => type === "ai" && content === `done ${id}`);
-    if (answers.length !== 1) found.push(`${id} has ${answers.length} results`);
-    const effects = await cluster.effects(thread);
-    for (let turn = 0; turn < turns; turn += 1) {
-      const begun = effects.filter(({ call, phase }) => call === `${id}-${turn}` && phase === "begin");
-      if (begun.length === 0) found.push(`${id}-${turn} was never done`);
-      // One that was stopped just before it began may begin after the one that took its place, and knew.
-      if (begun.filter(({ again }) => !again).length > 1)
-        found.push(`${id}-${turn} was repeated and not told so`);
+  for (const thread of new Set(started.map((one) => one.thread))) {
+    const runs = started.filter((one) => one.thread === thread);
+    const wanted = runs.flatMap(({ id }) => {
+      const calls = Array.from({ length: turns }, (_, turn) => [
+        `call ${id}-${turn}`,
+        `result ${id}-${turn}`,
+      ]);
+      return [`task ${id}`, ...calls.flat(), `done ${id}`];
+    });
+    const history = await historyOf(client, thread);
+    if (history.join() !== wanted.join()) found.push(`${thread} has the history ${history.join(", ")}`);
+
+    const effects = (await cluster.effects(thread)).filter(({ phase }) => phase === "begin");
+    const firsts = [...new Set(effects.map(({ call }) => call))];
+    if (
+      firsts.join() !==
+      wanted
+        .filter((what) => what.startsWith("call "))
+        .join()
+        .replaceAll("call ", "")
+    )
+      found.push(`${thread} did ${firsts.join(", ")}`);
+    for (const call of firsts) {
+      const untold = effects.filter((one) => one.call === call && !one.again).length;
+      if (untold > 1) found.push(`${call} was repeated and not told so`);
     }
-    const begins = effects.filter(({ call, phase }) => call.startsWith(`${id}-`) && phase === "begin").length;
-    if (begins - turns > (attempt ?? 1) - 1)
-      found.push(`${id} repeated ${begins - turns} calls in ${attempt} attempts`);
-  }
-  const order = started.map(({ id }) => id);
-  const firsts = (await cluster.effects()).filter(
-    ({ call, phase }) => phase === "begin" && call.endsWith("-0"),
-  );
-  const seen = new Map<string, number>();
-  for (const { thread, call } of firsts) {
-    const place = order.indexOf(call.slice(0, -2));
-    if (place < (seen.get(thread) ?? -1)) found.push(`${call} was begun after a later run of its thread`);
-    seen.set(thread, Math.max(place, seen.get(thread) ?? -1));
+    for (const { run, id } of runs) {
+      const { status, attempt = 1 } = (await client.runs.get(thread, run)) as {
+        status: string;
+        attempt?: number;
+      };
+      if (status !== "success") found.push(`${id} ended as ${status}`);
+      const repeated = effects.filter(({ call }) => call.startsWith(`${id}-`)).length - turns;
+      if (repeated > attempt - 1) found.push(`${id} repeated ${repeated} calls in ${attempt} attempts`);
+    }
   }
   return found;
+}
+
+interface Message {
+  type: string;
+  content: string;
+  tool_calls?: { id: string }[];
+  tool_call_id?: string;
+}
+
+/** What was asked for, called, returned and answered, one after the other. */
+async function historyOf(client: Client, thread: string): Promise<string[]> {
+  const { values } = await client.threads.getState<{ messages: Message[] }>(thread);
+  return values.messages.flatMap(({ type, content, tool_calls: calls = [], tool_call_id: call }) => {
+    if (type === "human") return `task ${(JSON.parse(content) as { id: string }).id}`;
+    if (type === "tool") return `result ${call}`;
+    return calls.length > 0 ? calls.map(({ id }) => `call ${id}`) : content;
+  });
 }
 
 async function hasEnded({ process: child }: Started): Promise<boolean> {

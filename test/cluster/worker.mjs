@@ -1,5 +1,6 @@
 // A worker for the tests of clusters, which they kill, stop and cut off. Its model does what the task says, a JSON of
 // `{ turns, gates, fail }`; its tool writes down each beginning and each end, and waits at a gate until that is open.
+// SIGUSR2 sets its clock an hour back, and the next one sets it right.
 import { createDeepAgent, isRepetition } from "holdfast";
 import { createWorker } from "holdfast/server";
 import { callTool, ScriptedModel } from "holdfast/testing";
@@ -12,6 +13,7 @@ const {
   EFFECTS: effects = database,
   NAME: name,
   SLOTS: slots,
+  QUEUES: queues,
   LIMITS: limits,
 } = process.env;
 const pool = new Pool({ connectionString: effects, max: 4 });
@@ -26,13 +28,37 @@ const write = (thread, call, phase, isAgain) =>
     isAgain,
   ]);
 
+const open = new Set();
+let looking;
+
+/** Looks which gates are open: once for all who wait. A database that is away opens none. */
+async function look() {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const { rows } = await pool.query("SELECT name FROM gates").catch(() => ({ rows: [] }));
+  for (const row of rows) open.add(row.name);
+  looking = undefined;
+}
+
 async function pass(gate, signal) {
-  if (!gate) return;
-  while ((await pool.query("SELECT 1 FROM gates WHERE name = $1", [gate])).rowCount === 0) {
+  while (gate && !open.has(gate)) {
     signal?.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await (looking ??= look());
   }
 }
+
+const RealDate = Date;
+let step = 0;
+globalThis.Date = class extends RealDate {
+  constructor(...given) {
+    super(...(given.length > 0 ? given : [RealDate.now() + step]));
+  }
+  static now() {
+    return RealDate.now() + step;
+  }
+};
+process.on("SIGUSR2", () => {
+  step = step === 0 ? -3_600_000 : 0;
+});
 
 const work = tool(
   async ({ gate }, runtime) => {
@@ -74,6 +100,7 @@ const worker = await createWorker({
   database,
   graphs: { agent },
   ...(slots && { slots: Number(slots) }),
+  ...(queues && { queues: queues.split(",") }),
   ...(limits && { limits: JSON.parse(limits) }),
 });
 const stop = async () => {
