@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { chaos } from "./cluster/chaos.ts";
 import { task, TestCluster, until } from "./cluster/cluster.ts";
 import { startPostgres, type PostgresServer } from "./postgres-server.ts";
@@ -6,6 +6,9 @@ import { newDatabase } from "./postgres.ts";
 
 let cluster: TestCluster;
 let own: PostgresServer | undefined;
+
+// Many processes are started and ended: on a machine that is busy, too.
+vi.setConfig({ testTimeout: 180_000 });
 
 afterEach(async () => {
   await cluster.close();
@@ -26,12 +29,12 @@ it("a database that is restarted in the middle of 50 runs is waited for, and all
   const started = await Promise.all(
     Array.from({ length: RUNS }, async (_, at) => {
       const { thread_id: thread } = await client.threads.create();
-      const input = task({ id: `r${at}`, turns: 3, gates: { 1: "go" } });
+      const input = task({ id: `r${at}`, turns: 2, gates: { 0: "go" } });
       const { run_id: run } = await client.runs.create(thread, "agent", { input });
       return { thread, run, at };
     }),
   );
-  const waiting = async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-1")).length;
+  const waiting = async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-0")).length;
   await until(async () => (await waiting()) === RUNS);
   await own.restart();
   await cluster.open("go");
@@ -40,7 +43,7 @@ it("a database that is restarted in the middle of 50 runs is waited for, and all
     const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(
       thread,
     );
-    expect(values.messages.map(({ type }) => type).join()).toBe("human,ai,tool,ai,tool,ai,tool,ai");
+    expect(values.messages.map(({ type }) => type).join()).toBe("human,ai,tool,ai,tool,ai");
     expect(values.messages.at(-1)?.content).toBe(`done r${at}`);
   }
 });

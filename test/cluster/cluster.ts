@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { Pool } from "pg";
@@ -15,9 +16,11 @@ export interface Started {
 export interface Effect {
   thread: string;
   call: string;
-  phase: "begin" | "end";
+  phase: "begin" | "end" | "start" | "stop";
   worker: string;
   again: boolean;
+  /** Epoch milliseconds. */
+  at: number;
 }
 
 export interface Task {
@@ -45,15 +48,18 @@ export class TestCluster {
   static async on(url: string): Promise<TestCluster> {
     const cluster = new TestCluster(url);
     await cluster.pool
-      .query(`CREATE TABLE effects (n bigserial, thread text, call text, phase text, worker text, again boolean);
+      .query(`CREATE TABLE effects (n bigserial, thread text, call text, phase text, worker text, again boolean, at float8);
       CREATE TABLE gates (name text)`);
     return cluster;
   }
 
   /** A server that does no runs itself. */
   async server(): Promise<Client> {
-    const agent = createDeepAgent({ model: new ScriptedModel([]), plan: false });
-    const server = await createServer({ graphs: { agent }, database: this.url });
+    const graph = () => createDeepAgent({ model: new ScriptedModel([]), plan: false });
+    const server = await createServer({
+      graphs: { agent: graph(), speaker: graph() },
+      database: this.url,
+    });
     const { url, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
     this.#closing.push(async () => {
       await server.close();
@@ -62,12 +68,11 @@ export class TestCluster {
     return new Client({ apiUrl: url, apiKey: server.token!, callerOptions: { maxRetries: 0 } });
   }
 
-  /** Starts a worker; resolves when it takes runs. `database` is another way to the same one. */
-  async worker(name: string, env: Record<string, string> = {}): Promise<Started> {
-    const program = join(import.meta.dirname, "worker.mjs");
+  /** Starts a worker; resolves when it takes runs. */
+  async worker(name: string, env: Record<string, string> = {}, program = WORKER): Promise<Started> {
     const child = spawn(process.execPath, [program], {
       env: { PATH: process.env["PATH"], DATABASE: this.url, EFFECTS: this.url, NAME: name, ...env },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
     });
     const ended = new Promise<number | null>((resolve) => {
       child.on("exit", (code) => resolve(code));
@@ -75,7 +80,7 @@ export class TestCluster {
     const started = { process: child, ended };
     this.#started.add(started);
     await new Promise<void>((resolve, reject) => {
-      child.stdout.on("data", (text: Buffer) => text.toString().startsWith("ready") && resolve());
+      child.stdout!.on("data", (text: Buffer) => text.toString().startsWith("ready") && resolve());
       child.on("exit", () => reject(new Error(`The worker ${name} ended before it was ready.`)));
     });
     return started;
@@ -87,7 +92,7 @@ export class TestCluster {
 
   async effects(thread?: string): Promise<Effect[]> {
     const { rows } = await this.pool.query<Effect>(
-      "SELECT thread, call, phase, worker, again FROM effects WHERE $1::text IS NULL OR thread = $1 ORDER BY n",
+      "SELECT thread, call, phase, worker, again, at FROM effects WHERE $1::text IS NULL OR thread = $1 ORDER BY n",
       [thread ?? null],
     );
     return rows;
@@ -101,6 +106,16 @@ export class TestCluster {
     for (const close of this.#closing) await close();
     await this.pool.end();
   }
+}
+
+const WORKER = join(import.meta.dirname, "worker.mjs");
+
+/** Milliseconds of processor time that a worker has taken. */
+export async function cpuOf({ process: child }: Started): Promise<number> {
+  const answer = once(child, "message") as Promise<[NodeJS.CpuUsage]>;
+  child.send("cpu");
+  const [{ user, system }] = await answer;
+  return (user + system) / 1000;
 }
 
 export const task = (given: Task) => ({ messages: [{ type: "human", content: JSON.stringify(given) }] });

@@ -5,46 +5,11 @@ import { createDeepAgent, isRepetition } from "holdfast";
 import { createWorker } from "holdfast/server";
 import { callTool, ScriptedModel } from "holdfast/testing";
 import { tool } from "langchain";
-import { Pool } from "pg";
 import { z } from "zod";
+import { pass, pool, write } from "./effects.mjs";
+import { speaker } from "./speaker.mjs";
 
-const {
-  DATABASE: database,
-  EFFECTS: effects = database,
-  NAME: name,
-  SLOTS: slots,
-  QUEUES: queues,
-  LIMITS: limits,
-} = process.env;
-const pool = new Pool({ connectionString: effects, max: 4 });
-pool.on("error", () => {});
-
-const write = (thread, call, phase, isAgain) =>
-  pool.query("INSERT INTO effects (thread, call, phase, worker, again) VALUES ($1, $2, $3, $4, $5)", [
-    thread,
-    call,
-    phase,
-    name,
-    isAgain,
-  ]);
-
-const open = new Set();
-let looking;
-
-/** Looks which gates are open: once for all who wait. A database that is away opens none. */
-async function look() {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  const { rows } = await pool.query("SELECT name FROM gates").catch(() => ({ rows: [] }));
-  for (const row of rows) open.add(row.name);
-  looking = undefined;
-}
-
-async function pass(gate, signal) {
-  while (gate && !open.has(gate)) {
-    signal?.throwIfAborted();
-    await (looking ??= look());
-  }
-}
+const { DATABASE: database, SLOTS: slots, QUEUES: queues, LIMITS: limits } = process.env;
 
 const RealDate = Date;
 let step = 0;
@@ -98,7 +63,7 @@ const model = new ScriptedModel(
 const agent = createDeepAgent({ model, tools: [work], plan: false, repeats: { work: "repeat" } });
 const worker = await createWorker({
   database,
-  graphs: { agent },
+  graphs: { agent, speaker: speaker((id, phase) => write("", id, phase, false)) },
   ...(slots && { slots: Number(slots) }),
   ...(queues && { queues: queues.split(",") }),
   ...(limits && { limits: JSON.parse(limits) }),
@@ -109,4 +74,5 @@ const stop = async () => {
   process.exit(0);
 };
 process.on("SIGTERM", () => void stop());
+process.on("message", () => process.send(process.cpuUsage()));
 console.log(`ready ${worker.id}`);
