@@ -38,7 +38,7 @@ export async function measureOurs({ server, sizes, seed, progress }: Measured): 
   const four = await on((cluster, client) => crowd(cluster, client, { workers: 4, threads: sizes.cpuRuns }));
   progress(`${sizes.threads} threads on 2 workers`);
   const many = await on((cluster, client) =>
-    crowd(cluster, client, { workers: 2, threads: sizes.threads, runs: 2 }),
+    crowd(cluster, client, { workers: 2, threads: sizes.threads, runs: 2, turns: CROWD_TURNS }),
   );
   return {
     killed: spreadOf(killed.seconds).median,
@@ -180,11 +180,16 @@ async function restarted(cluster: TestCluster, client: Client, server: PostgresS
   return lost;
 }
 
-/** Runs of five calls each, on many threads at once. */
+/** Runs on many threads at once. */
 async function crowd(
   cluster: TestCluster,
   client: Client,
-  { workers: count, threads, runs = 1 }: { workers: number; threads: number; runs?: number },
+  {
+    workers: count,
+    threads,
+    runs = 1,
+    turns = TURNS,
+  }: { workers: number; threads: number; runs?: number; turns?: number },
 ) {
   const names = Array.from({ length: count }, (_, at) => `w${at}`);
   const workers = await Promise.all(names.map((name) => cluster.worker(name, { SLOTS: "50" })));
@@ -196,12 +201,12 @@ async function crowd(
   await until(isIdle);
   const before = await Promise.all(workers.map(cpuOf));
   const began = performance.now();
-  for (let run = 0; run < runs; run += 1) await startAll(client, threads, { turns: TURNS }, `r${run}`);
+  for (let run = 0; run < runs; run += 1) await startAll(client, threads, { turns }, `r${run}`);
   await until(isIdle);
   const seconds = (performance.now() - began) / 1000;
   const after = await Promise.all(workers.map(cpuOf));
   const cpu = after.reduce((sum, one, at) => sum + one - before[at]!, 0);
-  const wanted = Array.from({ length: runs }, (_, run) => callsOf(`r${run}`, TURNS)).flat();
+  const wanted = Array.from({ length: runs }, (_, run) => callsOf(`r${run}`, turns)).flat();
   const done = await begins(cluster);
   let [repeats, disorder] = [0, 0];
   for (let at = 0; at < threads; at += 1) {
@@ -218,6 +223,7 @@ async function crowd(
 }
 
 export const TURNS = 5;
+export const CROWD_TURNS = 2;
 
 const callsOf = (id: string, turns: number): string[] =>
   Array.from({ length: turns }, (_, n) => `${id}-${n}`);

@@ -2,27 +2,24 @@
 // the calls of the model and of the tool; KIND=saver is LangChain's agent on LangGraph's own Postgres saver, which
 // has no queue and is told by its parent what to run.
 import { DBOS } from "@dbos-inc/dbos-sdk";
-import { HumanMessage } from "@langchain/core/messages";
-import { callTool, ScriptedModel } from "../../dist/testing/index.js";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
+import { callTool, ScriptedModel } from "../../dist/testing/index.js";
 import { pass, write } from "../../test/cluster/effects.mjs";
 
 const { KIND: kind, DATABASE: database, NAME: name } = process.env;
 
 const work = tool(
-  async ({ gate }, { toolCallId, configurable }) => {
-    await effect(configurable?.thread_id ?? "", toolCallId, gate);
+  async ({ gate }, { toolCall, toolCallId = toolCall?.id, configurable }) => {
+    const thread = configurable?.thread_id ?? "";
+    await write(thread, toolCallId, "begin", false);
+    await pass(gate);
+    await write(thread, toolCallId, "end", false);
     return "worked";
   },
   { name: "work", description: "works", schema: z.object({ n: z.number(), gate: z.string().optional() }) },
 );
-
-async function effect(thread, call, gate) {
-  await write(thread, call, "begin", false);
-  await pass(gate);
-  await write(thread, call, "end", false);
-}
 
 const model = new ScriptedModel(
   [
@@ -51,12 +48,15 @@ async function startDbos() {
   const run = async (given) => {
     const messages = [new HumanMessage(JSON.stringify(given))];
     for (;;) {
-      const answer = await DBOS.runStep(() => model.invoke(messages), { name: "model" });
+      // What a step returns is plain JSON to the workflow.
+      const ask = async () =>
+        (({ content, tool_calls }) => ({ content, tool_calls }))(await model.invoke(messages));
+      const answer = new AIMessage(await DBOS.runStep(ask, { name: "model" }));
       messages.push(answer);
-      const [call] = answer.tool_calls ?? [];
+      const [call] = answer.tool_calls;
       if (!call) return answer.text;
-      const result = await DBOS.runStep(() => work.invoke({ ...call, type: "tool_call" }), { name: "tool" });
-      messages.push(result);
+      const use = async () => (await work.invoke({ ...call, type: "tool_call" })).text;
+      messages.push(new ToolMessage(await DBOS.runStep(use, { name: "tool" }), call.id));
     }
   };
   const speak = async ({ id, count, every }) => {

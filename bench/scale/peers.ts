@@ -5,7 +5,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { cpuOf, TestCluster, until, type Started } from "../../test/cluster/cluster.ts";
 import { spreadOf } from "../time/statistics.ts";
 import { newDatabase, quantile, type ScaleFigures, type ScaleSizes } from "./figures.ts";
-import { EVENTS_PER_SECOND, SPEAKERS, TURNS, type Measured } from "./ours.ts";
+import { CROWD_TURNS, EVENTS_PER_SECOND, SPEAKERS, TURNS, type Measured } from "./ours.ts";
 
 const PROGRAM = join(import.meta.dirname, "peer.mjs");
 
@@ -29,11 +29,10 @@ export async function measureDbos({ server, sizes, progress }: Measured): Promis
       await client.enqueue({ workflowName, queueName: "runs", workflowID, appVersion: "1" }, given);
       return workflowID;
     };
-    const runs = async (count: number, id: string): Promise<number> => {
+    const runs = async (count: number, id: string, turns = TURNS): Promise<number> => {
       const began = performance.now();
       const ids: string[] = [];
-      for (let at = 0; at < count; at += 1)
-        ids.push(await enqueue("run", { id: `${id}${at}`, turns: TURNS }));
+      for (let at = 0; at < count; at += 1) ids.push(await enqueue("run", { id: `${id}${at}`, turns }));
       for (const one of ids) await client.retrieveWorkflow(one).getResult();
       return (performance.now() - began) / 1000;
     };
@@ -77,7 +76,7 @@ export async function measureDbos({ server, sizes, progress }: Measured): Promis
       child.kill("SIGTERM");
       await ended;
     }
-    const crowdSeconds = await runs(sizes.threads * 2, "crowd");
+    const crowdSeconds = await runs(sizes.threads * 2, "crowd", CROWD_TURNS);
     await client.destroy();
     return {
       killed: (next - began) / 1000,
@@ -119,6 +118,7 @@ export async function measureSaver({ server, sizes, progress }: Measured): Promi
 /** Runs on fresh threads, so many at a time in each process as our workers have slots. */
 async function runAll(workers: readonly Started[], count: number, id: string): Promise<void> {
   let next = 0;
+  for (const { process: child } of workers) child.setMaxListeners(100);
   const one = async ({ process: child }: Started): Promise<void> => {
     while (next < count) {
       const thread = `${id}${next++}`;
