@@ -3,13 +3,24 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/postgres-setup.ts"],
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"],
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // A loaded machine is slow, not wrong.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    typecheck: { enabled: true, include: ["src/**/*.test-d.ts"] },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "src",
+          globalSetup: ["test/postgres-setup.ts"],
+          include: ["src/**/*.test.ts"],
+          // To load LangChain takes longer than most of these files: a worker loads it once.
+          isolate: false,
+          typecheck: { enabled: true, include: ["src/**/*.test-d.ts"] },
+        },
+      },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts", "web/src/**/*.test.ts"] } },
+    ],
   },
 });

@@ -32,7 +32,7 @@ try {
   initialise();
   start();
 } catch (error) {
-  fail(`${error}\n${error.stderr ?? ""}`);
+  fail(String(error));
 }
 
 function initialise() {

@@ -64,7 +64,7 @@ it.each([
 });
 
 it("is about what else a tool is called with, and about tools by a part of their name", () => {
-  expect(compileRule("task(research*)").allows({ tool: "task", about: "researcher" })).toBe(true);
+  expect(compileRule("task(research*)").allows({ tool: "task", about: ["researcher"] })).toBe(true);
   expect(compileRule("mcp__github__*").allows({ tool: "mcp__github__search" })).toBe(true);
   expect(compileRule("mcp__github__*").allows({ tool: "mcp__git__search" })).toBe(false);
   expect(compileRule("web(https://a*)").allows({ tool: "web" })).toBe(false);

@@ -11,8 +11,8 @@ export interface RuledCall {
   command?: string | undefined;
   /** The file that it is about, from the root. */
   path?: string | undefined;
-  /** Anything else that tells what it is about. */
-  about?: string | undefined;
+  /** Anything else that tells what it is about: all of it has to be allowed, any of it can be denied. */
+  about?: readonly string[] | undefined;
 }
 
 export interface Rule {
@@ -21,6 +21,8 @@ export interface Rule {
   names: (tool: string) => boolean;
   /** Whether it says more than a tool. */
   isNarrow: boolean;
+  /** Where it may be about files: a glob from the root. */
+  paths?: string | undefined;
   /** Whether it lets a call pass that it was written for. Of a command, each part has to fit. */
   allows: (call: RuledCall) => boolean;
   /** Whether it is about a call, in whatever spelling: some part of a command is enough. */
@@ -37,27 +39,28 @@ export function compileRule(text: string): Rule {
   }
   const isText = wildcard(pattern);
   // A command is no path, and may have anything in it.
-  const files = name === "execute" ? undefined : compileFiles(pattern);
+  const paths = name === "execute" ? undefined : pattern.startsWith("/") ? pattern : `/${pattern}`;
+  const files = paths === undefined ? undefined : compileFiles(paths);
   return {
     text,
     names: isTool,
     isNarrow: true,
-    allows: ({ tool, command, path, about }) => {
+    paths,
+    allows: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
       if (command !== undefined) return partsOf(command)?.every(isText) ?? false;
-      return path === undefined ? about !== undefined && isText(about) : (files?.are(path) ?? false);
+      return path === undefined ? about.length > 0 && about.every(isText) : (files?.are(path) ?? false);
     },
-    catches: ({ tool, command, path, about }) => {
+    catches: ({ tool, command, path, about = [] }) => {
       if (!isTool(tool)) return false;
       if (command !== undefined) return [command, ...command.split(OPERATORS)].map(bare).some(isText);
-      return path === undefined ? about !== undefined && isText(about) : (files?.mayBe(path) ?? false);
+      return path === undefined ? about.some(isText) : (files?.mayBe(path) ?? false);
     },
   };
 }
 
 /** Whether a path fits a glob from the root: as it is spelled, or in any spelling that some file system takes for it. */
-function compileFiles(pattern: string) {
-  const paths = pattern.startsWith("/") ? pattern : `/${pattern}`;
+function compileFiles(paths: string) {
   const exact = compileRules([
     { effect: "allow", paths },
     { effect: "deny", paths: "/**" },

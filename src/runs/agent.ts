@@ -33,6 +33,7 @@ import type { SqliteSaver } from "../storage/index.ts";
 import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
+import { denied, type Denied } from "./denied.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
@@ -108,13 +109,15 @@ export function createRunAgent({
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
+  const forbidden = denied(project?.config.deny);
   const { graph } = createDeepAgent({
     model: model ?? new OfflineModel(),
     checkpointer,
     plan: plan ? { preset, approval: approvalOf(approve, mode), askTools: [CLARIFICATION_TOOL] } : false,
     middleware: [clarificationMiddleware()],
     ...(mcp && { mcp }),
-    web: settings.web ?? false,
+    web: settings.web ? { deny: [forbidden.isAddress] } : false,
+    permissions: forbidden.permissions,
     budget: false,
     background: settings.background ?? false,
     stateSchema: new StateSchema({
@@ -128,12 +131,13 @@ export function createRunAgent({
       servers: mcp,
       dir: realFolder(settings.dir),
       canAsk: canAsk || mode === undefined,
+      checkpointer,
     }),
     tools,
     // As with servers: what a thread keeps of them is part of it.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
-    ...directory(settings, checkpointer, project?.config),
+    ...directory(settings, checkpointer, { config: project?.config, forbidden }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const account = accountOf(settings);
@@ -195,14 +199,15 @@ type Directory = Pick<
 function directory(
   { dir, shell, ...settings }: RunSettings,
   checkpointer: BaseCheckpointSaver,
-  config: Config = {},
+  { config = {}, forbidden }: { config?: Config | undefined; forbidden: Denied },
 ): Directory {
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
   const isolation = settings.sandbox ?? config.sandbox ?? "auto";
   // What other threads said is no business of a command.
   const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
-  const hidden = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
+  const own = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
+  const hidden = [...own, ...forbidden.hidden(dir)];
   const disk = shell
     ? shellBackend(dir, { isolation, network, hidden })
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);

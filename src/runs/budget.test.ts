@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
-import { readBudget } from "./budget.ts";
+import { pricedBudget, readBudget } from "./budget.ts";
 import { drive, taskInput } from "./drive.ts";
 import { goOnInput } from "./go-on.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
@@ -52,13 +52,11 @@ describe("a run that has used up its budget", () => {
 
 describe("--budget", () => {
   it("is a list of amounts", () => {
-    const prices = { input: 3, output: 15, cached: 0.3 };
-    expect(readBudget("tokens=200000, cost=2.5,minutes=0.5,item-tokens=5000", prices)).toEqual({
+    expect(readBudget("tokens=200000, cost=2.5,minutes=0.5,item-tokens=5000")).toEqual({
       tokens: 200_000,
       cost: 2.5,
       ms: 30_000,
       perItem: { tokens: 5000 },
-      prices,
     });
   });
 
@@ -73,10 +71,15 @@ describe("--budget", () => {
     "tokens=Infinity",
     "",
   ])("is refused as %j", (text) => {
-    expect(() => readBudget(text, undefined)).toThrow(/^--budget is /);
+    expect(() => readBudget(text)).toThrow(/^--budget is /);
   });
 
   it("needs prices for dollars", () => {
-    expect(() => readBudget("cost=5", undefined)).toThrow("set HOLDFAST_PRICES");
+    const prices = { input: 3, output: 15, cached: 0.3 };
+    expect(() => pricedBudget({ cost: 5 }, undefined)).toThrow("set HOLDFAST_PRICES");
+    expect(() => pricedBudget({ perItem: { cost: 5 } }, undefined)).toThrow("set HOLDFAST_PRICES");
+    expect(pricedBudget({ cost: 5 }, prices)).toEqual({ cost: 5, prices });
+    // A thread knows the prices that it was begun with.
+    expect(pricedBudget({ cost: 5, prices }, undefined)).toEqual({ cost: 5, prices });
   });
 });

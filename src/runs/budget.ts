@@ -11,8 +11,8 @@ const RESOURCES: Readonly<Record<string, { resource: keyof Limits; unit: number;
 
 const ITEM = "item-";
 
-/** Reads `tokens=200000,cost=5,minutes=30,item-tokens=50000`. Dollars need prices. Throws `invalid-options`. */
-export function readBudget(text: string, prices: Prices | undefined): BudgetOptions {
+/** Reads `tokens=200000,cost=5,minutes=30,item-tokens=50000`. Throws `invalid-options`. */
+export function readBudget(text: string): BudgetOptions {
   const run: Limits = {};
   const item: Limits = {};
   for (const part of text.split(",")) {
@@ -24,15 +24,19 @@ export function readBudget(text: string, prices: Prices | undefined): BudgetOpti
     if (!known || !isAmount || (known.isWhole && !Number.isInteger(amount))) fail(text, `${part.trim()}: `);
     (isItem ? item : run)[known.resource] = Math.max(amount * known.unit, known.resource === "ms" ? 1 : 0);
   }
-  if (!prices && (run.cost ?? item.cost) !== undefined) {
-    const message = "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, to know what tokens cost.";
-    throw new HarnessError("invalid-options", message);
+  return { ...run, ...(Object.keys(item).length > 0 && { perItem: item }) };
+}
+
+/** A budget that knows what tokens of the model cost. Throws `invalid-options` where it has to and does not. */
+export function pricedBudget(budget: BudgetOptions, prices: Prices | undefined): BudgetOptions {
+  const priced = { ...budget, ...(prices && { prices }) };
+  if (!priced.prices && (budget.cost ?? budget.perItem?.cost) !== undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--budget has a cost: set HOLDFAST_PRICES, such as 3,15,0.3, or prices in your settings, to know what tokens cost.",
+    );
   }
-  return {
-    ...run,
-    ...(Object.keys(item).length > 0 && { perItem: item }),
-    ...(prices && { prices }),
-  };
+  return priced;
 }
 
 function fail(text: string, part: string): never {

@@ -1,4 +1,4 @@
-import { getCurrentTaskInput } from "@langchain/langgraph";
+import { getCurrentTaskInput, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { pathFromHost } from "../files/disk/from-host.ts";
 import { FROZEN_FILES } from "../files/index.ts";
 import { parsePath } from "../files/paths.ts";
@@ -7,7 +7,9 @@ import type { McpServers } from "../mcp/index.ts";
 import { PREFIX } from "../mcp/tool-names.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
 import { ownerOf } from "../middleware/plan/events.ts";
-import { isOpen, type Todo } from "../plan/index.ts";
+import { isProposed } from "../middleware/plan/people/approval.ts";
+import { readPlanState } from "../middleware/plan/state.ts";
+import { isOpen } from "../plan/index.ts";
 import type { Config, Mode } from "../project/index.ts";
 import { compileRule, type Rule, type RuledCall } from "../project/rules.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
@@ -26,6 +28,8 @@ export interface ConsentRulesOptions {
   dir?: string | undefined;
   /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
   canAsk: boolean;
+  /** Where the thread is kept: a helper that goes on after a stop looks up what its parent's plan has come to. */
+  checkpointer?: BaseCheckpointSaver | undefined;
 }
 
 const FROZEN = compileRules([FROZEN_FILES]);
@@ -43,7 +47,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
     (list ?? []).map(compileRule),
   ) as [Rule[], Rule[], Rule[]];
-  const phase = new PlanPhase();
+  const phase = new PlanPhase(options.checkpointer);
 
   const verdict = async (request: Call): Promise<Verdict> => {
     const { name } = request.toolCall;
@@ -51,7 +55,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const denied = deny.find((rule) => rule.catches(call));
     if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
     const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
-    if (mode === "plan" && !phase.isWorking(request) && !isRead && name !== "task") {
+    if (mode === "plan" && !(await phase.isWorking(request)) && !isRead && name !== "task") {
       return { refused: CONSENT_REASONS.planFirst };
     }
     const isWrite = WRITING.includes(name);
@@ -88,19 +92,32 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   return Object.fromEntries([...concerned, ...(isServed ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
 }
 
-/** Whether work has begun in plan mode: it has while a plan is open, which a person has approved. */
+/** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */
 class PlanPhase {
+  readonly #checkpointer: BaseCheckpointSaver | undefined;
   /** What is so for the main agent is so for its helpers, whose plans are their own. */
-  #isWorking = false;
+  #isWorking: boolean | undefined;
 
-  isWorking({ runtime }: Call): boolean {
-    if (ownerOf(runtime, "main") === "main") {
-      // A middleware is shown its own fields alone.
-      const { todos = [] } = getCurrentTaskInput<{ todos?: readonly Todo[] }>();
-      this.#isWorking = todos.some(isOpen);
-    }
+  constructor(checkpointer: BaseCheckpointSaver | undefined) {
+    this.#checkpointer = checkpointer;
+  }
+
+  async isWorking({ runtime }: Call): Promise<boolean> {
+    // A middleware is shown its own fields alone.
+    if (ownerOf(runtime, "main") === "main") this.#isWorking = isApproved(getCurrentTaskInput());
+    else this.#isWorking ??= isApproved(await this.#saved(runtime));
     return this.#isWorking;
   }
+
+  async #saved({ configurable }: Call["runtime"]): Promise<unknown> {
+    const { thread_id } = (configurable ?? {}) as { thread_id?: string };
+    const tuple = await this.#checkpointer?.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
+    return tuple?.checkpoint.channel_values;
+  }
+}
+
+function isApproved(state: unknown): boolean {
+  return readPlanState(state).todos.some(isOpen) && !isProposed(state);
 }
 
 /** A call in the words that rules are written in. */
@@ -116,6 +133,19 @@ async function ruledCall(
     command: name === "execute" ? (text("command") ?? "") : undefined,
     // A file may be named by its address on the host.
     path: parsed?.ok && dir !== undefined ? await pathFromHost(parsed.path, dir) : path,
-    about: text("subagent_type") ?? text("pattern") ?? text("url"),
+    about: aboutOf(name, args),
   };
+}
+
+/** What else tells what a call is about. Of a server's tool nobody knows which words do. */
+function aboutOf(name: string, args: Record<string, unknown>): string[] {
+  if (name.startsWith(PREFIX)) return wordsIn(args);
+  const { subagent_type, pattern, url, query } = args;
+  const address = typeof url === "string" && URL.canParse(url) ? new URL(url).href : url;
+  return [subagent_type, pattern, address, query].filter((value) => typeof value === "string").slice(0, 1);
+}
+
+function wordsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(wordsIn) : [];
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
@@ -6,6 +6,8 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { isIsolated } from "../files/index.ts";
+import { OWNER_KEY } from "../middleware/plan/events.ts";
 import type { Config } from "../project/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { WEB_TOOLS } from "../web/tools.ts";
@@ -13,6 +15,7 @@ import { createRunAgent, RUN_TOOLS } from "./agent.ts";
 import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
 import { consentRules } from "./consent-rules.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
+import { proposePlan } from "./thread.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -23,8 +26,12 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const write = (file_path: string, content = "x") => callTool("write_file", { file_path, content });
 const run = (command: string) => callTool("execute", { command });
 const plan = callTool("write_todos", { todos: ["do it"] });
+/** With a plan that is left open an agent is asked twice whether it has finished. */
+const ENDING = ["later", "later", "later"];
 
 interface Given {
+  checkpointer?: MemorySaver;
+  isProposed?: boolean;
   settings?: Partial<RunSettings>;
   config?: Config;
   canAsk?: boolean;
@@ -33,22 +40,24 @@ interface Given {
 /** Runs a script, and says what was asked for and what tools answered. */
 async function play(
   steps: Step[],
-  { settings = {}, config = {}, canAsk }: Given = {},
+  { settings = {}, config = {}, canAsk, checkpointer = new MemorySaver(), isProposed = false }: Given = {},
   answers: unknown[] = [],
 ) {
   const model = new ScriptedModel(steps);
   const search = tool(() => "found", { name: "mcp__web__search", description: "x", schema: z.object({}) });
   search.metadata = { annotations: { readOnlyHint: true } };
-  const post = tool(() => "posted", { name: "mcp__web__post", description: "x", schema: z.object({}) });
+  const words = z.object({ words: z.array(z.string()).optional() });
+  const post = tool(() => "posted", { name: "mcp__web__post", description: "x", schema: words });
   const agent = createRunAgent({
     settings: { ...DEFAULT_SETTINGS, plan: false, model: "scripted", dir, shell: true, ...settings },
     model,
-    checkpointer: new MemorySaver(),
+    checkpointer,
     project: { config, skills: [], instructions: async () => "", mcp: { mcpServers: {} } },
     tools: [search, post],
     ...(canAsk !== undefined && { canAsk }),
   });
   const options = { configurable: { thread_id: "t" } };
+  if (isProposed) await proposePlan(agent, "t");
   await agent.graph.invoke({ messages: [new HumanMessage("go")] } as never, options);
   for (const resume of answers) await agent.graph.invoke(new Command({ resume }) as never, options);
   const { values, tasks } = await agent.graph.getState(options);
@@ -183,6 +192,53 @@ describe("rules", () => {
     expect(requests[2]!.messages.at(-1)!.text).toContain("the rule execute(rm*) forbids it");
   });
 
+  it("that deny files hold for searches, for a folder above and for isolated commands", async () => {
+    mkdirSync(join(dir, "keep/secrets"), { recursive: true });
+    writeFileSync(join(dir, "keep/secrets/key"), "hush");
+    writeFileSync(join(dir, ".env"), "hush");
+    writeFileSync(join(dir, "open"), "hush");
+    const deny = ["read_file(.env)", "*_file(keep/secrets/**)"];
+    const calls = [
+      callTool("grep", { pattern: "hush" }),
+      callTool("glob", { pattern: "**/*" }),
+      callTool("delete_file", { file_path: "/keep" }),
+      run("cat .env keep/secrets/key open"),
+    ];
+    const { replies } = await play([calls, "ok"], { config: { mode: "auto", deny } });
+    expect(replies[0]).toContain("/open");
+    expect(replies[0]).not.toMatch(/env|key/);
+    expect(replies[1]).not.toMatch(/env|key/);
+    expect(replies[2]).toContain("was not deleted");
+    expect(readFileSync(join(dir, "keep/secrets/key"), "utf8")).toBe("hush");
+    // A pattern with a star hides nothing from a command.
+    expect(replies[3]!.match(/hush/g)).toHaveLength(isIsolated() ? 2 : 3);
+  });
+
+  it("are about the address of a page, the words of a search and the words that a server gets", async () => {
+    const config: Config = {
+      mode: "ask",
+      deny: ["web_fetch(https://evil.example/*)", "web_search(*salary*)", "mcp__web__post(*drop table*)"],
+      allow: ["mcp__web__post(hello*)"],
+    };
+    const post = (...words: string[]) => callTool("mcp__web__post", { words });
+    const settings = { web: true };
+    const { replies } = await play(
+      [
+        [
+          callTool("web_fetch", { url: "HTTPS://EVIL.example:443/a/../b" }),
+          callTool("web_search", { query: "the salary of" }),
+          post("a", "please drop table x"),
+          post("hello you"),
+        ],
+        "ok",
+      ],
+      { config, settings },
+    );
+    for (const reply of replies.slice(0, 3)) expect(reply).toContain("forbids it");
+    expect(replies[3]).toBe("posted");
+    expect((await play([post("hello you", "and you"), "ok"], { config })).asked).toEqual(["mcp__web__post"]);
+  });
+
   it("that deny a write leave it out of what the calls beside it see", async () => {
     const { replies } = await play(
       [[write("/a.md", "denied"), callTool("read_file", { file_path: "/a.md" })], "ok"],
@@ -219,6 +275,40 @@ describe("mode plan", () => {
     expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
     expect(() => readFileSync(join(dir, "early"))).toThrow("ENOENT");
     expect(asked).toEqual(["execute"]);
+  });
+
+  it("asks about a plan from before it, whatever is done with it next", async () => {
+    const checkpointer = new MemorySaver();
+    const begun = await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
+    expect(begun.asked).toEqual([]);
+    const steps = [write("/b"), callTool("write_todos", { todos: ["do it"] }), write("/c"), ...ENDING];
+    const given = { settings, checkpointer, isProposed: true };
+    const { replies, asked } = await play(steps, given, [{ type: "approve" }]);
+    expect(replies.at(-3)).toContain(CONSENT_REASONS.planFirst);
+    expect(asked).toEqual([]);
+    expect(() => readFileSync(join(dir, "b"))).toThrow("ENOENT");
+    expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
+  });
+
+  it("knows after a stop, before the main agent says anything, that its helpers may work", async () => {
+    const checkpointer = new MemorySaver();
+    await play([plan, ...ENDING], { settings, checkpointer }, [{ type: "approve" }]);
+    // Another process: nothing is known but what was saved.
+    const refused = (thread: string) => {
+      const rules = consentRules({
+        mode: "plan",
+        rules: {},
+        tools: RUN_TOOLS,
+        reading: [],
+        canAsk: true,
+        checkpointer,
+      });
+      const runtime = { configurable: { thread_id: thread, [OWNER_KEY]: "helper" } };
+      const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
+      return rules["write_file"]!.refuse!(request as never);
+    };
+    expect(await refused("t")).toBeUndefined();
+    expect(await refused("other")).toBe(CONSENT_REASONS.planFirst);
   });
 
   it("needs a plan", async () => {

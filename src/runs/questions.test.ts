@@ -53,6 +53,7 @@ describe("a question's event", () => {
     const event = asked({ command: "x".repeat(50_000), timeout: 5 });
     expect(event).toMatchObject({ call: { cut: true, args: { timeout: 5 } } });
     expect(JSON.stringify((event as { call: unknown }).call).length).toBeLessThan(3000);
+    expect((event as { text: string }).text.length).toBeLessThan(21_000);
   });
 });
 

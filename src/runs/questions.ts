@@ -3,7 +3,7 @@ import { HarnessError } from "../errors.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
 import { REPEAT_TEXTS } from "../middleware/repeats/repeats.prompt.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
-import { boundedArgs, MOST_IN_EVENT } from "./bounded.ts";
+import { boundedArgs, boundedText, MOST_IN_EVENT } from "./bounded.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";
 import { jsonText } from "./json-text.ts";
 import { MAIN, ownerName } from "./view.ts";
@@ -68,10 +68,11 @@ export function readQuestion({ id, value }: Interrupt): Question {
 }
 
 /** A question as an event of its run. */
-export function questionEvent({ todos, call, ...question }: Question): RunEventBody {
+export function questionEvent({ todos, call, text, ...question }: Question): RunEventBody {
   return {
     type: "question",
     ...question,
+    text: boundedText(text),
     ...(todos && { todos: [...todos] }),
     ...(call && { call: boundedCall(call) }),
   };

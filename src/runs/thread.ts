@@ -4,10 +4,11 @@ import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/l
 import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { isBudgetStop } from "../middleware/budget/index.ts";
+import { PROPOSED } from "../middleware/plan/people/approval.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { isOvertaken } from "../middleware/repeats/journal.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
-import type { Todo } from "../plan/index.ts";
+import { isOpen, type Todo } from "../plan/index.ts";
 import type { Release, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
@@ -93,6 +94,13 @@ export async function writePlan(
   await begin?.(todos);
   await write();
   return todos;
+}
+
+/** Makes the open plan of a thread that is at rest one that has to be approved before anything more is done. */
+export async function proposePlan({ graph }: RunAgent, thread: string): Promise<void> {
+  const config = { configurable: { thread_id: thread } };
+  const { values } = await graph.getState(config);
+  if (readPlanState(values).todos.some(isOpen)) await graph.updateState(config, { _plan: PROPOSED });
 }
 
 /** What a thread waits for a person to say, in the order of the calls that ask. */

@@ -20,7 +20,7 @@ export const WEB_OPTIONS = z
       }),
     ]),
     allow: z.array(place),
-    deny: z.array(place),
+    deny: z.array(z.union([place, z.custom<unknown>((entry) => typeof entry === "function")])),
     // `process.env` is no plain object.
     env: z.custom<unknown>(isObject, "must be an object of variables"),
   } satisfies Record<keyof WebOptions, z.ZodType>)

@@ -19,8 +19,8 @@ export interface WebOptions {
    * Default: all of the public internet.
    */
   allow?: readonly string[];
-  /** Hosts, or origins, that are never fetched from. Goes before `allow`. */
-  deny?: readonly string[];
+  /** Hosts or origins that are never fetched from, or who says so of an address. Goes before `allow`. */
+  deny?: readonly (string | ((url: URL) => boolean))[];
   /** What keys are read from. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;
 }

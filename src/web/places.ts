@@ -5,7 +5,7 @@ import type { WebOptions } from "./options.ts";
 /** Which places of the web may be reached. */
 export class Places {
   readonly #allow: readonly string[];
-  readonly #deny: readonly string[];
+  readonly #deny: NonNullable<WebOptions["deny"]>;
 
   constructor({ allow = ["*"], deny = [] }: Pick<WebOptions, "allow" | "deny">) {
     this.#allow = allow;
@@ -17,7 +17,8 @@ export class Places {
     if (!["http:", "https:"].includes(url.protocol)) return `${url.protocol} addresses are not fetched.`;
     if (url.username || url.password) return "Addresses with a user name are not fetched.";
     const isAllowed =
-      this.#allow.some((entry) => fits(entry, url)) && !this.#deny.some((entry) => fits(entry, url));
+      this.#allow.some((entry) => fits(entry, url)) &&
+      !this.#deny.some((entry) => (typeof entry === "function" ? entry(url) : fits(entry, url)));
     if (!isAllowed) return `${url.host} may not be reached from here.`;
     const host = bareHost(url);
     return isIP(host) ? this.problemAt(host, url) : undefined;

@@ -165,6 +165,8 @@ ${"Much more about kelp forests. ".repeat(8).trim()}
       "not of the public internet",
     );
     expect((await fetchFrom(`${origin}/in`, { allow: [origin, inside] })).text).toContain("the inner secret");
+    const denied = { allow: [origin, inside], deny: [({ href }: URL) => href.startsWith(inside)] };
+    expect((await fetchFrom(`${origin}/in`, denied)).text).toContain("may not be reached from here");
     expect((await fetchFrom(`${origin}/file`)).text).toContain("file: addresses are not fetched");
     expect((await fetchFrom(`${origin}/loop`)).text).toContain("more than 5 redirects");
   });

@@ -67,6 +67,8 @@ export interface PlanMemory {
   idle: number;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
+  /** The open plan is from before a person wanted to approve it: whatever is done with it next is asked about. */
+  proposed?: boolean;
 }
 
 /** A change to the memory: fields replace, entries of `seen` and `marks` are merged, null removes one. */

@@ -226,7 +226,8 @@ export class ClusterWorker {
 
   #stop(id: string, how: Stop): void {
     const found = this.#running.get(id);
-    if (!found) return;
+    // One that has just ended stays as it ended.
+    if (!found || found.run.isOver) return;
     found.run.isRolledBack = how === "rollback";
     found.run.abort();
   }

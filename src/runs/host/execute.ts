@@ -48,7 +48,7 @@ export interface Executed {
   failure?: unknown;
 }
 
-/** Runs a run from its start to its end, and feeds everything that follows it. Does not throw. */
+/** Runs a run from its start to its end, says how it ended, and feeds everything that follows it. Does not throw. */
 export async function execute(
   run: HostedRun,
   { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain, traces }: Execution,
@@ -141,6 +141,8 @@ export async function execute(
   if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
   const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
   if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
+  // In the same moment as the look at what is wanted: who comes later is told that it is over.
+  run.settle(status);
   if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});

@@ -142,7 +142,12 @@ export class RunHost implements Host {
 
   async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
     const run = this.#runs.get(id);
-    if (!run || run.isOver) return false;
+    if (!run) return false;
+    if (run.isOver) {
+      // Its thread is free when its end is written down.
+      await run.done;
+      return false;
+    }
     const desk = this.#desk(run.thread);
     run.isRolledBack = isRolledBack;
     if (desk.active === run) {
@@ -150,7 +155,8 @@ export class RunHost implements Host {
       await run.done;
     } else {
       desk.queue = desk.queue.filter((other) => other !== run);
-      this.#close(run, await this.#note(run, "interrupted"));
+      run.settle("interrupted");
+      this.#close(run, await this.#note(run));
     }
     if (isRolledBack) await this.removeRun(id);
     return true;
@@ -294,7 +300,7 @@ export class RunHost implements Host {
       // Where it cannot be read, the run itself will say so.
       const known = await this.ledger.thread(thread).catch(() => undefined);
       if (known) this.#tellThread(known);
-      const { status } = await execute(run, {
+      await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: run.chunks,
         protocol: desk.protocol,
@@ -305,7 +311,7 @@ export class RunHost implements Host {
           return this.ledger.putRun(run.record);
         },
       });
-      const ended = await this.#note(run, status, known);
+      const ended = await this.#note(run, known);
       desk.active = undefined;
       this.#close(run, ended);
       if (run.request.isTemporary) await this.#discard(thread);
@@ -325,17 +331,14 @@ export class RunHost implements Host {
 
   /** Writes down how a run ended, and returns its thread, if that is still there. */
   async #note(
-    run: HostedRun,
-    status: RunRecord["status"],
+    { thread: id, record, isRolledBack }: HostedRun,
     known?: HostedThread,
   ): Promise<HostedThread | undefined> {
-    run.settle(status);
-    const { record, isRolledBack } = run;
     try {
-      const thread = await this.ledger.changeThread(run.thread, (found) => {
+      const thread = await this.ledger.changeThread(id, (found) => {
         // A thread that was rolled back to nothing is still there to be run.
         const before = found ?? (isRolledBack ? known : undefined);
-        return before && { ...before, updatedAt: Date.now(), hasFailed: status === "error" };
+        return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
       });
       if (thread) await this.ledger.putRun(record);
       return thread;

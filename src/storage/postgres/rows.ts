@@ -52,13 +52,18 @@ export class SealedTable<R extends Row> {
     this.columns = columns;
   }
 
-  seal(row: R): Buffer {
+  seal(row: R): Uint8Array {
     return sealOf(this.name, this.columns, row);
+  }
+
+  /** The same as hexadecimal digits, for arrays of them. */
+  hexSeal(row: R): string {
+    return sealOf(this.name, this.columns, row).toString("hex");
   }
 
   isWhole(row: Row): boolean {
     const { seal } = row;
-    return seal instanceof Uint8Array && this.seal(row as R).equals(seal);
+    return seal instanceof Uint8Array && sealOf(this.name, this.columns, row).equals(seal);
   }
 
   /** A row that was read. Throws `storage-corrupt` when it is not as it was written. */
@@ -103,7 +108,7 @@ export const WRITES = new SealedTable<WriteRow>("writes", [
   "value",
 ]);
 /** A blob is sealed by the name of its content, which is not stored. */
-export const BLOBS = new SealedTable<{ thread: number; id: number; hash: Buffer }>("blobs", [
+export const BLOBS = new SealedTable<{ thread: number; id: number; hash: Uint8Array }>("blobs", [
   "thread",
   "id",
   "hash",

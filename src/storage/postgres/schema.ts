@@ -10,7 +10,9 @@ export function migrations(schema: string): readonly string[] {
  * on their page.
  *
  * `checkpoints.before` is how many writes the checkpoint before it in its namespace had: the same number there would
- * mean to write that whole row again. `used` and `at` are the order across threads, whatever the clocks say.
+ * mean to write that whole row again. `writes` have no key, since whoever adds some waits for the row of their thread:
+ * an index that names a checkpoint once for all of them is a third of one that names each. `used` and `at` are the
+ * order across threads, whatever the clocks say.
  */
 function first(schema: string): string {
   return `
@@ -85,9 +87,10 @@ CREATE TABLE ${schema}.writes (
   task text NOT NULL,
   channel text NOT NULL,
   value text NOT NULL,
-  seal bytea NOT NULL,
-  PRIMARY KEY (thread, checkpoint, ns, task, idx)
+  seal bytea NOT NULL
 );
+CREATE INDEX writes_checkpoint ON ${schema}.writes (thread, checkpoint);
+ALTER TABLE ${schema}.writes REPLICA IDENTITY FULL;
 CREATE TABLE ${schema}.hosted (
   thread text PRIMARY KEY,
   graph text NOT NULL,

@@ -105,31 +105,33 @@ export function addWrites(
   const begin = opening(schema, change, params, {});
   const key = params.add(change.desk.key, "bigint");
   const [nsAt, idAt] = [params.add(ns, "text"), params.add(checkpoint, "text")];
-  const added = "(SELECT count(*) FROM w WHERE added)";
+  const taskAt = params.add(task, "text");
+  const added = "(SELECT count(*) FROM w)";
   const rowAt = `SELECT seq FROM ${schema}.checkpoints WHERE thread = ${key} AND ns = ${nsAt} AND id = ${idAt}`;
   const counted = isNewest
     ? `UPDATE ${schema}.heads SET pending = pending + ${added} FROM t WHERE thread = ${key} AND ns = ${nsAt}`
     : `UPDATE ${schema}.checkpoints SET before = before + ${added} FROM t WHERE thread = ${key} AND seq =
         (SELECT min(seq) FROM ${schema}.checkpoints WHERE thread = ${key} AND ns = ${nsAt} AND seq > (${rowAt}))`;
+  const same = `w.thread = ${key} AND w.checkpoint = ${idAt} AND w.ns = ${nsAt} AND w.task = ${taskAt} AND w.idx = u.idx`;
   const text = `WITH ${begin},
-  w AS (INSERT INTO ${schema}.writes AS w (thread, ns, checkpoint, task, idx, channel, value, seal)
-    SELECT ${key}, ${nsAt}, ${idAt}, ${params.add(task, "text")}, u.idx, u.channel, u.value, decode(u.seal, 'hex')
-    FROM t, unnest(${params.add(
-      rows.map(({ idx }) => idx),
-      "int[]",
-    )}, ${params.add(
-      rows.map(({ channel }) => channel),
-      "text[]",
-    )}, ${params.add(
-      rows.map(({ value }) => value),
-      "text[]",
-    )}, ${params.add(
-      rows.map((row) => WRITES.seal(row).toString("hex")),
-      "text[]",
-    )}) AS u (idx, channel, value, seal)
-    ON CONFLICT (thread, checkpoint, ns, task, idx) DO UPDATE
-      SET channel = excluded.channel, value = excluded.value, seal = excluded.seal WHERE w.idx < 0
-    RETURNING (xmax = 0) AS added),
+  u AS (SELECT u.idx, u.channel, u.value, decode(u.seal, 'hex') AS seal FROM t, unnest(${params.add(
+    rows.map(({ idx }) => idx),
+    "int[]",
+  )}, ${params.add(
+    rows.map(({ channel }) => channel),
+    "text[]",
+  )}, ${params.add(
+    rows.map(({ value }) => value),
+    "text[]",
+  )}, ${params.add(
+    rows.map((row) => WRITES.hexSeal(row)),
+    "text[]",
+  )}) AS u (idx, channel, value, seal)),
+  r AS (UPDATE ${schema}.writes w SET channel = u.channel, value = u.value, seal = u.seal FROM u
+    WHERE ${same} AND w.idx < 0),
+  w AS (INSERT INTO ${schema}.writes (thread, ns, checkpoint, task, idx, channel, value, seal)
+    SELECT ${key}, ${nsAt}, ${idAt}, ${taskAt}, u.idx, u.channel, u.value, u.seal FROM u
+    WHERE NOT EXISTS (SELECT FROM ${schema}.writes w WHERE ${same}) RETURNING 1),
   n AS (${counted})
   ${outcome("NULL")}`;
   return { name: nameOf("writes", change, [isNewest]), text, values: params.values };
@@ -188,9 +190,7 @@ function opening(
       fresh.map(({ body }) => (typeof body === "string" ? body : Buffer.from(body).toString("base64"))),
       "text[]",
     )}, ${params.add(
-      fresh.map(({ id, name }) =>
-        BLOBS.seal({ thread: row.key, id, hash: Buffer.from(name, "latin1") }).toString("hex"),
-      ),
+      fresh.map(({ id, name }) => BLOBS.hexSeal({ thread: row.key, id, hash: Buffer.from(name, "latin1") })),
       "text[]",
     )}) AS u (id, kind, body, seal))`;
   return `${lease}, ${thread}, ${blobs}`;

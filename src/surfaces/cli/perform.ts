@@ -1,9 +1,11 @@
+import type { BudgetOptions } from "../../middleware/budget/options.ts";
 import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
+import { pricedBudget } from "../../runs/budget.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import { isUnfinished } from "../../runs/ending.ts";
 import { isolationNotice } from "../../runs/isolation.ts";
 import { modelFor, OFFLINE } from "../../runs/model.ts";
-import { pricesOf } from "../../runs/prices.ts";
+import { pricesOf, type Prices } from "../../runs/prices.ts";
 import { settledModel } from "../../runs/project.ts";
 import { RunServers } from "../../runs/servers.ts";
 import type { RunSettings } from "../../runs/settings.ts";
@@ -45,7 +47,7 @@ export async function perform(options: PerformOptions): Promise<number> {
   const wanted = options.settings.model ?? settledModel(project, env);
   const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
   const prices = pricesOf(model.name, env, project.config);
-  const settings = settingsFor(model.name, options);
+  const settings = settingsFor(model.name, prices, options);
   const notices = [
     isolationNotice(settings, project.config),
     model.isFallback ? asTyped(FALLBACK, env) : undefined,
@@ -126,9 +128,14 @@ async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
 }
 
 /** The offline model has one job, and a directory is what it is about: without `--dir`, the present one. */
-function settingsFor(model: string, { settings, resumed, terminal }: PerformOptions): RunSettings {
+function settingsFor(
+  model: string,
+  prices: Prices | undefined,
+  { settings, resumed, terminal }: PerformOptions,
+): RunSettings {
   const dir = settings.dir ?? (model === OFFLINE && !resumed ? terminal.cwd : undefined);
-  return { ...settings, model, ...(dir !== undefined && { dir }) };
+  const budget = settings.budget && pricedBudget(settings.budget as BudgetOptions, prices);
+  return { ...settings, model, ...(dir !== undefined && { dir }), ...(budget && { budget }) };
 }
 
 const FALLBACK =

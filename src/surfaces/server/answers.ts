@@ -60,6 +60,15 @@ export function failure(error: Error, c: ServerContext): Response {
   return json(c, { error: code, message, detail: message }, status);
 }
 
+/** The same where others use the server, too: what it did not expect is for whoever runs it to read. */
+export function discreetFailure(error: Error, c: ServerContext): Response {
+  const { code, status } = failureOf(error);
+  if (status !== 500) return failure(error, c);
+  process.emitWarning(error);
+  const message = "Something failed on the server, and its operator is told what.";
+  return json(c, { error: code, message, detail: message }, status);
+}
+
 export function failureOf(error: Error): { code: string; message: string; status: ContentfulStatusCode } {
   if (error instanceof HTTPException) {
     const { status } = error;

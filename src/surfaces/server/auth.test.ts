@@ -179,3 +179,23 @@ it("a factory that failed once is asked again", async () => {
   isReady = true;
   expect(await served.client.threads.get("t")).toMatchObject({ status: "idle" });
 });
+
+it("what the server did not expect is told to its operator, not to its users", async () => {
+  const secret = "/srv/state/threads.db is full";
+  const told: string[] = [];
+  const listen = (warning: Error): void => void told.push(warning.message);
+  process.on("warning", listen);
+  const failing: Auth = {
+    ...AUTH,
+    mayUse: () => {
+      throw new Error(secret);
+    },
+  };
+  const { ann } = await start(failing);
+  await ann.threads.create({ threadId: "t", ifExists: "do_nothing" }).catch(() => undefined);
+  const answer = await fetch(`${served.url}/threads/t`, { headers: { "x-api-key": "key-ann" } });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).not.toContain("/srv");
+  await expect.poll(() => told).toContain(secret);
+  process.off("warning", listen);
+});

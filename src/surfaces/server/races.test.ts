@@ -58,6 +58,7 @@ const waiting: Step = async () => {
 const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const isAtWork = async (run: HostedRun): Promise<boolean> =>
   run.live.all().some(({ type }) => type === "model-start");
 const textsOf = async (thread: string): Promise<string[]> => {
@@ -133,21 +134,42 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
   });
 
   it("a run that was begun before a kill is rolled back to where it began then", async () => {
-    const before = hostOf(["Done."]);
+    const before = hostOf(["Done.", waiting]);
     await (
       await before.start("t", ask("First"))
     ).done;
-    const base = (await saver.getTuple({ configurable: { thread_id: "t" } }))!.checkpoint.id;
     const half = await before.start("t", ask("Second"));
-    await half.done;
-    await saver.ledger.putRun({ ...half.record, status: "running", base });
+    await until(() => isAtWork(half));
     await before.stop();
+    await saver.ledger.putRun({ ...half.record, status: "running" });
 
     const after = hostOf([waiting]);
     await after.recover();
+    await until(() => isAtWork(after.run(half.id)!));
     await after.start("t", { ...ask("Third"), strategy: "enqueue" });
     await after.cancelAll("t", { isRolledBack: true });
     expect(await textsOf("t")).toEqual(["First", "Done."]);
+  });
+
+  it("a run whose end is being written down makes way for the next one", async () => {
+    const host = hostOf(["Done."]);
+    const first = await host.start("t", ask("First"));
+    while (!first.isOver) await turn();
+    const next = await host.start("t", { ...ask("Second"), strategy: "interrupt" });
+    await next.done;
+    expect(await textsOf("t")).toEqual(["First", "Done.", "Second", "Done."]);
+  });
+
+  it("a run is rolled back, or was over before: at every moment of its end", async () => {
+    const host = hostOf(["Done."]);
+    let wasOver = false;
+    for (let late = 0; !wasOver; late++) {
+      const run = await host.start(`t${late}`, ask("First"));
+      while (!run.live.all().some(({ type }) => type === "run-end")) await turn();
+      for (let turns = 0; turns < late; turns++) await turn();
+      wasOver = !(await host.cancel(run.id, { isRolledBack: true }));
+      expect(await textsOf(run.thread)).toEqual(wasOver ? ["First", "Done."] : []);
+    }
   });
 });
 

@@ -12,7 +12,7 @@ import { tracesFrom } from "../../runs/traces/index.ts";
 import { version } from "../../runs/version.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
-import { failure } from "./answers.ts";
+import { discreetFailure, failure } from "./answers.ts";
 import type { ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { guard } from "./guard/index.ts";
@@ -99,7 +99,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };
 
   const app = new Hono<ServerEnv>();
-  app.onError(failure);
+  app.onError((error, c) => (auth ? discreetFailure : failure)(error, c));
   app.notFound((c) =>
     failure(new HTTPException(404, { message: `${c.req.method} ${c.req.path} is not served here.` }), c),
   );

@@ -78,9 +78,18 @@ export async function askApproval(
     case "reject":
       return rejectedPlan(message, calls, decision.reason);
     default:
-      return undefined;
+      return isProposed(state) ? { _plan: AGREED } : undefined;
   }
 }
+
+/** Work waits for it: somebody has still to agree to the plan that is open. */
+export function isProposed(state: unknown): boolean {
+  return readPlanState(state).memory.proposed === true;
+}
+
+/** Written before a run that wants to be asked before the plan that is open is gone on with. */
+export const PROPOSED: MemoryUpdate = { proposed: true };
+const AGREED: MemoryUpdate = { proposed: false };
 
 function ask(request: PlanApprovalRequest): unknown {
   return askPerson(request, "planMiddleware: approval");
@@ -119,7 +128,8 @@ async function findProposal(
   message: AIMessage,
   state: { messages: BaseMessage[] },
 ): Promise<{ calls: Call[]; plan: Plan; todos: readonly Todo[]; changes: readonly Change[] } | undefined> {
-  if (setup.approval === "first" && isAgreed(setup, message, state)) return undefined;
+  const isDue = isProposed(state);
+  if (setup.approval === "first" && !isDue && isAgreed(setup, message, state)) return undefined;
   const before = planFrom(readPlanState(state));
   // Completions are verified when the call runs; asking for approval must not run the checks a second time.
   const turns = new Turns({ ...setup, verify: undefined });
@@ -131,7 +141,8 @@ async function findProposal(
     changes.push(...(accepted?.changes ?? []));
     todos = plan.todos;
   }
-  return changes.some(changesScope) ? { calls, plan: before, todos, changes } : undefined;
+  const isAsked = changes.some(changesScope) || (isDue && calls.length > 0 && !todos.every(isClosed));
+  return isAsked ? { calls, plan: before, todos, changes } : undefined;
 }
 
 /** Whether the model proposed its changes to an open plan. One that a person wrote while they waited is none of these. */
@@ -178,7 +189,7 @@ function editedPlan(
   const voided = others.map((call) =>
     notRun(call, "Not applied: the user replaced your plan by an edited one."),
   );
-  return { messages: [edited, ...voided], _plan: { edited: [first!.id ?? ""] } };
+  return { messages: [edited, ...voided], _plan: { edited: [first!.id ?? ""], ...AGREED } };
 }
 
 /** The list in the model's words, as if it had written it. */

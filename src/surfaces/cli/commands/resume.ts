@@ -6,7 +6,6 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
-import { readPrices } from "../../../runs/prices.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -47,7 +46,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       ...(flags.maxTurns !== undefined && { maxTurns: flags.maxTurns }),
       ...(flags.project !== undefined && { project: flags.project }),
       ...(flags.budget !== undefined && {
-        budget: readBudget(flags.budget, readPrices(terminal.env["HOLDFAST_PRICES"])),
+        budget: readBudget(flags.budget),
       }),
     };
     return perform({

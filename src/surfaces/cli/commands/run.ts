@@ -9,9 +9,9 @@ import { compileRule, RULE } from "../../../project/rules.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { readBudget } from "../../../runs/budget.ts";
 import { taskInput } from "../../../runs/drive.ts";
-import { readPrices } from "../../../runs/prices.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
+import { proposePlan } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { perform } from "../perform.ts";
 import { projectFor, type ProjectFlags } from "../project.ts";
@@ -68,8 +68,13 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       task,
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
-      input: async (_agent, used) =>
-        taskInput(message, { run: used, ...(known?.title === undefined && { title: shortened(task) }) }),
+      input: async (agent, used) => {
+        if (known && used.mode === "plan" && kept?.mode !== "plan") await proposePlan(agent, thread);
+        return taskInput(message, {
+          run: used,
+          ...(known?.title === undefined && { title: shortened(task) }),
+        });
+      },
     });
   });
 }
@@ -116,7 +121,7 @@ async function readTask(given: string | undefined, terminal: Terminal): Promise<
  */
 export async function settingsFrom(
   flags: Omit<RunFlags, "task">,
-  { cwd, env }: Terminal,
+  { cwd }: Terminal,
   known: RunSettings | undefined,
 ): Promise<Partial<RunSettings> & typeof DEFAULT_SETTINGS> {
   const { model, plan, preset, approve, dir, shell, sandbox, network, mcpConfig, web } = flags;
@@ -142,7 +147,7 @@ export async function settingsFrom(
     ...(mcpConfig !== undefined && { mcp: mcpConfig.map((file) => resolve(cwd, file)) }),
     ...(web !== undefined && { web }),
     ...(maxTurns !== undefined && { maxTurns }),
-    ...(budget !== undefined && { budget: readBudget(budget, readPrices(env["HOLDFAST_PRICES"])) }),
+    ...(budget !== undefined && { budget: readBudget(budget) }),
     ...(background !== undefined && { background }),
   };
   if (settings.shell && settings.dir === undefined) {

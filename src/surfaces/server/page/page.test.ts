@@ -218,6 +218,13 @@ it("a question is answered, and an answer to one that is gone is a conflict", as
   const answer = (value: unknown) =>
     send("POST", `/threads/${thread}/answers`, { answers: { [questions[0]!.id]: value } });
   expect(await answer("sure")).toMatchObject({ status: 422 });
+  // As a terminal does that waits for the same answer.
+  const release = await saver.acquireThread(thread);
+  expect(await answer({ type: "approve" })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("answer it there") as string },
+  });
+  await release();
   const edited = {
     type: "edit",
     editedAction: { name: "write_file", args: { file_path: "/b.md", content: "b" } },
@@ -462,7 +469,7 @@ it("a thread in a directory shows what it changed there, and nothing else of the
 });
 
 it("a task may be stricter than the server, never laxer", async () => {
-  await start(["Hello."], { ask: ["write_file"] });
+  await start(["Hello."], { ask: ["write_file"], approve: "first" });
   expect(await send("POST", "/threads", { task: "x", settings: { shell: true } })).toMatchObject({
     status: 422,
     body: { message: expect.stringContaining("--shell") as string },
@@ -471,8 +478,9 @@ it("a task may be stricter than the server, never laxer", async () => {
     expect(await send("POST", "/threads", { task: "x", settings })).toMatchObject({ status: 422 });
   }
   expect(await send("POST", "/threads", { task: " " })).toMatchObject({ status: 422 });
-  const thread = await begin("Say hello", { ask: ["edit_file"], plan: false });
+  const thread = await begin("Say hello", { ask: ["edit_file"], plan: false, approve: "never" });
   expect((await settled(thread)).settings).toMatchObject({
+    approve: "first",
     ask: ["write_file", "edit_file"],
     plan: false,
     shell: false,

@@ -93,7 +93,10 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, { stopped: await host.cancelAll(id) });
     })
     .post("/:thread/answers", async (c) => {
-      const { id } = await access.thread(c);
+      const { id, summary } = await access.thread(c);
+      if (summary?.state === "running" && !host.isBusy(id)) {
+        throw conflict("Another process works on this thread, such as a terminal: answer it there.");
+      }
       const { answers } = read(ANSWERS, await body(c));
       const agent = await host.graph(graph).reader(id);
       const active = await host.active(id);
@@ -145,9 +148,11 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
+const STRICTEST_FIRST: readonly RunSettings["approve"][] = ["always", "first", "never"];
+
 /** Settings of one thread: stricter than the server was started with, never laxer. */
 function allowedSettings(
-  { shell, ask, ...rest }: z.output<typeof SETTINGS>,
+  { shell, ask, approve, ...rest }: z.output<typeof SETTINGS>,
   defaults: Omit<RunSettings, "model">,
 ): Record<string, unknown> {
   if (shell && !defaults.shell) {
@@ -157,6 +162,7 @@ function allowedSettings(
   }
   return {
     ...defined(rest),
+    ...(approve && { approve: STRICTEST_FIRST.find((one) => one === approve || one === defaults.approve) }),
     ...(shell === false && { shell }),
     ...(ask && { ask: [...new Set([...defaults.ask, ...ask])] }),
     // Who wants to be asked is asked about commands, too.
