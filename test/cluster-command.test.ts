@@ -65,15 +65,16 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
   const text = await metrics.text();
   expect(text).toContain('holdfast_workers{state="working"} 1\n');
   expect(text).toContain('holdfast_runs{status="success"} 1\n');
+  expect(text).toContain('holdfast_queue_depth{queue="runs"} 0\n');
 
   const { stdout: json } = await holdfast("status", "--json");
   expect(JSON.parse(json)).toMatchObject({
     workers: [{ state: "working", slots: 2, running: 0 }],
-    queue: { depth: 0, limited: 0, delayed: 0 },
+    queues: [{ name: "runs", depth: 0, limited: 0, delayed: 0 }],
     runs: { success: 1, error: 0 },
   });
   expect((await holdfast("status")).stdout).toMatch(
-    /^Queue: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots/,
+    /^Queue runs: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots of runs/,
   );
   expect((await holdfast("threads")).stdout).toContain("survey");
 
@@ -104,5 +105,9 @@ it("what is missing for a worker is said in a line", async () => {
   expect(await holdfast("worker", "--limit", "tenant")).toMatchObject({
     ok: false,
     stderr: expect.stringContaining("--limit tenant") as string,
+  });
+  expect(await holdfast("worker", "--queues", "runs,at night")).toMatchObject({
+    ok: false,
+    stderr: expect.stringContaining('"at night" is no name of a queue') as string,
   });
 });

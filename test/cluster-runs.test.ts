@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { task, TestCluster, until } from "./cluster/cluster.ts";
+import { task, TestCluster, until, type Served } from "./cluster/cluster.ts";
 import { newDatabase } from "./postgres.ts";
 
 let cluster: TestCluster;
@@ -110,6 +110,25 @@ it("a limit holds across threads, and who waits for it goes on when one of the o
   await until(begun(`x${threads.indexOf(last)}-0`));
   for (const at of [0, 1, 2]) await cluster.open(`x${at}`);
   for (const [at, thread] of threads.entries()) await client.runs.join(thread, runs[at]!);
+});
+
+it("a run waits for workers of its queue, and is seen to", async () => {
+  const thread = await newThread();
+  const body = { assistant_id: "agent", input: task({ id: "q" }), queue: "nightly" };
+  const [{ url, headers }] = cluster.served as [Served];
+  const asked = await fetch(`${url}/threads/${thread}/runs`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  const { run_id: run } = (await asked.json()) as { run_id: string };
+  const metrics = await fetch(`${url}/metrics`, { headers });
+  expect(await metrics.text()).toContain('holdfast_queue_depth{queue="nightly"} 1\n');
+  const nightly = await cluster.worker("nightly", { QUEUES: "nightly" });
+  await client.runs.join(thread, run);
+  expect((await cluster.effects(thread)).map(({ worker }) => worker)).toEqual(["nightly", "nightly"]);
+  nightly.process.kill("SIGTERM");
+  expect(await nightly.ended).toBe(0);
 });
 
 it("a run for later waits for its time, and lets others of its thread go first", async () => {

@@ -27,6 +27,9 @@ export interface ScaleFigures {
   untold?: number;
   /** Writes of a former holder that came after a thread was taken from it. */
   stale?: number;
+  /** Transactions a second of a server, and of a worker, that have nothing to do. */
+  idleServer?: number;
+  idleWorker?: number;
   start?: number;
   cancel?: number;
   /** The 95th of a hundred, at 2,000 events a second. */

@@ -27,6 +27,8 @@ const FIGURES: Record<keyof ScaleFigures, { name: string; most?: number }> = {
   repeatedByTakeover: { name: "calls repeated by a takeover", most: 1 },
   untold: { name: "repeated calls that were not told so", most: 0 },
   stale: { name: "stale writes accepted", most: 0 },
+  idleServer: { name: "transactions a second, idle server" },
+  idleWorker: { name: "transactions a second, idle worker" },
   start: { name: "ms from send to start", most: 150 },
   cancel: { name: "ms from cancel to the model call", most: 200 },
   eventDelay: { name: "ms of an event, p95 at 2000 a second", most: 100 },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@langchain/langgraph-sdk";
 import { takeThreads } from "../../attack/takeovers.ts";
 import { cpuOf, task, TestCluster, until, type Effect, type Task } from "../../test/cluster/cluster.ts";
@@ -27,6 +28,8 @@ export async function measureOurs({ server, sizes, seed, progress }: Measured): 
   const stopped = await on((cluster, client) => takeovers(cluster, client, "SIGSTOP", sizes.takeovers));
   progress(`${sizes.stale} forced takeovers`);
   const { failures: stale } = await takeThreads(await newDatabase(server), { tries: sizes.stale, seed });
+  progress("nothing to do");
+  const idle = await on((cluster) => idleFigures(cluster));
   progress("send, stop and stream");
   const live = await on((cluster, client) => liveFigures(cluster, client, sizes));
   progress("SIGTERM");
@@ -46,6 +49,7 @@ export async function measureOurs({ server, sizes, seed, progress }: Measured): 
     repeatedByTakeover: Math.max(...killed.repeated, ...stopped.repeated),
     untold: killed.untold + stopped.untold,
     stale,
+    ...idle,
     ...live,
     deployRepeats: deploy,
     restartLost: restart,
@@ -89,6 +93,26 @@ async function takeovers(cluster: TestCluster, client: Client, signal: NodeJS.Si
   }
   return found;
 }
+
+/** What is asked of the database while nothing is asked for. */
+async function idleFigures(cluster: TestCluster) {
+  const perSecond = async (): Promise<number> => {
+    const count = async (): Promise<number> => {
+      const said = "SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()";
+      return Number((await cluster.pool.query<{ n: string }>(said)).rows[0]!.n);
+    };
+    // Counts are a second old at most.
+    await sleep(2000);
+    const before = await count();
+    await sleep(IDLE_MS);
+    return ((await count()) - before) / (IDLE_MS / 1000);
+  };
+  const idleServer = await perSecond();
+  await cluster.worker("one");
+  return { idleServer, idleWorker: (await perSecond()) - idleServer };
+}
+
+const IDLE_MS = 10_000;
 
 /** From a request to the start, from a cancel to the signal of the graph, and from what is said to who reads it. */
 async function liveFigures(cluster: TestCluster, client: Client, sizes: ScaleSizes) {

@@ -13,6 +13,12 @@ export interface Started {
   ended: Promise<number | null>;
 }
 
+/** Where a server is, and what it wants with each request. */
+export interface Served {
+  url: string;
+  headers: Record<string, string>;
+}
+
 export interface Effect {
   thread: string;
   call: string;
@@ -36,6 +42,7 @@ export interface Task {
 export class TestCluster {
   readonly url: string;
   readonly pool: Pool;
+  readonly served: Served[] = [];
   readonly #started = new Set<Started>();
   readonly #closing: (() => Promise<void>)[] = [];
 
@@ -65,6 +72,7 @@ export class TestCluster {
       await server.close();
       await close();
     });
+    this.served.push({ url, headers: { "x-api-key": server.token!, "content-type": "application/json" } });
     return new Client({ apiUrl: url, apiKey: server.token!, callerOptions: { maxRetries: 0 } });
   }
 
