@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { openCluster } from "../../../runs/cluster/index.ts";
+import { ClusterDatabase } from "../../../runs/cluster/database.ts";
 import { ClusterSchedules } from "../../../runs/cluster/schedules.ts";
 import type { Schedule } from "../../../runs/host/schedule.ts";
 import { GRAPH } from "../../server/threads-server.ts";
@@ -24,14 +24,14 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
-  const cluster = await openCluster(databaseUrl(flags, terminal));
+  const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;
     const words = `${one.id} (${one.cron})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
   try {
-    const schedules = new ClusterSchedules(cluster.db);
+    const schedules = new ClusterSchedules(db);
     if (remove !== undefined) {
       if (!(await schedules.remove(remove))) {
         throw new HarnessError(
@@ -53,7 +53,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
     }
     return EXIT.done;
   } finally {
-    await cluster.close();
+    await db.close();
   }
 }
 

@@ -1,4 +1,4 @@
-import { openCluster } from "../../../runs/cluster/index.ts";
+import { ClusterDatabase } from "../../../runs/cluster/database.ts";
 import { readStatus, type ClusterStatus, type QueueStatus } from "../../../runs/cluster/status.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";
@@ -16,12 +16,12 @@ const EVERY_MS = 2000;
 /** `holdfast status`: workers, queue and runs of a database, once or again and again. */
 export async function status(flags: StatusFlags, terminal: Terminal): Promise<number> {
   const { stdout } = terminal;
-  const cluster = await openCluster(databaseUrl(flags, terminal));
+  const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
   const interruption = new Interruption(stdout, () => {});
   const stopped = aborted(interruption.signal);
   try {
     for (;;) {
-      const now = await readStatus(cluster.db);
+      const now = await readStatus(db);
       if (flags.json) stdout.write(shown`${shownJson(now)}\n`);
       else for (const line of lines(now)) stdout.write(shown`${line}\n`);
       if (!flags.watch) return EXIT.done;
@@ -31,7 +31,7 @@ export async function status(flags: StatusFlags, terminal: Terminal): Promise<nu
     }
   } finally {
     interruption.dispose();
-    await cluster.close();
+    await db.close();
   }
 }
 
