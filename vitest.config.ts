@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    globalSetup: ["test/postgres-setup.ts"],
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // A loaded machine is slow, not wrong.
@@ -13,7 +14,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "src",
-          globalSetup: ["test/postgres-setup.ts"],
           include: ["src/**/*.test.ts"],
           // To load LangChain takes longer than most of these files: a worker loads it once.
           isolate: false,

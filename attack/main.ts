@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Attack } from "./attack.ts";
 import { bitFlips } from "./bit-flips.ts";
+import { cluster } from "./cluster.ts";
 import { floods } from "./floods.ts";
 import { kills } from "./kills.ts";
 import { models } from "./models.ts";
@@ -8,7 +9,7 @@ import { paths } from "./paths.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 
-const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models, takeovers];
+const ATTACKS: readonly Attack[] = [bitFlips, kills, races, paths, floods, models, takeovers, cluster];
 
 /** `npm run attack -- [name…] [--tries n] [--seed n]`: runs the attacks and prints what held. */
 async function main(): Promise<void> {

@@ -12,6 +12,7 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
   worth: async (options) => (await import("./worth/index.ts")).worthSection(options),
   load: async (options) => (await import("./load/index.ts")).loadSection(options),
   session: async (options) => (await import("./session/index.ts")).sessionSection(options),
+  scale: async (options) => (await import("./scale/index.ts")).scaleSection(options),
 };
 
 const HELP = `Usage: npm run bench -- [--quick] [--only ${Object.keys(SECTIONS).join("|")}] [--seed n]
@@ -20,7 +21,8 @@ Measures Holdfast beside its peers and prints one line per figure: name value ra
 The full run takes about 15 minutes and writes bench/RESULTS.md, bench/results.json and the plots.
 
   --quick   fewer sizes, systems and repetitions, nothing written; under a minute
-  --only    one section: tokens, time (and storage), growth (of a thread), worth, load (of a server), or session (on a terminal); nothing written
+  --only    one section: tokens, time (and storage), growth (of a thread), worth, load (of a server), session (on a
+            terminal), or scale (workers); nothing written
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text

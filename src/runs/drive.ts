@@ -33,6 +33,8 @@ export interface DriveOptions {
   edits?: PlanEdits;
   /** Who else reads the stream. */
   tap?: StreamTap;
+  /** Gets what a run failed with; the ending says it in words. */
+  onError?: (error: unknown) => void;
 }
 
 /** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
@@ -94,6 +96,8 @@ async function run(input: object | null, options: Run): Promise<Ending> {
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
       const questions = await questionsOf(agent, state);
+      if (questions.length === 0 && edits.isLeaving && state.next.length > 0)
+        return ending(state, "interrupted");
       if (questions.length === 0) return finished(state, options.model);
       next = await answers(questions, options, recorder);
       if (signal.aborted) return ending(state, "interrupted");
@@ -102,6 +106,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     await edits.settle();
     const state = await agent.graph.getState(config).catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
+    options.onError?.(error);
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     // They go on with the thread; nobody but its next run may write to it.
@@ -132,7 +137,10 @@ async function questionsFirst(
 
 /** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
 async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
-  for (let next = input; await isDrained(next, options, parts); next = null) await options.edits.settle();
+  for (let next = input; await isDrained(next, options, parts); next = null) {
+    await options.edits.settle();
+    if (options.edits.isLeaving) return;
+  }
 }
 
 interface Parts {
@@ -172,7 +180,7 @@ async function isDrained(
     if (isGraphDrained(error)) return true;
     throw error;
   } finally {
-    edits.leave();
+    edits.exit();
   }
 }
 

@@ -28,6 +28,7 @@ export class PlanEdits {
   #hands: Hands | undefined;
   #control: RunControl | undefined;
   #isInStep = false;
+  #isLeaving = false;
   #isOver = false;
   #work: Promise<void> = Promise.resolve();
 
@@ -56,6 +57,16 @@ export class PlanEdits {
     });
   }
 
+  /** Asks the run to stop at the end of the step that is under way; another process goes on from there. */
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#isInStep) this.#control?.requestDrain("leave");
+  }
+
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
   /** @internal The run begins: what waits is made by these hands from now on. */
   open(hands: Hands): void {
     this.#hands = hands;
@@ -75,11 +86,11 @@ export class PlanEdits {
   noteStep(): void {
     if (!this.#control || this.#isInStep) return;
     this.#isInStep = true;
-    if (this.#waiting.length > 0) this.#control.requestDrain("edit");
+    if (this.#waiting.length > 0 || this.#isLeaving) this.#control.requestDrain("edit");
   }
 
   /** @internal No step runs. */
-  leave(): void {
+  exit(): void {
     this.#control = undefined;
     this.#isInStep = false;
   }

@@ -26,6 +26,8 @@ export interface ReplayOptions {
   thread: string;
   /** What the thread waits for at the end. */
   questions?: readonly Question[];
+  /** Why its last run failed, and what that was asked for, which may be nowhere in the thread. */
+  failure?: { error: string; task?: string } | undefined;
   /** Whether it is still at work: then the last run has no end yet. */
   isRunning?: boolean;
   /** Epoch milliseconds: what sub-agents did later is left out. A step's own checkpoint comes when all have ended. */
@@ -150,7 +152,8 @@ class Story {
   readonly #thread: string;
   readonly #model: string;
   readonly #dir: string | undefined;
-  #hasRun = false;
+  /** What the last run was asked for. */
+  #task: string | undefined;
   #usage: Usage = NO_USAGE;
   /** When the last was that was told. */
   #latest = 0;
@@ -170,19 +173,22 @@ class Story {
     for (const { at, body } of told) this.#emit(body, at);
   }
 
-  end(state: StateSnapshot, { questions = [], isRunning = false }: ReplayOptions): void {
+  end(state: StateSnapshot, { questions = [], isRunning = false, failure }: ReplayOptions): void {
     for (const question of questions) this.#emit(questionEvent(question));
-    if (!this.#hasRun || isRunning) return;
-    const outcome = questions.length > 0 ? "waiting" : isUnfinished(state) ? "open" : "done";
-    this.#close(ending(state, outcome));
+    if (isRunning) return;
+    if (failure?.task !== undefined && failure.task !== this.#task) this.#start(failure.task);
+    if (this.#task === undefined) return;
+    if (questions.length > 0) this.#close(ending(state, "waiting"));
+    else if (failure) this.#close({ ...ending(state, "failed"), error: failure.error });
+    else this.#close(ending(state, isUnfinished(state) ? "open" : "done"));
   }
 
   /** A task of the user ends the run before it, and begins one. */
   #start(task: string): Told[] {
     const { todos, answer } = this.main;
-    const resumed = this.#hasRun;
+    const resumed = this.#task !== undefined;
     if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });
-    this.#hasRun = true;
+    this.#task = task.trim();
     this.#usage = NO_USAGE;
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });

@@ -29,16 +29,17 @@ export type Hold = (() => Promise<void>) & Partial<Pick<Release, "token">>;
 
 /**
  * Takes a thread for this process, where the checkpointer knows such a thing, and returns what gives it back. Throws
- * `thread-busy` when another process works on it, and still does after `wait` milliseconds.
+ * `thread-busy` when another process works on it, and still does after `wait` milliseconds; with `force` it is taken
+ * from whoever has it.
  */
 export async function hold(
   { graph }: RunAgent,
   thread: string,
-  { wait = 0 }: { wait?: number } = {},
+  { wait = 0, force = false }: { wait?: number; force?: boolean } = {},
 ): Promise<Hold> {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
   const leasing = checkpointer as Partial<Pick<ThreadStore, "acquireThread">>;
-  return (await leasing.acquireThread?.(thread, { wait })) ?? (async () => {});
+  return (await leasing.acquireThread?.(thread, { wait, force })) ?? (async () => {});
 }
 
 /** Reads a thread, with what has finished since its newest checkpoint. */

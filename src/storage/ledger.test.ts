@@ -68,6 +68,9 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.unfinished()).toEqual([run("r2", "running"), run("r3", "pending")]);
     await ledger.putRun({ ...run("r2", "success"), attempt: 2, base: "" });
     expect(await ledger.run("r2")).toMatchObject({ status: "success", attempt: 2, base: "" });
+    const failed: RunRecord = { ...run("r1", "error"), reason: "The model is gone." };
+    await ledger.putRun(failed);
+    expect(await ledger.run("r1")).toEqual(failed);
     await ledger.removeRun("r3");
     expect(await ledger.unfinished()).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import type { Connection } from "./connection.ts";
+import { fromRun, toRun } from "./run-row.ts";
 import { Table, type Stored } from "./table.ts";
-import type { HostedThread, Ledger, RunRecord, RunStatus } from "./thread-store.ts";
+import type { HostedThread, Ledger, RunRecord } from "./thread-store.ts";
 
 const HOSTED = new Table("hosted", {
   thread: "text",
@@ -84,26 +85,8 @@ export class SqliteLedger implements Ledger {
     return RUNS.all(this.#connection, oldestFirst).map(toRun);
   }
 
-  async putRun({
-    id,
-    thread,
-    status,
-    createdAt,
-    updatedAt,
-    attempt,
-    base,
-    request,
-  }: RunRecord): Promise<void> {
-    RUNS.put(this.#connection, {
-      id,
-      thread,
-      status,
-      created: createdAt,
-      updated: updatedAt,
-      attempt,
-      base: base ?? null,
-      request: JSON.stringify(request),
-    });
+  async putRun(run: RunRecord): Promise<void> {
+    RUNS.put(this.#connection, fromRun(run));
   }
 
   async removeRun(id: string): Promise<void> {
@@ -130,19 +113,5 @@ function toThread(row: Stored<typeof HOSTED>): HostedThread {
     updatedAt: updated,
     hasFailed: failed === 1,
     metadata: JSON.parse(metadata) as Record<string, unknown>,
-  };
-}
-
-function toRun(row: Stored<typeof RUNS>): RunRecord {
-  const { id, thread, status, created, updated, attempt, base, request } = row;
-  return {
-    id,
-    thread,
-    status: status as RunStatus,
-    createdAt: created,
-    updatedAt: updated,
-    attempt,
-    ...(base !== null && { base }),
-    request: JSON.parse(request) as unknown,
   };
 }

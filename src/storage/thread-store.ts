@@ -119,6 +119,8 @@ export interface RunRecord {
   base?: string;
   /** What was asked for, as JSON. */
   request: unknown;
+  /** Why it failed. */
+  reason?: string;
 }
 
 /** What a server must know of its threads and runs after it was killed, and checkpoints do not tell. */

@@ -16,15 +16,23 @@ export interface Beginning {
   answers: Record<string, unknown>;
 }
 
+export interface BeginningOptions {
+  graph: HostedGraph;
+  ready: ReadyAgent;
+  state: StateSnapshot;
+  /** Whether somebody has begun it before, and may have got somewhere. */
+  isAgain: boolean;
+}
+
 /** Reads what a run is to start with from its request and from what the thread has come to. */
 export async function beginning(
   record: RunRecord,
-  { graph, ready, state }: { graph: HostedGraph; ready: ReadyAgent; state: StateSnapshot },
+  { graph, ready, state, isAgain }: BeginningOptions,
 ): Promise<Beginning> {
   const request = record.request as RunRequest;
   const checkpoint = placeOf(request, state);
   const where = checkpoint ? { checkpoint } : {};
-  if (record.attempt > 1 && hasBegun(record, state)) return { input: null, answers: {} };
+  if (isAgain && hasBegun(record, state)) return { input: null, answers: {} };
   if (request.command) return { ...commandOf(request, graph, state), ...where };
   const input = writable(request.input ?? {}, graph);
   if (Object.keys(input).length === 0) return { input: null, answers: {}, ...where };
@@ -114,7 +122,8 @@ function toNode(given: unknown, graph: HostedGraph): string | Send {
   return new Send(node, isState ? writable(input as Record<string, unknown>, graph) : input);
 }
 
-function taskOf(input: Record<string, unknown>): string | undefined {
+/** What a person asks for in an input. */
+export function taskOf(input: Record<string, unknown>): string | undefined {
   return messagesOf(input)
     .findLast((message) => message.getType() === "human")
     ?.text.trim();

@@ -1,6 +1,11 @@
 /** An event with its number, or the place of events that were dropped before they could be read. */
 export type Entry<Event> = { n: number; event: Event } | { n: number; gap: true };
 
+/** What takes events. */
+export interface Sink<Event> {
+  push: (event: Event) => unknown;
+}
+
 export interface ReadOptions {
   signal?: AbortSignal;
   /** Whether to wait for more at the end. Default true. */
@@ -15,12 +20,13 @@ export interface EventLogOptions {
 
 /**
  * A bounded list of numbered events that any number of readers follow, each at its own speed and from where it left
- * off. A reader holds no events: one that is too slow finds a gap.
+ * off. A reader holds no events: one that is too slow finds a gap. Numbers rise; who gives them may leave some out.
  */
-export class EventLog<Event> {
+export class EventLog<Event> implements Sink<Event> {
   readonly #most: number;
-  #events: Event[] = [];
-  #first: number;
+  #entries: { n: number; event: Event }[] = [];
+  /** Nothing is kept up to this number. */
+  #lost: number;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
   #readers = 0;
@@ -28,35 +34,36 @@ export class EventLog<Event> {
 
   /** `first` is the number of its first event; `most` is how many are kept; `onUnread` hears of the last reader's end. */
   constructor({ first = 1, most = 10_000, onUnread }: EventLogOptions = {}) {
-    this.#first = first;
+    this.#lost = first - 1;
     this.#most = most;
     this.#onUnread = onUnread;
   }
 
   /** The number of the newest event. */
   get last(): number {
-    return this.#first + this.#events.length - 1;
+    return this.#entries.at(-1)?.n ?? this.#lost;
   }
 
   /** The number of the oldest event that is kept. */
   get first(): number {
-    return this.#first;
+    return this.#entries[0]?.n ?? this.#lost + 1;
   }
 
   get isRead(): boolean {
     return this.#readers > 0;
   }
 
-  push(event: Event): number {
-    this.#events.push(event);
-    if (this.#events.length > this.#most) {
+  /** Adds an event, under a number above all others where one is given. */
+  push(event: Event, n = this.last + 1): number {
+    this.#entries.push({ n, event });
+    if (this.#entries.length > this.#most) {
       // A quarter at once: to move all the others for each new event would cost more than it saves.
       const dropped = Math.ceil(this.#most / 4);
-      this.#events = this.#events.slice(dropped);
-      this.#first += dropped;
+      this.#lost = this.#entries[dropped - 1]!.n;
+      this.#entries = this.#entries.slice(dropped);
     }
     this.#wake();
-    return this.last;
+    return n;
   }
 
   /** Ends every reader once it has read what there is. */
@@ -67,8 +74,7 @@ export class EventLog<Event> {
 
   /** What is there after a number, oldest first. */
   since(after: number): Entry<Event>[] {
-    const start = Math.max(0, after + 1 - this.#first);
-    return this.#events.slice(start).map((event, at) => ({ n: this.#first + start + at, event }));
+    return this.#entries.slice(this.#placeAfter(after));
   }
 
   async *read(
@@ -77,15 +83,18 @@ export class EventLog<Event> {
   ): AsyncGenerator<Entry<Event>, void> {
     this.#readers += 1;
     try {
-      let next = after + 1;
+      let at = after;
       for (;;) {
         if (signal?.aborted) return;
-        if (next < this.#first) {
-          yield { n: this.#first - 1, gap: true };
-          next = Math.max(next, this.#first);
-        } else if (next <= this.last) {
-          yield { n: next, event: this.#events[next - this.#first]! };
-          next += 1;
+        if (at < this.#lost) {
+          at = this.#lost;
+          yield { n: at, gap: true };
+          continue;
+        }
+        const next = this.#entries[this.#placeAfter(at)];
+        if (next) {
+          at = next.n;
+          yield next;
         } else {
           if (this.#isClosed || !isFollowing) return;
           await this.#more(signal);
@@ -95,6 +104,17 @@ export class EventLog<Event> {
       this.#readers -= 1;
       if (this.#readers === 0) this.#onUnread?.();
     }
+  }
+
+  /** Where the first event stands whose number is above this one. */
+  #placeAfter(after: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#entries[middle]!.n > after) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   #more(signal: AbortSignal | undefined): Promise<void> {

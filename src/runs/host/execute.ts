@@ -10,9 +10,9 @@ import { hold, type Hold } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
-import type { EventLog } from "./event-log.ts";
+import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
-import type { HostedRun } from "./hosted-run.ts";
+import type { Chunk, HostedRun } from "./hosted-run.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
@@ -28,25 +28,39 @@ const EDIT_MS = 2000;
 
 export interface Execution {
   graph: HostedGraph;
-  protocol: EventLog<ThreadEvent>;
+  /** Gets all that LangGraph streams. */
+  chunks: Sink<Chunk>;
+  protocol: Sink<ThreadEvent>;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
   save: (change: Partial<RunRecord>) => Promise<void>;
   traces?: Traces | undefined;
+  /** Whether the thread is taken from a process that is known to be dead. */
+  isTakenOver?: boolean;
+  /** Whether a run that failed so is to be begun again: then nobody is told that it has ended. */
+  isTriedAgain?: (failure: unknown) => boolean;
+}
+
+/** What became of a run; `isLeft` for one that is not at its end, and goes on elsewhere or later. */
+export interface Executed {
+  status: RunStatus;
+  isLeft: boolean;
+  failure?: unknown;
 }
 
 /** Runs a run from its start to its end, says how it ended, and feeds everything that follows it. Does not throw. */
 export async function execute(
   run: HostedRun,
-  { graph, protocol: log, emit, save, traces }: Execution,
-): Promise<void> {
-  const { thread, request, chunks, signal } = run;
+  { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain, traces }: Execution,
+): Promise<Executed> {
+  const { thread, request, signal } = run;
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
   const config = { configurable: { thread_id: thread } };
   let held: Hold | undefined;
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
+  let failure: unknown;
   try {
     await save({ status: "running" });
     chunks.push({
@@ -56,11 +70,12 @@ export async function execute(
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
-    held = await hold(agent, thread, { wait: EDIT_MS });
+    held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
-    if (run.record.base === undefined) await save({ base: run.head ?? "" });
-    const begun = await beginning(run.record, { graph, ready, state });
+    const isAgain = run.record.base !== undefined;
+    if (!isAgain) await save({ base: run.head ?? "" });
+    const begun = await beginning(run.record, { graph, ready, state, isAgain });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {
       agent,
@@ -77,6 +92,9 @@ export async function execute(
       notice: ready.notice,
       edits: run.edits,
       traces,
+      onError: (error) => {
+        failure = error;
+      },
       tap: {
         modes: MODES,
         options: () => {
@@ -110,24 +128,28 @@ export async function execute(
     await run.edits.close();
     const { name, message } = HarnessError.from(error) ?? (error as Error);
     const isStopped = signal.aborted;
+    failure = isStopped ? undefined : error;
     status = isStopped ? "interrupted" : "error";
     run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
     const outcome = isStopped ? "interrupted" : "failed";
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
     events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
   }
-  const error = run.result?.error;
+  const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
+  const isLeft = isDrained || (failure !== undefined && isTriedAgain?.(failure) === true);
+  const error = isLeft ? undefined : run.result?.error;
   if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
   const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
-  protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
+  if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   // In the same moment as the look at what is wanted: who comes later is told that it is over.
   run.settle(status);
   if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});
+  return { status, isLeft, failure };
 }
 
-function traced(chunks: HostedRun["chunks"]): TracedEvents {
+function traced(chunks: Sink<Chunk>): TracedEvents {
   return new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }));
 }
 

@@ -1,4 +1,3 @@
-import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
@@ -9,22 +8,15 @@ import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { MAIN } from "../view.ts";
-import { withMessageIds } from "./begin.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
-import type { HostedGraph } from "./graphs.ts";
+import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
+import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
+import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
-
-/** What happens on a host, to whoever watches all of it. */
-export type HostEvent =
-  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
-  | { kind: "thread"; thread: string; owner: string | undefined }
-  /** More of it is saved than anybody was told. */
-  | { kind: "moved"; thread: string; owner: string | undefined }
-  | { kind: "removed"; thread: string; owner: string | undefined };
 
 export interface RunHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
@@ -54,15 +46,11 @@ const LOOK_MS = 1000;
 /** The last of the host's events to keep. */
 const MOST_EVENTS = 20_000;
 
-/**
- * Runs threads in this process, one run per thread at a time. A run belongs to the host and not to who asked for it:
- * connections only watch.
- */
-export class RunHost {
+/** Runs threads in this process, one run per thread at a time. */
+export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  /** Everything that happens. Numbers go on rising after a restart. */
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
@@ -80,31 +68,21 @@ export class RunHost {
   }
 
   graph(name: string): HostedGraph {
-    const graph = this.graphs.get(name);
-    if (graph) return graph;
-    const known = [...this.graphs.keys()].join(", ");
-    throw new HarnessError(
-      "invalid-request",
-      `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
-    );
+    return namedGraph(this.graphs, name);
   }
 
-  /** The name of the graph that runs a thread. */
   async graphOf(thread: string): Promise<string> {
     return this.graphName(await this.ledger.thread(thread));
   }
 
-  /** The same, where it is known already what the ledger says. */
   graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
-    return thread && this.graphs.has(thread.graph) ? thread.graph : [...this.graphs.keys()][0]!;
+    return graphNameOf(this.graphs, thread);
   }
 
-  /** A run that is at work, or was a moment ago. */
   run(id: string): HostedRun | undefined {
     return this.#runs.get(id);
   }
 
-  /** The run that a thread is at, if it is at any. */
   active(thread: string): HostedRun | undefined {
     return this.#desks.get(thread)?.active;
   }
@@ -114,52 +92,26 @@ export class RunHost {
     return desk !== undefined && (desk.active !== undefined || desk.queue.length + desk.arriving > 0);
   }
 
-  /** What runs of a thread say in LangGraph's newer protocol. */
   protocol(thread: string): EventLog<ThreadEvent> {
     return this.#desk(thread).protocol;
   }
 
-  /** Makes a thread known, or adds to what is known of it. */
-  async noteThread(
-    id: string,
-    more: Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>,
-  ): Promise<HostedThread> {
-    const now = Date.now();
-    const thread = await this.ledger.changeThread(id, (before) => ({
-      graph: [...this.graphs.keys()][0]!,
-      hasFailed: false,
-      createdAt: now,
-      ...before,
-      ...more,
-      metadata: { ...before?.metadata, ...more.metadata },
-      id,
-      updatedAt: now,
-    }));
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    const { graphs } = this;
+    const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
     this.#tellThread(thread!);
     return thread!;
   }
 
-  /** Tells everybody that a thread has gone on in another process. */
   async noteMove(thread: string): Promise<void> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */
   async start(thread: string, request: RunRequest): Promise<HostedRun> {
     this.graph(request.graph);
-    const input = request.input && withMessageIds(request.input);
-    const now = Date.now();
-    const record: RunRecord = {
-      id: uuid(),
-      thread,
-      status: "pending",
-      createdAt: now,
-      updatedAt: now,
-      attempt: 1,
-      request: { ...request, ...(input && { input }) },
-    };
+    const record = newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
       // Nothing is waited for between the last look and the run's place: another could take it.
@@ -188,8 +140,7 @@ export class RunHost {
     return arrival;
   }
 
-  /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
-  async cancel(id: string, { isRolledBack = false }: { isRolledBack?: boolean } = {}): Promise<boolean> {
+  async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
     const run = this.#runs.get(id);
     if (!run) return false;
     if (run.isOver) {
@@ -211,8 +162,7 @@ export class RunHost {
     return true;
   }
 
-  /** Stops everything of a thread. */
-  async cancelAll(thread: string, options: { isRolledBack?: boolean } = {}): Promise<boolean> {
+  async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
     await this.#desks.get(thread)?.arrival;
     const { active, queue = [] } = this.#desks.get(thread) ?? {};
     // Those that wait first: else each would begin when the one before it ends.
@@ -226,10 +176,6 @@ export class RunHost {
     await this.ledger.removeRun(id);
   }
 
-  /**
-   * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
-   * process that is. Throws what `writePlan` throws.
-   */
   async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
     try {
       const active = this.active(thread);
@@ -244,7 +190,6 @@ export class RunHost {
     return todos;
   }
 
-  /** Deletes a thread. Throws `thread-busy` while it is at work. */
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
     const owner = (await this.ledger.thread(thread))?.owner;
@@ -253,6 +198,10 @@ export class RunHost {
     this.#desks.get(thread)?.protocol.close();
     this.#desks.delete(thread);
     this.events.push({ kind: "removed", thread, owner });
+  }
+
+  isReady(): boolean {
+    return !this.#isStopping;
   }
 
   /** Goes on with what a killed process left unfinished. What another process is at is looked at again later. */
@@ -318,11 +267,7 @@ export class RunHost {
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
-    if (strategy === "reject") {
-      throw busy(
-        "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
-      );
-    }
+    if (strategy === "reject") throw alreadyRunning();
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
@@ -357,6 +302,7 @@ export class RunHost {
       if (known) this.#tellThread(known);
       await execute(run, {
         graph: this.graph(run.request.graph),
+        chunks: run.chunks,
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
@@ -424,13 +370,4 @@ export class RunHost {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
     if (!isUsed && ![...this.#over.keys()].some((run) => run.thread === thread)) this.#desks.delete(thread);
   }
-}
-
-/** A number that is above all that an earlier process gave out: clients drop what they take for old. */
-function risingNumber(): number {
-  return Date.now() * 1000;
-}
-
-function busy(message: string): HarnessError {
-  return new HarnessError("thread-busy", message);
 }

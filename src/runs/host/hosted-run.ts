@@ -75,7 +75,9 @@ export class HostedRun {
 
   /** Says how it ended. */
   settle(status: RunStatus): void {
-    this.record = { ...this.record, status, updatedAt: Date.now() };
+    const reason = status === "error" ? this.result?.error?.message : undefined;
+    const updatedAt = Date.now();
+    this.record = { ...this.record, status, updatedAt, ...(reason !== undefined && { reason }) };
   }
 
   /** Lets go of everybody who waits for its end. */

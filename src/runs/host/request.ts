@@ -2,6 +2,9 @@
 export const STRATEGIES = ["reject", "enqueue", "interrupt", "rollback"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
+/** What a queue may be called. */
+export const QUEUE_NAME = /^[a-z\d][\w.-]{0,63}$/i;
+
 /** The checkpoint that a run starts from. */
 export interface CheckpointPlace {
   checkpoint_id?: string;
@@ -24,6 +27,14 @@ export interface RunRequest {
   interruptAfter?: string[] | "*";
   metadata?: Record<string, unknown>;
   strategy?: Strategy;
+  /** Not before so many seconds from now. Only on a cluster. */
+  delay?: number;
+  /** −100 to 100: runs of other threads with a lower one wait longer. Only on a cluster. */
+  priority?: number;
+  /** The queue that it waits in, for workers that take from it. Only on a cluster; default `runs`. */
+  queue?: string;
+  /** What the limits of workers count it by, such as `tenant:acme`. Only on a cluster. */
+  limits?: string[];
   /** The thread is deleted with the end of the run. */
   isTemporary?: boolean;
   /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */

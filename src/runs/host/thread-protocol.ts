@@ -9,13 +9,10 @@ import { convertToProtocolEvent } from "@langchain/langgraph/stream";
 import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
 import { isSubagentEvent } from "../../subagents/index.ts";
 import { ContentBlocks } from "./content-blocks.ts";
-import type { EventLog } from "./event-log.ts";
+import type { Sink } from "./event-log.ts";
 
-/** An event of LangGraph's newer protocol, as its clients read it. */
+/** An event of LangGraph's newer protocol. Its clients get it with its number in the log. */
 export interface ThreadEvent {
-  type: "event";
-  event_id: string;
-  seq: number;
   method: string;
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
@@ -34,13 +31,13 @@ export class ThreadProtocol {
   readonly callback = new ContentBlocks((namespace, node, data) =>
     this.#push("messages", namespace, data, node),
   );
-  readonly #log: EventLog<ThreadEvent>;
+  readonly #log: Sink<ThreadEvent>;
   readonly #graph: string;
   readonly #asked = new Set<string>();
   #held: Taken | undefined;
   readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
 
-  constructor(log: EventLog<ThreadEvent>, graph: string) {
+  constructor(log: Sink<ThreadEvent>, graph: string) {
     this.#log = log;
     this.#graph = graph;
     this.#lifecycle.onRegister?.({
@@ -110,9 +107,8 @@ export class ThreadProtocol {
   }
 
   #push(method: string, namespace: string[], data: unknown, node?: string): void {
-    const seq = this.#log.last + 1;
     const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
-    this.#log.push({ type: "event", event_id: String(seq), seq, method, params });
+    this.#log.push({ method, params });
   }
 }
 

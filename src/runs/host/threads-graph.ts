@@ -28,6 +28,13 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
       return readyAgent(wanted, { ...options, offlineDir: known ? undefined : cwd });
     },
+    modelName: async (thread, { settings: given }) => {
+      const { model } = (await knownSettings(saver, thread)) ?? {
+        ...defaults,
+        ...(given as Partial<RunSettings>),
+      };
+      return model;
+    },
     reader: async (thread) => {
       // To build an agent takes longer than to read a thread, and the same settings make the same agent.
       const { model = "", ...rest } = await settingsFor(thread);

@@ -1,4 +1,5 @@
-import type { HostedThread, Ledger, RunRecord, RunStatus } from "../thread-store.ts";
+import { fromRun, toRun, type RunRow } from "../run-row.ts";
+import type { HostedThread, Ledger, RunRecord } from "../thread-store.ts";
 import type { Database, Row } from "./database.ts";
 import { SealedTable } from "./rows.ts";
 
@@ -10,17 +11,6 @@ type HostedRow = {
   updated: number;
   failed: number;
   metadata: string;
-};
-
-type RunRow = {
-  id: string;
-  thread: string;
-  status: string;
-  created: number;
-  updated: number;
-  attempt: number;
-  base: string | null;
-  request: string;
 };
 
 export const HOSTED = new SealedTable<HostedRow>("hosted", [
@@ -162,31 +152,5 @@ function toThread({ thread: id, graph, owner, created, updated, failed, metadata
     updatedAt: updated,
     hasFailed: failed === 1,
     metadata: JSON.parse(metadata) as Record<string, unknown>,
-  };
-}
-
-function fromRun({ id, thread, status, createdAt, updatedAt, attempt, base, request }: RunRecord): RunRow {
-  return {
-    id,
-    thread,
-    status,
-    created: createdAt,
-    updated: updatedAt,
-    attempt,
-    base: base ?? null,
-    request: JSON.stringify(request),
-  };
-}
-
-function toRun({ id, thread, status, created, updated, attempt, base, request }: RunRow): RunRecord {
-  return {
-    id,
-    thread,
-    status: status as RunStatus,
-    createdAt: created,
-    updatedAt: updated,
-    attempt,
-    ...(base !== null && { base }),
-    request: JSON.parse(request) as unknown,
   };
 }

@@ -1,6 +1,8 @@
 import type { Argv } from "yargs";
 import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
 import type { Terminal } from "./terminal.ts";
+import { wholeNumber } from "./whole-number.ts";
+import { queueName, workerOptions } from "./worker-options.ts";
 
 export interface CommandContext {
   terminal: Terminal;
@@ -84,7 +86,7 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
       "serve",
       "Serve a page to work in, and LangGraph's protocol for programs",
       (args) =>
-        agentOptions(modelOptions(stateOption(args)))
+        workerOptions(agentOptions(modelOptions(stateOption(args))))
           .option("port", {
             type: "number",
             requiresArg: true,
@@ -116,6 +118,11 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
             array: true,
             describe: "A name that the server is reached by, such as the one of a proxy",
           })
+          .option("work", {
+            type: "boolean",
+            default: true,
+            describe: "With a database: do runs, too; --no-work leaves them to holdfast worker",
+          })
           .example("$0 serve --dir . --open", ""),
       on(async () => (await import("./commands/serve.ts")).serve),
     )
@@ -144,6 +151,43 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
           "",
         ),
       on(async () => (await import("./commands/mcp.ts")).mcp),
+    )
+    .command(
+      "worker",
+      "Do the runs that servers on the same database are asked for",
+      (args) =>
+        workerOptions(agentOptions(modelOptions(stateOption(args)))).example("$0 worker --database $URL", ""),
+      on(async () => (await import("./commands/worker.ts")).worker),
+    )
+    .command(
+      "status",
+      "Show the workers, the queue and the runs of a database",
+      (args) =>
+        stateOption(args)
+          .option("watch", { type: "boolean", describe: "Again and again, until Ctrl-C" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/status.ts")).status),
+    )
+    .command(
+      "schedule [cron] [task]",
+      "Start a task again and again, on a database; without one list what is scheduled",
+      (args) =>
+        agentOptions(modelOptions(stateOption(args)))
+          .positional("cron", { type: "string", describe: 'When, in UTC, such as "0 9 * * 1-5"' })
+          .positional("task", { type: "string", describe: "What to do" })
+          .option("thread", {
+            type: "string",
+            describe: "Go on with this thread, not with a new one each time",
+          })
+          .option("queue", {
+            type: "string",
+            requiresArg: true,
+            coerce: queueName,
+            describe: "Let workers do it that take from this queue",
+          })
+          .option("remove", { type: "string", requiresArg: true, describe: "The id of a schedule to end" })
+          .option("json", { type: "boolean", describe: "One JSON object per line" }),
+      on(async () => (await import("./commands/schedule.ts")).schedule),
     )
     .command(
       "threads",
@@ -420,11 +464,4 @@ function outputOptions<T>(args: Argv<T>) {
 function portNumber(port: number): number {
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
   throw new Error("--port is a number from 0 to 65535.");
-}
-
-function wholeNumber(name: string) {
-  return <Value extends number | undefined>(value: Value): Value => {
-    if (value === undefined || (Number.isInteger(value) && value > 0)) return value;
-    throw new Error(`--${name} is a whole number above 0.`);
-  };
 }

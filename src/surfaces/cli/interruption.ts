@@ -45,6 +45,14 @@ export class Interruption {
   }
 }
 
+/** Resolves when somebody has asked to stop. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** What an error of standard output means. */
 export function outputError(error: NodeJS.ErrnoException): string {
   return error.code === "EPIPE"

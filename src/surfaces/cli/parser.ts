@@ -65,6 +65,7 @@ const LISTS = [
   "answer",
   "a",
   "ask",
+  "limit",
   "allow-origin",
   "allowOrigin",
   "allow-host",

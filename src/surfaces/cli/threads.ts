@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
+import type { Cluster } from "../../runs/cluster/index.ts";
 import { shortList } from "../../runs/short-list.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
 import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
@@ -38,6 +39,16 @@ export function statePath(
   }
   const path = state ?? env["HOLDFAST_STATE"];
   return path ? resolve(cwd, path) : defaultStatePath(env);
+}
+
+/** The address of the database that a command needs. Throws `invalid-options` where threads are in a file. */
+export function databaseUrl(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const address = statePath(flags, terminal);
+  if (isDatabaseUrl(address)) return address;
+  throw new HarnessError(
+    "invalid-options",
+    "Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.",
+  );
 }
 
 /** The same, where there must be one already. */
@@ -82,6 +93,20 @@ export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Pr
   } finally {
     await saver.close();
   }
+}
+
+/** Where a server or a worker has its threads: a file of its own, or a database that it shares. */
+export interface Home {
+  saver: ThreadStore;
+  cluster?: Cluster;
+}
+
+/** Opens it for as long as `use` takes; who uses a cluster closes it. */
+export async function withHome<T>(address: string, use: (home: Home) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) return withSaver(address, (saver) => use({ saver }));
+  const { openCluster } = await import("../../runs/cluster/index.ts");
+  const cluster = await openCluster(address);
+  return use({ saver: cluster.store, cluster });
 }
 
 /** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */

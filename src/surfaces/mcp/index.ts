@@ -1,12 +1,12 @@
 import type { Readable, Writable } from "node:stream";
-import type { RunHost } from "../../runs/host/host.ts";
+import type { Host } from "../../runs/host/port.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads } from "./threads.ts";
 
 export interface McpHost {
-  host: RunHost;
+  host: Host;
   saver: ThreadStore;
 }
 

@@ -2,8 +2,8 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import { goOnInput } from "../../runs/go-on.ts";
-import type { RunHost } from "../../runs/host/host.ts";
 import type { HostedRun } from "../../runs/host/hosted-run.ts";
+import type { Host } from "../../runs/host/port.ts";
 import type { RunRequest } from "../../runs/host/request.ts";
 import { planItems } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
@@ -35,12 +35,12 @@ const USUAL: Patience = { waitMs: 45_000, silenceMs: 5000 };
 
 /** The threads of this machine, as another agent works with them. A run goes on when its caller has gone. */
 export class Threads {
-  readonly host: RunHost;
+  readonly host: Host;
   readonly saver: ThreadStore;
   readonly #graph: string;
   readonly #patience: Patience;
 
-  constructor(host: RunHost, saver: ThreadStore, patience = USUAL) {
+  constructor(host: Host, saver: ThreadStore, patience = USUAL) {
     this.#patience = patience;
     this.host = host;
     this.saver = saver;
@@ -55,7 +55,7 @@ export class Threads {
   /** The run that a thread is at, or another one. Undefined where there is nothing to go on with. */
   async goOn(thread: string, message: string | undefined): Promise<HostedRun | undefined> {
     await this.#known(thread);
-    const active = this.host.active(thread);
+    const active = await this.host.active(thread);
     if (message !== undefined) {
       return this.#start(thread, { input: { messages: message }, strategy: "enqueue" });
     }
@@ -119,7 +119,7 @@ export class Threads {
     const questions = await this.#questions(thread);
     const end = run?.live.all().findLast((event) => event.type === "run-end");
     const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
-    const isOver = run ? run.isOver : known !== "running" && !this.host.isBusy(thread);
+    const isOver = run ? run.isOver : known !== "running" && !(await this.host.isBusy(thread));
     const rest = goOnInput(await reader.graph.getState({ configurable: { thread_id: thread } }));
     const stopped = questions.length > 0 ? "waiting" : rest === undefined ? "done" : "open";
     return {
@@ -169,7 +169,7 @@ export class Threads {
   }
 
   async #known(thread: string): Promise<void> {
-    if (this.host.isBusy(thread) || (await this.saver.getThread(thread))) return;
+    if ((await this.host.isBusy(thread)) || (await this.saver.getThread(thread))) return;
     throw new HarnessError("invalid-request", `There is no thread ${thread}: list_threads lists them.`);
   }
 

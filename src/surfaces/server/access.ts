@@ -1,5 +1,5 @@
 import { HTTPException } from "hono/http-exception";
-import type { RunHost } from "../../runs/host/host.ts";
+import type { Host } from "../../runs/host/port.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../storage/index.ts";
 import type { ServerContext } from "./context.ts";
@@ -29,11 +29,11 @@ type ThreadIndex = Partial<Pick<ThreadStore, "getThread" | "listThreads">>;
 
 /** Which threads there are for whom. Every route finds its threads here. */
 export class Access {
-  readonly #host: RunHost;
+  readonly #host: Host;
   readonly #auth: Auth | undefined;
   readonly #index: ThreadIndex;
 
-  constructor(host: RunHost, auth: Auth | undefined) {
+  constructor(host: Host, auth: Auth | undefined) {
     this.#host = host;
     this.#auth = auth;
     this.#index = host.checkpointer as ThreadIndex;

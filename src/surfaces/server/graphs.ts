@@ -25,6 +25,17 @@ export interface GraphHome {
   store: BaseStore;
 }
 
+/** Makes users' own graphs such that can be hosted. Throws `invalid-options` where there are none. */
+export function hostedGraphs(
+  by: string,
+  graphs: Record<string, GraphSource>,
+  home: GraphHome,
+): Map<string, HostedGraph> {
+  const all = Object.entries(graphs);
+  if (all.length === 0) throw new HarnessError("invalid-options", `${by}: graphs has none.`);
+  return new Map(all.map(([name, source]) => [name, hostedGraph(name, source, home)]));
+}
+
 /** Makes a user's own graph one that can be hosted. It gets the server's checkpointer. */
 export function hostedGraph(name: string, source: GraphSource, home: GraphHome): HostedGraph {
   const fixed = typeof source === "function" ? undefined : settled(name, source, home);

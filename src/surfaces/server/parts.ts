@@ -1,11 +1,11 @@
 import type { BaseStore } from "@langchain/langgraph";
-import type { RunHost } from "../../runs/host/host.ts";
+import type { Host } from "../../runs/host/port.ts";
 import type { Access } from "./access.ts";
 import type { Streams } from "./streams.ts";
 
 /** What the routes work with. */
 export interface ServerParts {
-  host: RunHost;
+  host: Host;
   access: Access;
   streams: Streams;
   store: BaseStore;

@@ -4,17 +4,20 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
+import type { Cluster } from "../../runs/cluster/index.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
 import { RunHost } from "../../runs/host/host.ts";
+import type { Host } from "../../runs/host/port.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
 import { version } from "../../runs/version.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
 import { discreetFailure, failure } from "./answers.ts";
 import type { ServerEnv } from "./context.ts";
-import { hostedGraph, type GraphSource } from "./graphs.ts";
+import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { guard } from "./guard/index.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
+import { operationRoutes } from "./operations.ts";
 import type { ServerParts } from "./parts.ts";
 import { Streams } from "./streams.ts";
 
@@ -22,7 +25,12 @@ export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */
   graphs: Record<string, GraphSource>;
   /** Where threads are kept. Best is `sqliteSaver(path)` or `postgresSaver(url)`: with it runs are finished that a killed server began. */
-  checkpointer: BaseCheckpointSaver;
+  checkpointer?: BaseCheckpointSaver;
+  /**
+   * The address of a PostgreSQL database that servers and workers share, in the place of a checkpointer. Runs are done
+   * by the workers that `createWorker` or `holdfast worker` starts on it, in this process or in others.
+   */
+  database?: string;
   /** LangGraph's store, for graphs that use one and for `/store`. Default: one in memory. */
   store?: BaseStore;
   /** Tells users apart. Without it there is one, who has the token. */
@@ -49,19 +57,30 @@ const MOST_BYTES = 8 * 1024 * 1024;
 
 /** Serves graphs by LangGraph's HTTP protocol, and goes on with the runs that a killed server left. */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { checkpointer, store = new InMemoryStore(), auth } = options;
-  const names = Object.keys(options.graphs);
-  if (names.length === 0) throw new HarnessError("invalid-options", "createServer: graphs has none.");
-  const graphs = new Map(
-    names.map((name) => [name, hostedGraph(name, options.graphs[name]!, { checkpointer, store })]),
-  );
-  const { server, parts } = await assemble({ ...options, graphs, store, ...(auth && { auth }) });
+  const { database } = options;
+  if ((options.checkpointer === undefined) === (database === undefined)) {
+    throw new HarnessError("invalid-options", "createServer: give it a checkpointer or a database.");
+  }
+  const cluster = database === undefined ? undefined : await clusterAt(database);
+  const checkpointer = options.checkpointer ?? cluster!.store;
+  const store = options.store ?? cluster?.memories ?? new InMemoryStore();
+  const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
+  const { server, parts } = await assemble({ ...options, checkpointer, graphs, store, cluster });
   await parts.host.recover();
   return server;
 }
 
-export interface AssembleOptions extends Omit<ServerOptions, "graphs"> {
+/** Opens a database that servers and workers share. What it needs is loaded by who uses it. */
+export async function clusterAt(database: string): Promise<Cluster> {
+  const { openCluster } = await import("../../runs/cluster/index.ts");
+  return openCluster(database);
+}
+
+export interface AssembleOptions extends Omit<ServerOptions, "graphs" | "database"> {
   graphs: ReadonlyMap<string, HostedGraph>;
+  checkpointer: BaseCheckpointSaver;
+  /** Closed with the server. */
+  cluster?: Cluster | undefined;
   store: BaseStore;
   isOpen?: boolean;
   /** Routes besides LangGraph's. */
@@ -70,13 +89,12 @@ export interface AssembleOptions extends Omit<ServerOptions, "graphs"> {
 
 /** The parts of a server, put together. Nothing is run yet. */
 export async function assemble(options: AssembleOptions): Promise<{ server: Server; parts: ServerParts }> {
-  const { graphs, checkpointer, store, auth, hosts, origins, isOpen, more } = options;
+  const { graphs, checkpointer, store, auth, hosts, origins, isOpen, more, cluster } = options;
   if (options.token === "") {
     throw new HarnessError("invalid-options", "The token is empty: leave it out for a random one.");
   }
   const token = auth ? undefined : (options.token ?? randomBytes(24).toString("base64url"));
-  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<ThreadStore>;
-  const host = new RunHost({ graphs, checkpointer, ledger, traces: tracesFrom(process.env) });
+  const host = cluster ? await hostOf(cluster, graphs) : await ownHost(checkpointer, graphs);
   const streams = new Streams();
   const parts: ServerParts = { host, access: new Access(host, auth), streams, store };
 
@@ -93,6 +111,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     }),
   );
   if (more) app.route("/", more(parts));
+  app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
   const server: Server = {
     fetch: (request) => app.fetch(request),
@@ -100,7 +119,18 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     close: async () => {
       await host.stop();
       streams.close();
+      await cluster?.close();
     },
   };
   return { server, parts };
+}
+
+async function ownHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]): Promise<Host> {
+  const { ledger = (await sqliteSaver(":memory:")).ledger } = checkpointer as Partial<ThreadStore>;
+  return new RunHost({ graphs, checkpointer, ledger, traces: tracesFrom(process.env) });
+}
+
+async function hostOf(cluster: Cluster, graphs: Host["graphs"]): Promise<Host> {
+  const { clusterHost } = await import("../../runs/cluster/index.ts");
+  return clusterHost(cluster, graphs);
 }

@@ -1,4 +1,5 @@
 import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
+import type { Cluster, ClusterWorker, Limits } from "../../runs/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
 import type { Auth } from "./access.ts";
@@ -9,6 +10,8 @@ import { assemble, type Server } from "./server.ts";
 export interface ThreadsServerOptions extends ThreadsGraphOptions {
   /** LangGraph's store, for `/store`. Default: one in memory. */
   store?: BaseStore | undefined;
+  /** Where the runs are done by workers that share a database. */
+  cluster?: Cluster | undefined;
   token?: string | undefined;
   auth?: Auth | undefined;
   hosts?: readonly string[] | undefined;
@@ -27,14 +30,27 @@ export interface ThreadsServer extends Server {
 /** The name of Holdfast's own threads to LangGraph's clients. */
 export const GRAPH = "holdfast";
 
+/** Does the runs of these threads in this process, for all servers of a cluster. */
+export async function startThreadsWorker(
+  cluster: Cluster,
+  options: ThreadsGraphOptions & { slots: number; queues: readonly string[] | undefined; limits: Limits },
+  onLost: () => void,
+): Promise<ClusterWorker> {
+  const { startWorker } = await import("../../runs/cluster/index.ts");
+  const { slots, queues, limits } = options;
+  const graphs = new Map([[GRAPH, threadsGraph(options)]]);
+  return startWorker(cluster, { graphs, slots, limits, onLost, ...(queues && { queues }) });
+}
+
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
-  const { saver, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
+  const { saver, cluster, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
   const { server, parts } = await assemble({
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,
+    cluster,
     store: options.store ?? new InMemoryStore(),
     isOpen,
     ...(token !== undefined && { token }),

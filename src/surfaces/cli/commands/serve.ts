@@ -1,24 +1,19 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
-import { openProject } from "../../../project/index.ts";
-import { isolationNotice } from "../../../runs/isolation.ts";
-import { modelFor } from "../../../runs/model.ts";
-import { pricesOf } from "../../../runs/prices.ts";
-import { settledModel } from "../../../runs/project.ts";
-import { RunServers } from "../../../runs/servers.ts";
-import { postgresStore } from "../../../storage/index.ts";
-import { isDatabaseUrl } from "../../../storage/store.ts";
+import type { ClusterWorker } from "../../../runs/cluster/index.ts";
 import { listen } from "../../server/listen.ts";
-import { createThreadsServer } from "../../server/threads-server.ts";
+import { createThreadsServer, startThreadsWorker, type ThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
-import { Interruption } from "../interruption.ts";
+import { aborted, Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
-import { projectFor } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
-import { statePath, withSaver } from "../threads.ts";
-import { settingsFrom, type RunFlags } from "./run.ts";
+import { statePath, withHome } from "../threads.ts";
+import { limitsFrom, type WorkerFlags } from "../worker-options.ts";
+import type { RunFlags } from "./run.ts";
+import { graphOptions, lost } from "./worker.ts";
 
-export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet"> {
+export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
+  work: boolean;
   port: number;
   host: string;
   open?: boolean | undefined;
@@ -29,62 +24,60 @@ export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | 
 
 /** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
-  const { stdout, stderr, env, cwd } = terminal;
-  const token = flags.token ?? (env["HOLDFAST_TOKEN"] || undefined);
+  const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
   const isOpen = !LOOPBACK.includes(flags.host);
   if (isOpen) checkToken(flags.host, token);
-  const settings = await settingsFrom(flags, terminal, undefined);
-  const { project, notice } = await projectFor(
-    { ...settings, trustProject: flags.trustProject },
-    terminal,
-    {},
-  );
-  if (notice !== undefined) stderr.write(shown`holdfast: ${harmless(notice)}\n`);
-  const model = settings.model ?? settledModel(project, env);
-  const defaults = { ...settings, ...(model !== undefined && { model }) };
-  const isolation = isolationNotice(defaults, project.config);
-  const onNote = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
-  const servers = new RunServers({ env, onNote });
-  // What is wrong with their file is said now.
-  await servers.of(defaults, project);
-  const path = statePath(flags, terminal);
-  return withSaver(path, async (saver) => {
-    const store = isDatabaseUrl(path) ? await postgresStore(path) : undefined;
+  const limits = limitsFrom(flags.limit);
+  const graph = await graphOptions(flags, terminal);
+  return withHome(statePath(flags, terminal), async ({ saver, cluster }) => {
+    const options = { ...graph, saver };
     const server = await createThreadsServer({
-      saver,
-      store,
-      cwd,
-      defaults,
-      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
-      servers,
+      ...options,
+      cluster,
+      store: cluster?.memories,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
       origins: flags.allowOrigin,
-      // Read for each run: what has changed since is heard, and what is no longer trusted is not.
-      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
-      pricesOf: (name) => pricesOf(name, env, project.config),
     });
-    const interruption = new Interruption(stdout, () => {});
+    const worker =
+      cluster && flags.work
+        ? await startThreadsWorker(
+            cluster,
+            { ...options, slots: flags.slots, queues: flags.queues, limits },
+            () => lost(terminal),
+          )
+        : undefined;
     try {
-      const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
-      await server.recover();
-      const address = `${url}/#token=${server.token ?? ""}`;
-      stdout.write(shown`${harmless(address)}\n`);
-      if (isolation !== undefined) stderr.write(shown`holdfast: ${harmless(isolation)}\n`);
-      if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
-      if (flags.open) openBrowser(address);
-      await aborted(interruption.signal);
-      stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
-      await server.close();
-      await close();
-      return EXIT.done;
+      return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);
     } finally {
-      await store?.close();
-      interruption.dispose();
-      await servers.close();
+      await graph.servers.close();
     }
   });
+}
+
+async function listenUntilStopped(
+  { server, worker, isOpen }: { server: ThreadsServer; worker: ClusterWorker | undefined; isOpen: boolean },
+  flags: ServeFlags,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
+  const interruption = new Interruption(stdout, () => {});
+  try {
+    const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
+    await server.recover();
+    const address = `${url}/#token=${server.token ?? ""}`;
+    stdout.write(shown`${harmless(address)}\n`);
+    if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
+    if (flags.open) openBrowser(address);
+    await aborted(interruption.signal);
+    stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
+    await worker?.drain();
+    await server.close();
+    await close();
+    return EXIT.done;
+  } finally {
+    interruption.dispose();
+  }
 }
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
@@ -106,13 +99,6 @@ function checkToken(host: string, token: string | undefined): void {
 }
 
 const SHORTEST_TOKEN = 16;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
 
 /** Best effort: the address is on the screen anyway. */
 function openBrowser(address: string): void {

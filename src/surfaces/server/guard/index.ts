@@ -45,7 +45,7 @@ export function guard({
       for (const [name, value] of Object.entries(corsHeaders(origin))) c.header(name, value);
     }
     for (const [name, value] of Object.entries(isPage(c) ? PAGE_HEADERS : HEADERS)) c.header(name, value);
-    if (isPage(c) || c.req.path === "/ok") return next();
+    if (isPage(c) || PROBES.includes(c.req.path)) return next();
     if (auth) {
       const user = await auth.authenticate(c.req.raw);
       if (!user) return refuse(c, 401, "Nobody is known who sends this.");
@@ -61,6 +61,9 @@ export function guard({
     return next();
   };
 }
+
+/** What a balancer asks, who has no token. */
+const PROBES: readonly string[] = ["/ok", "/ready"];
 
 /** How this machine is called by itself. */
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "[::1]"];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { RunHost } from "../../../runs/host/host.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
@@ -11,7 +11,7 @@ export class Assistants {
   readonly #names: readonly string[];
   readonly #startedAt = new Date().toISOString();
 
-  constructor({ graphs }: RunHost) {
+  constructor({ graphs }: Host) {
     this.#names = [...graphs.keys()];
   }
 

@@ -24,13 +24,14 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
         throw new HTTPException(422, { message: "channels is missing." });
       // A page subscribes before its first run: nobody can have the thread yet.
       await claim(parts, c, id);
-      const log = host.protocol(id);
+      const log = await host.protocol(id);
       const { since } = filter;
       const after = typeof since === "number" ? since : log.first - 1;
       return streams.open(c, async (stream, signal) => {
         for await (const entry of log.read(after, { signal })) {
           if ("gap" in entry) continue;
-          const { event } = entry;
+          const { n } = entry;
+          const event = { type: "event", event_id: String(n), seq: n, ...entry.event } as const;
           if (!matchesSubscription(event, filter as never)) continue;
           const data = toJson(event.method === "input.requested" ? spelled(event) : event);
           await stream.writeSSE({ id: event.event_id, event: event.method, data });
@@ -47,7 +48,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const known = await access.find(c, id);
       try {
         const result = await command(c, { id, method, params: params ?? {}, isKnown: known !== undefined });
-        const meta = { thread_id: id, applied_through_seq: host.protocol(id).last };
+        const meta = { thread_id: id, applied_through_seq: (await host.protocol(id)).last };
         return json(c, { type: "success", id: number, result, meta });
       } catch (error) {
         const { code, message } = failureOf(error as Error);

@@ -1,7 +1,7 @@
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { RunRequest } from "../../../runs/host/request.ts";
-import { STRATEGIES } from "../../../runs/host/request.ts";
+import { QUEUE_NAME, STRATEGIES } from "../../../runs/host/request.ts";
 import type { Assistants } from "./assistants.ts";
 import { CLASSIC_MODES, type Wanted } from "./classic-events.ts";
 
@@ -30,6 +30,9 @@ const RUN_BODY = z.looseObject({
   on_completion: z.enum(["delete", "keep", "complete", "continue"]).nullish(),
   on_disconnect: z.enum(["cancel", "continue"]).nullish(),
   if_not_exists: z.enum(["reject", "create"]).nullish(),
+  after_seconds: z.number().min(0).nullish(),
+  priority: z.number().int().min(-100).max(100).nullish(),
+  queue: z.string().regex(QUEUE_NAME, "letters, digits, -, _ and ., at most 64").nullish(),
   stream_mode: z.union([z.string(), z.array(z.string())]).nullish(),
   stream_subgraphs: z.boolean().nullish(),
 });
@@ -69,6 +72,9 @@ export function runRequest(
     ...(body.interrupt_before && { interruptBefore: body.interrupt_before }),
     ...(body.interrupt_after && { interruptAfter: body.interrupt_after }),
     ...(body.multitask_strategy && { strategy: body.multitask_strategy }),
+    ...(body.after_seconds && { delay: body.after_seconds }),
+    ...(body.priority && { priority: body.priority }),
+    ...(body.queue && { queue: body.queue }),
     ...([body.stream_mode].flat().includes("events") && { isTraced: true }),
     ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
   };

@@ -47,7 +47,7 @@ export class RunRoutes {
       })
       .get("/:run/join", async (c) => {
         const record = await this.#record(c);
-        const run = host.run(record.id);
+        const run = await host.run(record.id);
         return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
       })
       .get("/:run/stream", (c) => this.#join(c))
@@ -121,7 +121,7 @@ export class RunRoutes {
   async #join(c: ServerContext): Promise<Response> {
     const { host, streams } = this.#parts;
     const record = await this.#record(c);
-    const run = host.run(record.id);
+    const run = await host.run(record.id);
     const wanted = wantedOf(modesOf(c), true);
     if (run) {
       const last = c.req.header("last-event-id");
@@ -174,7 +174,7 @@ export class RunRoutes {
     const { host, access } = this.#parts;
     const id = c.req.param("run") ?? "";
     const thread = c.req.param("thread");
-    const run = host.run(id);
+    const run = await host.run(id);
     const record = run?.record ?? (await host.ledger.run(id));
     const owner = run ? run.owner : record && (await host.ledger.thread(record.thread))?.owner;
     const isNamed = record !== undefined && (thread === undefined || record.thread === thread);
@@ -203,7 +203,7 @@ export async function startRun(
   }
   const resume = request.command?.resume;
   // Before anything is begun: what cannot be read would stay in the thread.
-  if (known && resume !== undefined && !host.isBusy(id))
+  if (known && resume !== undefined && !(await host.isBusy(id)))
     answersById(resume, waitingOf(await stateOf(host, id)));
   return host.start(id, request);
 }
@@ -232,5 +232,6 @@ function runOut(record: RunRecord): object {
     multitask_strategy: strategy,
     kwargs: {},
     attempt: record.attempt,
+    ...(record.reason !== undefined && { error: record.reason }),
   };
 }

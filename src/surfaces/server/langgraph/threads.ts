@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
-import type { RunHost } from "../../../runs/host/host.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import { createdAt, updatedAt, type KnownThread } from "../access.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
@@ -17,7 +17,7 @@ type Body = Record<string, unknown>;
 
 /** The state of a thread, at its newest checkpoint or at another. */
 export async function stateOf(
-  host: RunHost,
+  host: Host,
   thread: string,
   { place = {}, subgraphs = false }: { place?: object; subgraphs?: boolean } = {},
 ): Promise<StateSnapshot> {
@@ -43,15 +43,15 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
         ...hosted?.metadata,
         ...(summary?.title !== undefined && { thread_title: summary.title }),
       },
-      status: statusOf(known, asking.length > 0 || (state?.tasks.length ?? 0) > 0),
+      status: await statusOf(known, asking.length > 0 || (state?.tasks.length ?? 0) > 0),
       config: {},
       values: hasValues ? (state?.values ?? null) : null,
       interrupts: Object.fromEntries(asking.map((task) => [task.id, task.interrupts.map(interruptOut)])),
     };
   }
 
-  function statusOf({ id, hosted, summary }: KnownThread, hasTasks: boolean): string {
-    if (host.isBusy(id) || summary?.state === "running") return "busy";
+  async function statusOf({ id, hosted, summary }: KnownThread, hasTasks: boolean): Promise<string> {
+    if ((await host.isBusy(id)) || summary?.state === "running") return "busy";
     if (hosted?.hasFailed) return "error";
     return hasTasks || summary?.state === "interrupted" || summary?.state === "idle" ? "interrupted" : "idle";
   }
@@ -62,15 +62,17 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
   ): Promise<KnownThread[]> {
     const wanted = Object.entries((metadata ?? {}) as Body);
     const all = await access.threads(c.get("user"));
-    const found = all.filter((known) => {
+    const isWanted = async (known: KnownThread): Promise<boolean> => {
       if (Array.isArray(ids) && !ids.includes(known.id)) return false;
       const graph = host.graphName(known.hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
       const isMatch = wanted.every(
         ([key, value]) => own[key] === value || assistants.isSame(own[key], value),
       );
-      return isMatch && (typeof status !== "string" || statusOf(known, false) === status);
-    });
+      return isMatch && (typeof status !== "string" || (await statusOf(known, false)) === status);
+    };
+    const wantedOnes = await Promise.all(all.map(isWanted));
+    const found = all.filter((_, at) => wantedOnes[at]);
     if (values !== undefined && values !== null && Object.keys(values).length > 0) {
       throw new HTTPException(422, { message: "Threads cannot be searched by their values here." });
     }
@@ -197,7 +199,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
 const MOST = 1000;
 
 async function updateState(
-  host: RunHost,
+  host: Host,
   thread: string,
   given: Body,
   signal: AbortSignal,
@@ -217,14 +219,15 @@ async function updateState(
     await host.editPlan(thread, { todos: allowed["todos"] as unknown[] }, signal);
     return checkpointOf((await stateOf(host, thread)).config);
   }
-  if (host.isBusy(thread)) throw new HTTPException(409, { message: "The thread is at work: stop it first." });
+  if (await host.isBusy(thread))
+    throw new HTTPException(409, { message: "The thread is at work: stop it first." });
   const config = { configurable: { ...place, thread_id: thread } };
   const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   await host.noteThread(thread, {});
   return checkpointOf(written);
 }
 
-async function historyOf(host: RunHost, thread: string, given: Body): Promise<object[]> {
+async function historyOf(host: Host, thread: string, given: Body): Promise<object[]> {
   const { limit = 10, before, metadata, checkpoint } = given;
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };

@@ -1,4 +1,4 @@
-import type { RunHost } from "../../../runs/host/host.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 
 const LOOK_MS = 1000;
@@ -8,14 +8,14 @@ const LOOK_MS = 1000;
  * but what they save is. Looks only while somebody reads.
  */
 export class Others {
-  readonly #host: RunHost;
+  readonly #host: Host;
   readonly #saver: ThreadStore;
   /** The threads at work elsewhere, with how far they were when they were last looked at. */
   #known = new Map<string, string>();
   #readers = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(host: RunHost, saver: ThreadStore) {
+  constructor(host: Host, saver: ThreadStore) {
     this.#host = host;
     this.#saver = saver;
   }
@@ -45,12 +45,14 @@ export class Others {
   }
 
   async #tellMoves(): Promise<void> {
-    const atWork = [...(await this.#saver.threadsAtWork())];
-    const now = new Map(atWork.filter(([thread]) => !this.#host.isBusy(thread)));
+    const now = new Map<string, string>();
+    for (const [thread, mark] of await this.#saver.threadsAtWork()) {
+      if (!(await this.#host.isBusy(thread))) now.set(thread, mark);
+    }
     const threads = new Set([...this.#known.keys(), ...now.keys()]);
     const moved = [...threads].filter((thread) => this.#known.get(thread) !== now.get(thread));
     this.#known = now;
     // One that the host has taken up tells of itself.
-    for (const thread of moved) if (!this.#host.isBusy(thread)) await this.#host.noteMove(thread);
+    for (const thread of moved) if (!(await this.#host.isBusy(thread))) await this.#host.noteMove(thread);
   }
 }

@@ -519,3 +519,36 @@ it("a thread of the command line is there, and goes on here", async () => {
   await send("POST", "/threads/from-cli/resume", {});
   expect((await settled("from-cli")).thread).toMatchObject({ status: "done", todos: { done: 1, total: 1 } });
 });
+
+it("why a run failed is still to be seen when the page is loaded again, of a run that never began a step, too", async () => {
+  await start([callTool("ls", { path: "/" }), new Error("The model is gone"), "Well."]);
+  const thread = await begin("Look around");
+  const { thread: after, events } = await settled(thread);
+  expect(after.status).toBe("failed");
+  expect(events.at(-1)).toMatchObject({
+    type: "run-end",
+    outcome: "failed",
+    error: "scripted failed: The model is gone",
+  });
+  await stop();
+  await start(["Well."]);
+  expect((await open(thread)).events).toEqual(events);
+
+  const [failed] = await saver.ledger.runs(thread);
+  await saver.ledger.putRun({
+    ...failed!,
+    id: "later",
+    createdAt: Date.now(),
+    reason: "No key.",
+    request: { input: { messages: "And now?" } },
+  });
+  const again = (await open(thread)).events.slice(events.length - 1);
+  expect(again).toMatchObject([
+    { type: "run-end", outcome: "done" },
+    { type: "run-start", task: "And now?" },
+    { type: "run-end", outcome: "failed", error: "No key." },
+  ]);
+
+  await send("POST", `/threads/${thread}/runs`, { task: "Go on" });
+  expect((await settled(thread)).events.at(-1)).toMatchObject({ outcome: "done" });
+});

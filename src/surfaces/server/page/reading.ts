@@ -1,7 +1,10 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import { HTTPException } from "hono/http-exception";
 import { isClosed, type Todo } from "../../../plan/index.ts";
-import { replay } from "../../../runs/replay.ts";
+import { taskOf } from "../../../runs/host/begin.ts";
+import type { Host } from "../../../runs/host/port.ts";
+import type { RunRequest } from "../../../runs/host/request.ts";
+import { replay, type ReplayOptions } from "../../../runs/replay.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { openQuestions, questionsOf } from "../../../runs/thread.ts";
 import type { KnownThread } from "../access.ts";
@@ -15,7 +18,7 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
   const agent = await host.graph(graph).reader(id);
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
-  const active = checkpoint === undefined ? host.active(id) : undefined;
+  const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // What the run at work has done is in its own events, and so is left out of what was before.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
@@ -37,7 +40,13 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
   const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
   const past = isEmpty
     ? []
-    : await replay(agent.graph, state, { thread: id, questions: active ? [] : questions, isRunning, until });
+    : await replay(agent.graph, state, {
+        thread: id,
+        questions: active ? [] : questions,
+        isRunning,
+        until,
+        failure: active || checkpoint !== undefined ? undefined : await failureOf(host, known),
+      });
   const settings = (await knownSettings(saver, id)) ?? parts.defaults;
   return {
     thread: await threadOut(known, parts),
@@ -47,6 +56,15 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
     events: [...past, ...live.filter(({ n = 0 }) => n <= last)],
     last,
   };
+}
+
+/** Why the last run of a thread failed, if it did. */
+async function failureOf({ ledger }: Host, { id, hosted }: KnownThread): Promise<ReplayOptions["failure"]> {
+  if (!hosted?.hasFailed) return undefined;
+  const failed = (await ledger.runs(id)).find(({ status }) => status === "error");
+  if (failed?.reason === undefined) return undefined;
+  const task = taskOf((failed.request as RunRequest).input ?? {});
+  return { error: failed.reason, ...(task !== undefined && { task }) };
 }
 
 /** The checkpoints of a thread, newest first. */

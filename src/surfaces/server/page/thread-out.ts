@@ -1,4 +1,4 @@
-import type { RunHost } from "../../../runs/host/host.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
@@ -18,10 +18,10 @@ export interface PageThread {
 
 export async function threadOut(
   known: KnownThread,
-  { host, saver }: { host: RunHost; saver: ThreadStore },
+  { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread> {
   const { id, summary } = known;
-  const request = host.active(id)?.request;
+  const request = (await host.active(id))?.request;
   const dir = (await knownSettings(saver, id))?.dir;
   const title =
     summary?.title ??
@@ -39,9 +39,9 @@ export async function threadOut(
 
 async function statusOf(
   { id, hosted, summary }: KnownThread,
-  { host, saver }: { host: RunHost; saver: ThreadStore },
+  { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread["status"]> {
-  if (host.isBusy(id) || summary?.state === "running") return "running";
+  if ((await host.isBusy(id)) || summary?.state === "running") return "running";
   if (summary?.state === "interrupted" && (await isAsking(saver, id))) return "waiting";
   if (hosted?.hasFailed) return "failed";
   const isLeft = summary !== undefined && summary.todos.done < summary.todos.total;

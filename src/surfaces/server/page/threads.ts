@@ -75,13 +75,13 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .post("/:thread/runs", async (c) => {
       const { id } = await access.thread(c);
       const { task: words } = read(z.object({ task }), await body(c));
-      const isBusy = host.isBusy(id);
+      const isBusy = await host.isBusy(id);
       const run = await start(id, { input: { messages: words } });
       return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
     })
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
-      if (host.isBusy(id)) throw conflict("The thread is at work already.");
+      if (await host.isBusy(id)) throw conflict("The thread is at work already.");
       const { graph: reading } = await host.graph(graph).reader(id);
       const words = goOnInput(await reading.getState({ configurable: { thread_id: id } }));
       if (words === undefined) throw conflict("The thread is finished: give it another task.");
@@ -94,14 +94,14 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/answers", async (c) => {
       const { id, summary } = await access.thread(c);
-      if (summary?.state === "running" && !host.isBusy(id)) {
+      if (summary?.state === "running" && !(await host.isBusy(id))) {
         throw conflict("Another process works on this thread, such as a terminal: answer it there.");
       }
       const { answers } = read(ANSWERS, await body(c));
       const agent = await host.graph(graph).reader(id);
-      const active = host.active(id);
+      const active = await host.active(id);
       if (active?.hasAsked) await active.done;
-      const open = host.isBusy(id) ? [] : await openQuestions(agent, id);
+      const open = (await host.isBusy(id)) ? [] : await openQuestions(agent, id);
       const given = Object.entries(answers);
       if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });
       for (const [question, answer] of given) {

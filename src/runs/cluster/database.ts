@@ -1,0 +1,131 @@
+import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
+import { Pool, type ClientBase, type PoolClient } from "pg";
+import { HarnessError } from "../../errors.ts";
+import { MIGRATION_LOCK, TABLES } from "./schema.ts";
+import { CHANNELS, Signals, type Channel } from "./signals.ts";
+
+/** What is run inside of one transaction. */
+export type Transaction = Pick<ClientBase, "query">;
+
+/** The name under which everything of ours stands in DBOS, and the version that all our versions have to it. */
+export const APPLICATION = { name: "holdfast", version: "1" } as const;
+
+/** How many connections a process has for its queue; the store has its own. */
+const CONNECTIONS = 10;
+
+/** The database that servers and workers share: one pool, one listener, and DBOS's client. */
+export class ClusterDatabase {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly signals: Signals;
+  readonly client: DBOSClient;
+
+  private constructor(url: string, pool: Pool, signals: Signals, client: DBOSClient) {
+    this.url = url;
+    this.pool = pool;
+    this.signals = signals;
+    this.client = client;
+  }
+
+  /** Makes what tables are missing. Throws `missing-package` without DBOS, and `storage-failed` without a database. */
+  static async open(url: string): Promise<ClusterDatabase> {
+    const { DBOSClient: Client } = await loadDbos();
+    // The public `DBOS.migrate` writes to standard output.
+    const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
+    const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
+    // A connection that breaks while nobody uses it is replaced.
+    pool.on("error", () => {});
+    try {
+      await alone(pool, async () => {
+        await pool.query(TABLES);
+        await migrateSystemDatabase(url, SILENT as GlobalLogger);
+      });
+      const signals = new Signals(url);
+      await signals.open();
+      const client = await Client.create({
+        systemDatabaseUrl: url,
+        systemDatabasePool: pool,
+        applicationName: APPLICATION.name,
+        logger: SILENT,
+      });
+      return new ClusterDatabase(url, pool, signals, client);
+    } catch (error) {
+      await pool.end().catch(() => {});
+      if (error instanceof HarnessError) throw error;
+      const { message } = error as Error;
+      throw new HarnessError("storage-failed", `The database cannot be used: ${message}.`, { cause: error });
+    }
+  }
+
+  /** All or nothing; with a thread named, one at a time for it. */
+  async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    try {
+      await client.query("BEGIN");
+      if (thread !== undefined)
+        await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 7))", [thread]);
+      const result = await work(client);
+      await client.query("COMMIT");
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection that cannot even be rolled back is of no use to anybody.
+      await client.query("ROLLBACK").then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.signals.close();
+    await this.client.destroy();
+    await this.pool.end();
+  }
+}
+
+/**
+ * Does what no two processes may do at once. The lock is asked for again and again: DBOS makes an index that waits for
+ * the end of every statement, and so for one that would wait for the lock.
+ */
+async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
+  const holder = await pool.connect();
+  try {
+    const take = "SELECT pg_try_advisory_lock($1) AS taken";
+    while (!(await holder.query<{ taken: boolean }>(take, [MIGRATION_LOCK])).rows[0]!.taken) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await work();
+  } finally {
+    await holder.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
+    holder.release();
+  }
+}
+
+export async function tell(db: Transaction, channel: Channel, payload: string): Promise<void> {
+  await db.query("SELECT pg_notify($1, $2)", [CHANNELS[channel], payload]);
+}
+
+export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
+  try {
+    return await import("@dbos-inc/dbos-sdk");
+  } catch (error) {
+    throw new HarnessError(
+      "missing-package",
+      "A database that workers share needs DBOS: npm install @dbos-inc/dbos-sdk",
+      { cause: error },
+    );
+  }
+}
+
+const nothing = (): void => {};
+
+/** What DBOS has to say is about itself; what becomes of runs is said by us. */
+export const SILENT: Pick<GlobalLogger, "info" | "debug" | "warn" | "error"> = {
+  info: nothing,
+  debug: nothing,
+  warn: nothing,
+  error: nothing,
+};

@@ -1,0 +1,378 @@
+import { HarnessError } from "../../errors.ts";
+import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import type { HostedThread, Ledger, RunStatus, ThreadStore } from "../../storage/index.ts";
+import { EventLog } from "../host/event-log.ts";
+import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
+import { HostedRun } from "../host/hosted-run.ts";
+import type { StampedEvent } from "../host/live-events.ts";
+import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
+import { busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
+import type { RunRequest } from "../host/request.ts";
+import type { ThreadEvent } from "../host/thread-protocol.ts";
+import { requestEdit } from "../mailbox.ts";
+import type { PlanEdit } from "../merged-plan.ts";
+import { readPlan } from "../thread.ts";
+import { MAIN } from "../view.ts";
+import type { ClusterDatabase } from "./database.ts";
+import { Feed, type Said } from "./feed.ts";
+import type { Job } from "./job-table.ts";
+import { Jobs, QUEUE } from "./jobs.ts";
+import { limitKeys } from "./limit-keys.ts";
+import { Reaper } from "./registry.ts";
+import { ClusterSchedules } from "./schedules.ts";
+import { prometheusText, readStatus } from "./status.ts";
+
+export interface ClusterHostOptions {
+  db: ClusterDatabase;
+  store: ThreadStore;
+  graphs: ReadonlyMap<string, HostedGraph>;
+}
+
+/** A thread that somebody follows here, wherever it is run. */
+interface Desk {
+  owner: string | undefined;
+  protocol: EventLog<ThreadEvent>;
+  runs: Map<string, HostedRun>;
+  /** Runs that are asked for here and not in the queue yet. */
+  asked: Set<string>;
+  /** How runs ended by what their workers said, who may not have written it down yet. */
+  endings: Map<string, RunStatus>;
+  /** Whether what is read is news, and not what was there before. */
+  isLive: boolean;
+  usedAt: number;
+}
+
+/** How long a thread is followed that nobody asks for. */
+const KEPT_MS = 10 * 60_000;
+const SWEEP_MS = 60_000;
+const MOST_EVENTS = 20_000;
+
+/** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
+export class ClusterHost implements Host {
+  readonly graphs: ClusterHostOptions["graphs"];
+  readonly checkpointer: ThreadStore;
+  readonly ledger: Ledger;
+  readonly jobs: Jobs;
+  readonly schedules: ClusterSchedules;
+  readonly metrics: () => Promise<string>;
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly #db: ClusterDatabase;
+  readonly #feed: Feed;
+  readonly #reaper: Reaper;
+  readonly #desks = new Map<string, Desk>();
+  readonly #sweep: NodeJS.Timeout;
+  #isStopping = false;
+
+  constructor({ db, store, graphs }: ClusterHostOptions) {
+    this.graphs = graphs;
+    this.checkpointer = store;
+    this.#db = db;
+    this.jobs = new Jobs(db);
+    this.schedules = new ClusterSchedules(db);
+    this.metrics = async () => prometheusText(await readStatus(db));
+    this.ledger = withJobs(store.ledger, this.jobs);
+    this.#reaper = new Reaper(db);
+    this.#feed = new Feed(db, {
+      onSaid: (said) => this.#take(said),
+      onOther: (thread) => {
+        // Somebody watches everything.
+        if (this.events.isRead)
+          void this.#follow(thread)
+            .then(() => this.noteMove(thread))
+            .catch(() => {});
+      },
+    });
+    db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
+    db.signals.onReturn(() => {
+      for (const thread of this.#desks.keys()) void this.#settle(thread).catch(() => {});
+    });
+    this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
+  }
+
+  graph(name: string): HostedGraph {
+    return namedGraph(this.graphs, name);
+  }
+
+  async graphOf(thread: string): Promise<string> {
+    return this.graphName(await this.ledger.thread(thread));
+  }
+
+  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
+    return graphNameOf(this.graphs, thread);
+  }
+
+  async run(id: string): Promise<HostedRun | undefined> {
+    const job = await this.jobs.find(id);
+    const known = [...this.#desks.values()].find(({ runs }) => runs.has(id));
+    if (!job) return known?.runs.get(id);
+    const desk = await this.#follow(job.thread);
+    // One that ended long ago is only in the ledger.
+    if (!isOpen(job) && !desk.runs.has(id)) return undefined;
+    return this.#mirror(job);
+  }
+
+  async active(thread: string): Promise<HostedRun | undefined> {
+    const running = (await this.jobs.open(thread)).find(({ status }) => status === "running");
+    if (!running) return undefined;
+    await this.#follow(thread);
+    return this.#mirror(running);
+  }
+
+  isBusy(thread: string): Promise<boolean> {
+    return this.jobs.isBusy(thread);
+  }
+
+  async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
+    return (await this.#follow(thread)).protocol;
+  }
+
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    const { graphs } = this;
+    const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
+    this.#tellThread(thread!);
+    return thread!;
+  }
+
+  async noteMove(thread: string): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.events.push({ kind: "moved", thread, owner });
+  }
+
+  async start(thread: string, request: RunRequest): Promise<HostedRun> {
+    const graph = this.graph(request.graph);
+    if (this.#isStopping) throw busy("The server is stopping.");
+    const { owner } = await this.noteThread(thread, { graph: request.graph });
+    const limits = await limitKeys(graph, { thread, owner, request });
+    const record = newRecord(thread, { ...request, limits });
+    const desk = await this.#follow(thread);
+    const run = new HostedRun(record, owner);
+    desk.runs.set(run.id, run);
+    desk.asked.add(run.id);
+    try {
+      await this.jobs.enqueue(record);
+    } catch (error) {
+      desk.runs.delete(run.id);
+      throw error;
+    } finally {
+      desk.asked.delete(run.id);
+    }
+    return run;
+  }
+
+  async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
+    const run = await this.run(id);
+    if (!run || run.isOver) return false;
+    const isStopped = await this.jobs.stop([id], isRolledBack ? "rollback" : "interrupt");
+    await this.#settle(run.thread);
+    if (isStopped) await run.done;
+    return isStopped;
+  }
+
+  async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
+    const open = await this.jobs.open(thread);
+    const stopped = await Promise.all(open.toReversed().map(({ id }) => this.cancel(id, options)));
+    return stopped.includes(true);
+  }
+
+  async removeRun(id: string): Promise<void> {
+    for (const { runs } of this.#desks.values()) runs.delete(id);
+    await this.jobs.remove(id);
+  }
+
+  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
+    const before = await readPlan(agent, thread);
+    const isRunning = (await this.active(thread)) !== undefined;
+    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    if (!isRunning) await this.#tellEdit(thread, before, todos);
+    return todos;
+  }
+
+  async remove(thread: string): Promise<void> {
+    if (await this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+    const owner = (await this.ledger.thread(thread))?.owner;
+    await this.checkpointer.deleteThread(thread);
+    await this.ledger.forget(thread);
+    this.#forget(thread);
+    this.events.push({ kind: "removed", thread, owner });
+  }
+
+  async isReady(): Promise<boolean> {
+    return (
+      !this.#isStopping &&
+      this.#db.pool.query("SELECT 1").then(
+        () => true,
+        () => false,
+      )
+    );
+  }
+
+  /** Workers find what is unfinished by themselves. */
+  async recover(): Promise<void> {}
+
+  /** Runs go on: they are not this process's. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#sweep);
+    this.#reaper.stop();
+    for (const { protocol, runs } of this.#desks.values()) {
+      protocol.close();
+      for (const run of runs.values()) run.chunks.close();
+    }
+    this.events.close();
+  }
+
+  async #follow(thread: string): Promise<Desk> {
+    const { owner } = this.#desks.get(thread) ?? (await this.ledger.thread(thread)) ?? {};
+    const desk: Desk = this.#desks.get(thread) ?? {
+      owner,
+      protocol: new EventLog<ThreadEvent>({ first: 1 }),
+      runs: new Map(),
+      asked: new Set(),
+      endings: new Map(),
+      isLive: false,
+      usedAt: Date.now(),
+    };
+    this.#desks.set(thread, desk);
+    desk.usedAt = Date.now();
+    if (desk.isLive) return desk;
+    await this.#feed.follow(thread);
+    // Of those that ended before nobody will tell.
+    await this.#settle(thread);
+    desk.isLive = true;
+    return desk;
+  }
+
+  #mirror(job: Job): HostedRun {
+    const desk = this.#desks.get(job.thread);
+    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.owner);
+    // That it has ended is said by `#settle`, once all is read that it said.
+    if (!run.isOver && isOpen(job)) run.record = { ...job };
+    desk?.runs.set(job.id, run);
+    return run;
+  }
+
+  #take({ thread, run: id, attempt, n, event }: Said): void {
+    const desk = this.#desks.get(thread);
+    if (!desk) return;
+    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.owner);
+    desk.runs.set(id, run);
+    switch (event.kind) {
+      case "begin":
+        run.record = { ...run.record, attempt, ...(!run.isOver && { status: "running" }) };
+        run.head = event.head;
+        break;
+      case "chunk":
+        run.chunks.push(event.chunk, n);
+        break;
+      case "protocol":
+        desk.protocol.push(event.event, n);
+        break;
+      case "event": {
+        const stamped: StampedEvent = { ...event.event, run: id };
+        if (desk.isLive)
+          stamped.n = this.events.push({ kind: "run", thread, owner: run.owner, event: stamped });
+        run.live.push(stamped);
+        break;
+      }
+      case "end":
+        run.result = event.result;
+        desk.endings.set(id, event.status);
+        break;
+    }
+  }
+
+  /** Ends the runs of a thread that have ended, once all is read that they said. */
+  async #settle(thread: string): Promise<void> {
+    const desk = this.#desks.get(thread);
+    if (!desk) {
+      if (this.events.isRead) await this.noteMove(thread);
+      return;
+    }
+    await this.#feed.catchUp(thread);
+    const open = [...desk.runs.values()].filter(({ id, isOver }) => !isOver && !desk.asked.has(id));
+    const jobs = await this.jobs.named(open.map(({ id }) => id));
+    for (const run of open) {
+      const { id } = run;
+      const job = jobs.get(id);
+      if (run.isOver || (job && isOpen(job))) continue;
+      if (job) run.record = { ...job };
+      const reason = job?.reason;
+      run.result ??= {
+        values: {},
+        interrupts: [],
+        ...(reason !== undefined && { error: { name: "RunError", message: reason } }),
+      };
+      run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
+      run.end();
+      // What was rolled back never was; a thread that was for one run took its record along.
+      if (!job && !run.request.isTemporary) desk.runs.delete(id);
+    }
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+  }
+
+  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
+    this.events.push({ kind: "thread", thread, owner });
+  }
+
+  /** Nobody else tells of an edit that no run has made. */
+  async #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    const news = {
+      owner: MAIN,
+      by: "person" as const,
+      changes: diffTodos(before, todos),
+      counts: countTodos(todos),
+    };
+    const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
+    event.n = this.events.push({ kind: "run", thread, owner, event });
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+  }
+
+  #forgetOld(): void {
+    const old = Date.now() - KEPT_MS;
+    for (const [thread, { usedAt, protocol, runs }] of this.#desks) {
+      const isUsed = protocol.isRead || [...runs.values()].some((run) => !run.isOver || run.chunks.isRead);
+      if (!isUsed && usedAt < old) this.#forget(thread);
+    }
+  }
+
+  #forget(thread: string): void {
+    this.#feed.forget(thread);
+    this.#desks.get(thread)?.protocol.close();
+    this.#desks.delete(thread);
+  }
+}
+
+function isOpen({ status }: Job): boolean {
+  return status === "pending" || status === "running";
+}
+
+/** A run that is heard of before it is looked up. */
+function unknownRecord(id: string, thread: string): Job {
+  const now = Date.now();
+  const times = { createdAt: now, updatedAt: now };
+  const nothing = { attempt: 1, request: {}, queue: QUEUE, keys: [] };
+  return { id, thread, status: "running", ...times, ...nothing, isDue: true };
+}
+
+/** The ledger of the store, with the runs of the cluster in the place of its own. */
+function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
+  return {
+    thread: (id) => ledger.thread(id),
+    threads: () => ledger.threads(),
+    changeThread: (id, change) => ledger.changeThread(id, change),
+    run: (id) => jobs.find(id),
+    runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
+    unfinished: () => jobs.unfinished(),
+    putRun: () =>
+      Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
+    removeRun: (id) => jobs.remove(id),
+    forget: async (thread) => {
+      await ledger.forget(thread);
+      await jobs.forget(thread);
+    },
+  };
+}

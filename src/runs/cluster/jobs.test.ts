@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { newDatabase } from "../../../test/postgres.ts";
+import { newRecord } from "../host/records.ts";
+import type { RunRequest } from "../host/request.ts";
+import { ClusterDatabase } from "./database.ts";
+import { Jobs, MOST_ATTEMPTS, QUEUE } from "./jobs.ts";
+
+let db: ClusterDatabase;
+let jobs: Jobs;
+
+beforeAll(async () => {
+  db = await ClusterDatabase.open(await newDatabase());
+  jobs = new Jobs(db);
+});
+beforeEach(async () => {
+  await db.pool.query(
+    "DELETE FROM holdfast.workers; DELETE FROM holdfast.jobs; DELETE FROM dbos.workflow_status",
+  );
+  await newWorker("one");
+});
+afterAll(() => db.close());
+
+const newWorker = (id: string) =>
+  db.pool.query(
+    `INSERT INTO holdfast.workers (id, state, host, pid, version, slots, queues) VALUES ($1, 'working', '', 1, '1', 9, '{}')`,
+    [id],
+  );
+
+async function enqueue(thread: string, request: Partial<RunRequest> = {}): Promise<string> {
+  const record = newRecord(thread, { graph: "agent", strategy: "enqueue", ...request });
+  await jobs.enqueue(record);
+  return record.id;
+}
+
+const LIMITS = { "tenant:*": 1, "model:*": 1 };
+const claim = (thread: string, { worker = "one", queues = [QUEUE] } = {}) =>
+  jobs.claim(thread, { worker, queues, limits: LIMITS });
+
+/** The turns that were given since the last call, as `thread in queue`. */
+async function turns(): Promise<string[]> {
+  const { rows } = await db.pool.query<{ turn: string }>(
+    `WITH taken AS (DELETE FROM dbos.workflow_status RETURNING workflow_uuid, queue_name)
+     SELECT split_part(workflow_uuid, '/', 1) || ' in ' || queue_name AS turn FROM taken ORDER BY turn`,
+  );
+  return rows.map(({ turn }) => turn);
+}
+
+it("room under a limit goes to the waiting run with the highest priority, and then to the oldest", async () => {
+  const limits = ["tenant:a"];
+  for (const [thread, priority] of [
+    ["first", 0],
+    ["low", -1],
+    ["early", 5],
+    ["late", 5],
+  ] as const)
+    await enqueue(thread, { limits, priority });
+  const first = await claim("first");
+  for (const thread of ["low", "late", "early"]) expect(await claim(thread)).toBeUndefined();
+  await turns();
+  await jobs.end(first!, "success");
+  expect(await turns()).toEqual(["early in runs"]);
+  await jobs.end((await claim("early"))!, "success");
+  expect(await turns()).toEqual(["late in runs"]);
+});
+
+it("room that a stopped run was to have goes to another", async () => {
+  const limits = ["tenant:a"];
+  await enqueue("first", { limits });
+  const second = await enqueue("second", { limits });
+  await enqueue("third", { limits });
+  const first = await claim("first");
+  for (const thread of ["second", "third"]) expect(await claim(thread)).toBeUndefined();
+  await turns();
+  await jobs.end(first!, "success");
+  expect(await turns()).toEqual(["second in runs"]);
+  await jobs.stop([second], "interrupt");
+  expect(await claim("second")).toBeUndefined();
+  expect(await turns()).toEqual(["third in runs"]);
+  expect(await claim("third")).toMatchObject({ status: "running" });
+});
+
+it("room that a run cannot use, as another limit holds it, goes to another", async () => {
+  await enqueue("both", { limits: ["model:x", "tenant:a"] });
+  await enqueue("tenant", { limits: ["tenant:a"] });
+  await enqueue("model", { limits: ["model:x"] });
+  await enqueue("next", { limits: ["model:x", "tenant:a"] });
+  const both = await claim("both");
+  for (const thread of ["tenant", "next", "model"]) expect(await claim(thread)).toBeUndefined();
+  await turns();
+  await jobs.end(both!, "success");
+  // The oldest that wait for the model and for the tenant.
+  expect(await turns()).toEqual(["model in runs", "tenant in runs"]);
+  expect(await claim("tenant")).toBeDefined();
+  const model = await claim("model");
+  await jobs.end(model!, "success");
+  expect(await turns()).toEqual(["next in runs"]);
+  await enqueue("last", { limits: ["model:x"] });
+  await db.pool.query("UPDATE holdfast.jobs SET waits = 'model:x' WHERE thread = 'last'");
+  await turns();
+  // The tenant is busy: the model is for who comes after.
+  expect(await claim("next")).toBeUndefined();
+  expect(await turns()).toEqual(["last in runs"]);
+});
+
+it("a run is done by workers of its queue, and a thread keeps its order from queue to queue", async () => {
+  await enqueue("tide", { queue: "nightly" });
+  await enqueue("tide");
+  expect(await turns()).toEqual(["tide in nightly"]);
+  // A turn that came to the wrong worker is passed on.
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in nightly"]);
+  const nightly = await claim("tide", { queues: ["nightly"] });
+  expect(nightly).toMatchObject({ queue: "nightly" });
+  await jobs.end(nightly!, "success");
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide", { queues: ["nightly", QUEUE] })).toMatchObject({ queue: QUEUE });
+});
+
+it("a run whose workers die one after the other fails with its reason, and the next of its thread goes on", async () => {
+  const id = await enqueue("tide");
+  await enqueue("tide");
+  let worker = "one";
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const job = await claim("tide", { worker });
+    expect(job).toMatchObject({ id, attempt, worker, ...(attempt > 1 && { isTakenOver: true }) });
+    await db.pool.query("UPDATE holdfast.workers SET state = 'dead' WHERE id = $1", [worker]);
+    await newWorker((worker = `after ${attempt}`));
+  }
+  await turns();
+  const reason = "It was begun 5 times, and each time its worker died.";
+  expect(await claim("tide", { worker })).toMatchObject({ id, status: "error", reason });
+  expect(await jobs.find(id)).toMatchObject({ status: "error", reason });
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide", { worker })).toMatchObject({ attempt: 1 });
+});
+
+it("who was taken for dead can neither claim, end nor put back a run", async () => {
+  await enqueue("tide");
+  const job = await claim("tide");
+  await db.pool.query("UPDATE holdfast.workers SET state = 'dead'");
+  await newWorker("two");
+  expect(await claim("tide")).toBeUndefined();
+  expect(await claim("tide", { worker: "two" })).toMatchObject({ attempt: 2 });
+  expect(await jobs.end(job!, "success")).toBe(false);
+  expect(await jobs.putBack(job!)).toBe(false);
+  expect(await jobs.find(job!.id)).toMatchObject({ status: "running", worker: "two" });
+});

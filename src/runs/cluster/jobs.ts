@@ -1,0 +1,312 @@
+import type { PoolClient } from "pg";
+import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import { alreadyRunning } from "../host/records.ts";
+import type { RunRequest } from "../host/request.ts";
+import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
+import { change, jobsWhere, type Job, type Stop } from "./job-table.ts";
+import { SCHEMA } from "./schema.ts";
+
+/** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
+export const QUEUE = "runs";
+export const TURN = "turn";
+
+/** A run that was begun so often and never ended is not begun again: it kills its workers. */
+export const MOST_ATTEMPTS = 5;
+
+/** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
+export type Limits = Readonly<Record<string, number>>;
+
+/** Who takes a run. */
+export interface Claimant {
+  worker: string;
+  queues: readonly string[];
+  limits: Limits;
+}
+
+/**
+ * The runs of all threads, in the order in which they were asked for. DBOS decides which worker goes on with which
+ * thread (a turn); what the thread is to do is here, so that its runs keep their order however turns are delayed, lost
+ * or doubled. A thread has a turn in the queue, or a worker at it, exactly while it has a run that is due. Every change
+ * is made under a lock of its thread, in one transaction with the turn that it needs.
+ */
+export class Jobs {
+  readonly #db: ClusterDatabase;
+
+  constructor(db: ClusterDatabase) {
+    this.#db = db;
+  }
+
+  /**
+   * Puts a run behind those of its thread, and in their place where the strategy says so. Throws `thread-busy` for one
+   * that would have to wait and may not.
+   */
+  async enqueue(record: RunRecord): Promise<void> {
+    const { id, thread, request } = record;
+    const { strategy = "reject", delay = 0, limits = [] } = request as RunRequest;
+    const { priority, queue } = placeOf(record);
+    await this.#db.transaction(thread, async (tx) => {
+      const open = await jobsWhere(tx, `thread = $1 AND ${OPEN}`, [thread]);
+      if (open.length > 0 && strategy === "reject") throw alreadyRunning();
+      if (strategy === "interrupt" || strategy === "rollback") await this.#stop(tx, open, strategy);
+      await tx.query(
+        `INSERT INTO ${SCHEMA}.jobs (id, thread, status, created, updated, attempt, request, due, priority, queue, keys)
+         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8, $9)
+         ON CONFLICT (id) DO NOTHING`,
+        [
+          id,
+          thread,
+          record.createdAt,
+          record.attempt,
+          JSON.stringify(request),
+          delay,
+          priority,
+          queue,
+          limits,
+        ],
+      );
+      const hasTurn = open.length > 0 && (strategy === "enqueue" || open.some(isRunning));
+      if (!hasTurn || delay > 0) await this.#turn(tx, record, delay);
+    });
+  }
+
+  /** Stops a run: at once where it has not begun, and else by telling its worker. Returns whether there was one to stop. */
+  async stop(ids: readonly string[], how: Stop): Promise<boolean> {
+    const threads = await jobsWhere(this.#db.pool, "id = ANY($1)", [ids]);
+    let isStopped = false;
+    for (const thread of new Set(threads.map((job) => job.thread))) {
+      await this.#db.transaction(thread, async (tx) => {
+        const open = await jobsWhere(
+          tx,
+          "id = ANY($1) AND thread = $2 AND status IN ('pending', 'running')",
+          [ids, thread],
+        );
+        isStopped ||= open.length > 0;
+        await this.#stop(tx, open, how);
+      });
+    }
+    return isStopped;
+  }
+
+  /**
+   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where another
+   * worker is at it, where a limit is reached, and where it is for workers of another queue. One that has killed too many
+   * workers has failed, and is returned as that.
+   */
+  async claim(thread: string, { worker, queues, limits }: Claimant): Promise<Job | undefined> {
+    return this.#db.transaction(thread, async (tx) => {
+      if (!(await isAlive(tx, worker))) return undefined;
+      const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+      const running = open.find(isRunning);
+      if (running && (await this.#isElsewhere(tx, running, worker))) return undefined;
+      // Whoever was at it is dead: it is begun once more.
+      if (running) return this.#takeOver(tx, running, worker);
+      // One that is to be tried again keeps its place: those behind it wait with it.
+      const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
+      if (!next?.isDue) return undefined;
+      if (!queues.includes(next.queue)) await this.#turn(tx, next);
+      else if (await this.#hasRoom(tx, next, limits))
+        return this.#begin(tx, next, { worker, attempt: next.attempt });
+      return undefined;
+    });
+  }
+
+  /** Writes down how far a run is, as long as it is this worker's. */
+  async note({ id, worker, attempt }: Job, { base }: { base: string }): Promise<void> {
+    const mine = [id, worker, attempt];
+    await this.#db.pool.query(
+      `UPDATE ${SCHEMA}.jobs SET base = coalesce(base, $4) WHERE id = $1 AND worker = $2 AND attempt = $3`,
+      [...mine, base],
+    );
+  }
+
+  /** Ends a run, and lets others go on that waited for it. Returns false where it was not this worker's any more. */
+  async end(job: Job, status: RunStatus, reason?: string): Promise<boolean> {
+    return this.#leave(job, async (tx) => {
+      if (job.stop === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [job.id]);
+      else await change(tx, job.id, { status, reason: reason ?? null, worker: null, stop: null });
+    });
+  }
+
+  /** Puts a run back, to be begun again by any worker: after `delay` seconds, and as its next attempt where it failed. */
+  async putBack(job: Job, { delay = 0, reason }: { delay?: number; reason?: string } = {}): Promise<boolean> {
+    return this.#leave(job, async (tx) => {
+      const attempt = reason === undefined ? job.attempt : job.attempt + 1;
+      await change(tx, job.id, { status: "pending", attempt, worker: null, reason: reason ?? null });
+      await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [
+        job.id,
+        delay,
+      ]);
+      if (delay > 0) await this.#turn(tx, job, delay);
+    });
+  }
+
+  async find(id: string): Promise<Job | undefined> {
+    return (await jobsWhere(this.#db.pool, "id = $1", [id]))[0];
+  }
+
+  /** Those of these that there are, by id. */
+  async named(ids: readonly string[]): Promise<Map<string, Job>> {
+    if (ids.length === 0) return new Map();
+    return new Map((await jobsWhere(this.#db.pool, "id = ANY($1)", [ids])).map((job) => [job.id, job]));
+  }
+
+  /** The runs of a thread that are to be begun or finished, oldest first. */
+  async open(thread: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+  }
+
+  /** The runs of a thread, oldest first. */
+  async ofThread(thread: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "thread = $1", [thread]);
+  }
+
+  /** The runs that are to be begun or finished, oldest first. */
+  async unfinished(): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "status IN ('pending', 'running')", []);
+  }
+
+  async isBusy(thread: string): Promise<boolean> {
+    const open = `SELECT 1 FROM ${SCHEMA}.jobs WHERE thread = $1 AND ${OPEN} LIMIT 1`;
+    return ((await this.#db.pool.query(open, [thread])).rowCount ?? 0) > 0;
+  }
+
+  /** What a worker was told to stop while it could not hear. */
+  async stopped(worker: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "status = 'running' AND worker = $1 AND stop IS NOT NULL", [worker]);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
+  }
+
+  async forget(thread: string): Promise<void> {
+    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+  }
+
+  /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
+  #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
+    const { id, thread, worker, attempt } = job;
+    return this.#db.transaction(thread, async (tx) => {
+      const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
+      if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
+      await leave(tx);
+      const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [thread]);
+      if (next) await this.#turn(tx, next);
+      await this.#tellEnd(tx, job);
+      return true;
+    });
+  }
+
+  async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
+    for (const job of open) {
+      const { id, status } = job;
+      if (status === "running") {
+        await change(tx, id, { stop: how });
+        await tell(tx, "stop", JSON.stringify({ id, how }));
+      } else {
+        if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
+        else await change(tx, id, { status: "interrupted", waits: null });
+        // Room that it was to have is for another.
+        await this.#tellEnd(tx, job);
+      }
+    }
+  }
+
+  async #isElsewhere(tx: Transaction, { worker }: Job, me: string): Promise<boolean> {
+    return worker !== undefined && worker !== me && (await isAlive(tx, worker));
+  }
+
+  async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
+    if (job.attempt < MOST_ATTEMPTS)
+      return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
+    const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
+    await change(tx, job.id, { status: "error", reason, worker: null });
+    const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [job.thread]);
+    if (next) await this.#turn(tx, next);
+    await this.#tellEnd(tx, job);
+    return { ...job, status: "error", reason };
+  }
+
+  async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {
+    for (const key of keys.toSorted()) await this.#wake(tx, key);
+    await tell(tx, "ended", thread);
+  }
+
+  async #begin(
+    tx: Transaction,
+    job: Job,
+    { worker, attempt }: { worker: string; attempt: number },
+  ): Promise<Job> {
+    await change(tx, job.id, { status: "running", worker, attempt, waits: null });
+    return { ...job, status: "running", worker, attempt };
+  }
+
+  /** Whether every limit leaves room for one more. Else the run waits for the end of another with the same key. */
+  async #hasRoom(tx: PoolClient, { id, keys }: Job, limits: Limits): Promise<boolean> {
+    const [full, free]: [string[], string[]] = [[], []];
+    for (const key of keys.toSorted()) {
+      const most = limits[key] ?? limits[key.replace(/:.*/s, ":*")];
+      if (most === undefined) continue;
+      await lockKey(tx, key);
+      const running = await tx.query(
+        `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
+        [key, most],
+      );
+      ((running.rowCount ?? 0) < most ? free : full).push(key);
+    }
+    if (full.length === 0) return true;
+    await change(tx, id, { waits: full[0] });
+    // Room that it cannot use is for another.
+    for (const key of free) await this.#wake(tx, key);
+    return false;
+  }
+
+  /** Lets the next run go on that waits for room under a key. */
+  async #wake(tx: PoolClient, key: string): Promise<void> {
+    await lockKey(tx, key);
+    const [next] = await jobsWhere(tx, "waits = $1", [key], "priority DESC, seq");
+    if (!next) return;
+    await change(tx, next.id, { waits: null });
+    await this.#turn(tx, next);
+  }
+
+  /** Lets the thread of a run go on, in the queue of the run. */
+  async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
+    const { thread } = run;
+    const { priority, queue } = placeOf(run);
+    const options = {
+      workflowName: TURN,
+      queueName: queue,
+      workflowID: `${thread}/${crypto.randomUUID()}`,
+      appVersion: APPLICATION.version,
+      // DBOS takes the lowest number first, from 0.
+      priority: PRIORITY_MIDDLE - priority,
+      // DBOS wants whole milliseconds.
+      ...(delay > 0 && { delaySeconds: Math.ceil(delay) }),
+    };
+    await this.#db.client.enqueueInTransaction<(thread: string) => Promise<void>>(tx, options, thread);
+  }
+}
+
+/** The runs of a thread that are its turn, or behind one that is. */
+const OPEN = "(status = 'running' OR status = 'pending' AND (due <= now() OR attempt > 1))";
+
+const isRunning = ({ status }: Job): boolean => status === "running";
+
+/** Requests say −100 to 100, the highest first. */
+const PRIORITY_MIDDLE = 100;
+
+function placeOf({ request }: RunRecord): { priority: number; queue: string } {
+  const { priority = 0, queue = QUEUE } = request as RunRequest;
+  return { priority, queue };
+}
+
+/** Whether a worker is there and nobody has taken it for dead. */
+async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
+  const found = await tx.query(`SELECT 1 FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [worker]);
+  return (found.rowCount ?? 0) > 0;
+}
+
+async function lockKey(tx: Transaction, key: string): Promise<void> {
+  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 11))", [key]);
+}

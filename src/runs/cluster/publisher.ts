@@ -1,0 +1,162 @@
+import type { ClusterDatabase } from "./database.ts";
+import type { Job } from "./job-table.ts";
+import { SCHEMA } from "./schema.ts";
+import { SharedWriter } from "./shared-json.ts";
+import { CHANNELS } from "./signals.ts";
+import type { WireEvent, WireRow } from "./wire.ts";
+
+/** How long events are collected: many readers of few rows are cheaper than the other way round. */
+const BATCH_MS = 25;
+const RETRY_MS = 250;
+
+/** The most that fits in one notification, with some room. */
+const PAYLOAD = 7000;
+
+interface Row {
+  thread: string;
+  seq: number;
+  run: string;
+  attempt: number;
+  body: string;
+}
+
+/**
+ * Writes what the runs of a worker say, all of them in one statement at a time: two under way could arrive in the wrong
+ * order, and a reader would skip one. What a worker says that has lost its run is not written.
+ */
+export class Publisher {
+  readonly #db: ClusterDatabase;
+  readonly #worker: string;
+  readonly #streams = new Set<RunStream>();
+  #writing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(db: ClusterDatabase, worker: string) {
+    this.#db = db;
+    this.#worker = worker;
+  }
+
+  /** Numbers go on rising from run to run of a thread, whichever worker has them. */
+  async open(job: Job): Promise<RunStream> {
+    const { rows } = await this.#db.pool.query<{ next: string }>(
+      `SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, max(seq) + ${MOST_IN_ROW}) AS next
+       FROM ${SCHEMA}.events WHERE thread = $1`,
+      [job.thread],
+    );
+    const stream = new RunStream(job, Number(rows[0]!.next), () => this.#soon());
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** Resolves when all that was said is there to be read. Waits for a database that is away. */
+  async close(stream: RunStream): Promise<void> {
+    while (stream.hasMore && !stream.isGivenUp) {
+      this.#soon(0);
+      await this.#writing;
+      if (stream.hasMore) await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
+    }
+    this.#streams.delete(stream);
+  }
+
+  #soon(ms = BATCH_MS): void {
+    if (ms > 0 && (this.#timer || this.#writing)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#writing ??= this.#write().finally(() => {
+        this.#writing = undefined;
+        if ([...this.#streams].some(({ hasMore }) => hasMore)) this.#soon();
+      });
+    }, ms);
+  }
+
+  async #write(): Promise<void> {
+    const rows = [...this.#streams].flatMap((stream) => stream.take() ?? []);
+    // What cannot be written now is written in the same rows later.
+    while (rows.length > 0) {
+      try {
+        await this.#insert(rows);
+        return;
+      } catch {
+        if ([...this.#streams].every(({ isGivenUp }) => isGivenUp)) return;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  async #insert(rows: readonly Row[]): Promise<void> {
+    await this.#db.pool.query({
+      name: "holdfast_events",
+      text: `WITH said AS (
+          INSERT INTO ${SCHEMA}.events (thread, seq, body)
+          SELECT u.thread, u.seq, u.body
+          FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[]) u (thread, seq, body, run, attempt)
+          JOIN ${SCHEMA}.jobs j ON j.id = u.run AND j.attempt = u.attempt AND j.worker = $6
+          ON CONFLICT DO NOTHING)
+        SELECT pg_notify('${CHANNELS.events}', payload) FROM unnest($7::text[]) payload`,
+      values: [
+        rows.map(({ thread }) => thread),
+        rows.map(({ seq }) => seq),
+        rows.map(({ body }) => body),
+        rows.map(({ run }) => run),
+        rows.map(({ attempt }) => attempt),
+        this.#worker,
+        payloads(rows.map(({ thread }) => thread)),
+      ],
+    });
+  }
+}
+
+/** More than are ever said in `BATCH_MS`. */
+const MOST_IN_ROW = 1_000_000;
+
+/** What one run says, until it is written. */
+export class RunStream {
+  readonly #job: Job;
+  readonly #writer = new SharedWriter();
+  readonly #onMore: () => void;
+  #next: number;
+  #row = 0;
+  #waiting: string[] = [];
+  /** Nobody waits for what is left. */
+  isGivenUp = false;
+
+  constructor(job: Job, first: number, onMore: () => void) {
+    this.#job = job;
+    this.#next = first;
+    this.#onMore = onMore;
+  }
+
+  get hasMore(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  push(event: WireEvent): void {
+    // Written out now: what is streamed may be changed in a moment.
+    this.#waiting.push(this.#writer.write(event));
+    this.#onMore();
+  }
+
+  take(): Row | undefined {
+    const events = this.#waiting;
+    if (events.length === 0) return undefined;
+    this.#waiting = [];
+    const { id: run, thread, attempt } = this.#job;
+    const wire: WireRow = { run, attempt, row: this.#row, events };
+    const row = { thread, seq: this.#next, run, attempt, body: JSON.stringify(wire) };
+    this.#next += events.length;
+    this.#row += 1;
+    return row;
+  }
+}
+
+/** The names of threads, in as many notifications as they need. */
+function payloads(threads: readonly string[]): string[] {
+  const texts: string[] = [];
+  for (const thread of new Set(threads)) {
+    const last = texts.at(-1);
+    if (last === undefined || last.length + thread.length > PAYLOAD) texts.push(thread);
+    else texts[texts.length - 1] = `${last}\n${thread}`;
+  }
+  return texts;
+}

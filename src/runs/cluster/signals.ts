@@ -1,0 +1,87 @@
+import { Client } from "pg";
+
+/** What processes that share a database tell each other. */
+export const CHANNELS = {
+  events: "holdfast_events",
+  stop: "holdfast_stop",
+  ended: "holdfast_ended",
+} as const;
+export type Channel = keyof typeof CHANNELS;
+
+/** How often it is tried whether the connection still carries anything: a cut cable says nothing. */
+const TRY_MS = 2000;
+const RETRY_MS = 200;
+
+/** Hears what others say through the database, on a connection of its own that is made again whenever it breaks. */
+export class Signals {
+  readonly #url: string;
+  readonly #hearers = new Map<string, Set<(payload: string) => void>>();
+  readonly #returns = new Set<() => void>();
+  #client: Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Resolves when it hears. Throws where the database cannot be reached at all. */
+  async open(): Promise<void> {
+    await this.#connect();
+    this.#timer = setInterval(() => void this.#try(), TRY_MS).unref();
+  }
+
+  on(channel: Channel, hear: (payload: string) => void): () => void {
+    const name = CHANNELS[channel];
+    const all = this.#hearers.get(name) ?? new Set();
+    this.#hearers.set(name, all.add(hear));
+    return () => void all.delete(hear);
+  }
+
+  /** Called when it hears again after it did not: what was said meanwhile has to be looked up. */
+  onReturn(look: () => void): void {
+    this.#returns.add(look);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#client?.end().catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const client = new Client({ connectionString: this.#url, keepAlive: true, query_timeout: TRY_MS });
+    client.on("error", () => this.#lose(client));
+    client.on("end", () => this.#lose(client));
+    client.on("notification", ({ channel, payload = "" }) => {
+      for (const hear of this.#hearers.get(channel) ?? []) hear(payload);
+    });
+    await client.connect();
+    for (const name of Object.values(CHANNELS)) await client.query(`LISTEN ${name}`);
+    this.#client = client;
+  }
+
+  async #try(): Promise<void> {
+    const client = this.#client;
+    await client?.query("SELECT 1").catch(() => this.#lose(client));
+  }
+
+  #lose(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    void client.end().catch(() => {});
+    void this.#again();
+  }
+
+  async #again(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#connect();
+        for (const look of this.#returns) look();
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+}

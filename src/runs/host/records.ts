@@ -1,0 +1,54 @@
+import { v7 as uuid } from "@langchain/core/utils/uuid";
+import { HarnessError } from "../../errors.ts";
+import type { HostedThread, RunRecord } from "../../storage/index.ts";
+import { withMessageIds } from "./begin.ts";
+import type { Host, ThreadNote } from "./port.ts";
+import type { RunRequest } from "./request.ts";
+
+/** A run that was just asked for. Throws for an input that is none. */
+export function newRecord(thread: string, request: RunRequest): RunRecord {
+  const input = request.input && withMessageIds(request.input);
+  const now = Date.now();
+  return {
+    id: uuid(),
+    thread,
+    status: "pending",
+    createdAt: now,
+    updatedAt: now,
+    attempt: 1,
+    request: { ...request, ...(input && { input }) },
+  };
+}
+
+/** What is known of a thread, with what is added to it. */
+export function notedThread(
+  id: string,
+  { before, more, graphs }: { before: HostedThread | undefined; more: ThreadNote; graphs: Host["graphs"] },
+): HostedThread {
+  const now = Date.now();
+  return {
+    graph: [...graphs.keys()][0]!,
+    hasFailed: false,
+    createdAt: now,
+    ...before,
+    ...more,
+    metadata: { ...before?.metadata, ...more.metadata },
+    id,
+    updatedAt: now,
+  };
+}
+
+/** A number that is above all that an earlier process gave out: clients drop what they take for old. */
+export function risingNumber(): number {
+  return Date.now() * 1000;
+}
+
+export function alreadyRunning(): HarnessError {
+  return busy(
+    "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
+  );
+}
+
+export function busy(message: string): HarnessError {
+  return new HarnessError("thread-busy", message);
+}

@@ -1,0 +1,23 @@
+import type { RunRequest } from "./request.ts";
+
+/** A run that is started again and again. */
+export interface Schedule {
+  id: string;
+  /** When, as a crontab says it, in UTC: `0 9 * * 1-5`. */
+  cron: string;
+  /** The thread that it goes on with; without one each run has a thread of its own. */
+  thread?: string;
+  owner?: string;
+  request: RunRequest;
+  createdAt: number;
+}
+
+/** The schedules that a host keeps. */
+export interface Schedules {
+  /** Throws `invalid-request` for what is no time. */
+  add: (schedule: Omit<Schedule, "id" | "createdAt">) => Promise<Schedule>;
+  /** The newest first. */
+  all: () => Promise<Schedule[]>;
+  /** Returns whether there was one. */
+  remove: (id: string) => Promise<boolean>;
+}

@@ -1,0 +1,7 @@
+/** Reads the number of an option. Throws for one that is none, or not above 0. */
+export function wholeNumber(name: string) {
+  return <Value extends number | undefined>(value: Value): Value => {
+    if (value === undefined || (Number.isInteger(value) && value > 0)) return value;
+    throw new Error(`--${name} is a whole number above 0.`);
+  };
+}

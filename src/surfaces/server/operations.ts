@@ -1,0 +1,16 @@
+import { Hono } from "hono";
+import type { ServerEnv } from "./context.ts";
+import type { ServerParts } from "./parts.ts";
+
+/** What those ask who run a server: whether requests should be sent to it, and how busy everything is. */
+export function operationRoutes({ host }: ServerParts): Hono<ServerEnv> {
+  return new Hono<ServerEnv>()
+    .get("/ready", async (c) => {
+      const isReady = await host.isReady();
+      return c.json({ ready: isReady }, isReady ? 200 : 503);
+    })
+    .get("/metrics", async (c) => {
+      const { metrics } = host;
+      return metrics ? c.text(await metrics()) : c.notFound();
+    });
+}

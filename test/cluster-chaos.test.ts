@@ -1,0 +1,51 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { chaos } from "./cluster/chaos.ts";
+import { task, TestCluster, until } from "./cluster/cluster.ts";
+import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { newDatabase } from "./postgres.ts";
+
+let cluster: TestCluster;
+let own: PostgresServer | undefined;
+
+// Many processes are started and ended: on a machine that is busy, too.
+vi.setConfig({ testTimeout: 180_000 });
+
+afterEach(async () => {
+  await cluster.close();
+  await own?.stop();
+  own = undefined;
+});
+
+it("workers are killed, stopped and cut off: every run has one result, in order, and what was repeated was told so", async () => {
+  cluster = await TestCluster.on(await newDatabase());
+  const options = { threads: 3, runsPerThread: 2, turns: 3, blows: 2, seed: Date.now() };
+  expect(await chaos(cluster, options), `seed ${options.seed}`).toEqual([]);
+});
+
+it("a database that is restarted in the middle of 50 runs is waited for, and all finish", async () => {
+  own = await startPostgres();
+  cluster = await TestCluster.on(own.url);
+  const [client] = await Promise.all([cluster.server(), cluster.worker("one", { SLOTS: String(RUNS) })]);
+  const started = await Promise.all(
+    Array.from({ length: RUNS }, async (_, at) => {
+      const { thread_id: thread } = await client.threads.create();
+      const input = task({ id: `r${at}`, turns: 2, gates: { 0: "go" } });
+      const { run_id: run } = await client.runs.create(thread, "agent", { input });
+      return { thread, run, at };
+    }),
+  );
+  const waiting = async () => (await cluster.effects()).filter(({ call }) => call.endsWith("-0")).length;
+  await until(async () => (await waiting()) === RUNS);
+  await own.restart();
+  await cluster.open("go");
+  for (const { thread, run, at } of started) {
+    await until(async () => (await client.runs.get(thread, run)).status === "success");
+    const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(
+      thread,
+    );
+    expect(values.messages.map(({ type }) => type).join()).toBe("human,ai,tool,ai,tool,ai");
+    expect(values.messages.at(-1)?.content).toBe(`done r${at}`);
+  }
+});
+
+const RUNS = 50;

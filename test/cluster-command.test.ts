@@ -1,0 +1,115 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newDatabase } from "./postgres.ts";
+import { run } from "./run.ts";
+
+const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+let home: string;
+let env: NodeJS.ProcessEnv;
+const started = new Set<ChildProcess>();
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-cluster-"));
+  env = { PATH: process.env["PATH"], HOME: home, HOLDFAST_DATABASE_URL: await newDatabase() };
+});
+afterEach(() => {
+  for (const child of started) child.kill("SIGKILL");
+  started.clear();
+  rmSync(home, { recursive: true });
+});
+
+const holdfast = (...args: string[]) => run(process.execPath, [MAIN, ...args], { cwd: home, env });
+
+/** Starts a command that goes on, and resolves to its first line. */
+async function starting(...args: string[]): Promise<{ line: string; stop: () => Promise<number | null> }> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: home,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  started.add(child);
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("exit", (code) => resolve(code));
+  });
+  let text = "";
+  await new Promise<void>((resolve) => {
+    child.stdout.on("data", (piece: Buffer) => {
+      text += piece.toString();
+      if (text.includes("\n")) resolve();
+    });
+  });
+  const stop = (): Promise<number | null> => {
+    child.kill("SIGTERM");
+    return ended;
+  };
+  return { line: text.split("\n")[0]!, stop };
+}
+
+it("a server that does no runs, a worker that does, and what is to be seen of both", async () => {
+  const [server, worker] = await Promise.all([
+    starting("serve", "--port", "0", "--no-work", "--model", "offline", "--dir", "."),
+    starting("worker", "--model", "offline", "--dir", ".", "--slots", "2", "--limit", "model:offline=1"),
+  ]);
+  expect(worker.line).toMatch(/ takes runs$/);
+  const [, url = "", token = ""] = /^(http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/.exec(server.line) ?? [];
+  const client = new Client({ apiUrl: url, apiKey: token, callerOptions: { maxRetries: 0 } });
+  const { thread_id: thread } = await client.threads.create({ threadId: "survey" });
+  const input = { messages: [{ type: "human", content: "Survey this directory" }] };
+  await client.runs.wait(thread, "holdfast", { input });
+  expect((await fetch(`${url}/ready`)).status).toBe(200);
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  const text = await metrics.text();
+  expect(text).toContain('holdfast_workers{state="working"} 1\n');
+  expect(text).toContain('holdfast_runs{status="success"} 1\n');
+  expect(text).toContain('holdfast_queue_depth{queue="runs"} 0\n');
+
+  const [json, lines, threads] = await Promise.all([
+    holdfast("status", "--json"),
+    holdfast("status"),
+    holdfast("threads"),
+  ]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    workers: [{ state: "working", slots: 2, running: 0 }],
+    queues: [{ name: "runs", depth: 0, limited: 0, delayed: 0 }],
+    runs: { success: 1, error: 0 },
+  });
+  expect(lines.stdout).toMatch(
+    /^Queue runs: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots of runs/,
+  );
+  expect(threads.stdout).toContain("survey");
+
+  const added = await holdfast(
+    "schedule",
+    "0 9 * * *",
+    "Survey this directory",
+    "--model",
+    "offline",
+    "--json",
+  );
+  const { id } = JSON.parse(added.stdout) as { id: string };
+  expect((await holdfast("schedule")).stdout).toBe(`${id} (0 9 * * *): Survey this directory\n`);
+  expect((await holdfast("schedule", "--remove", id)).ok).toBe(true);
+
+  expect(await worker.stop()).toBe(0);
+  const [none, empty, code] = await Promise.all([holdfast("status"), holdfast("schedule"), server.stop()]);
+  expect(none.stdout).toContain("Workers: none");
+  expect([empty.stdout, code]).toEqual(["", 0]);
+});
+
+it("what is missing for a worker is said in a line", async () => {
+  env = { PATH: process.env["PATH"], HOME: home };
+  const failed = await Promise.all([
+    holdfast("worker", "--model", "offline"),
+    holdfast("worker", "--limit", "tenant"),
+    holdfast("worker", "--queues", "runs,at night"),
+  ]);
+  expect(failed.map(({ ok, stderr }) => ({ ok, stderr }))).toEqual(
+    ["--database or HOLDFAST_DATABASE_URL", "--limit tenant", '"at night" is no name of a queue'].map(
+      (text) => ({ ok: false, stderr: expect.stringContaining(text) as string }),
+    ),
+  );
+});

@@ -1,0 +1,158 @@
+import { HumanMessage } from "@langchain/core/messages";
+import type { Client } from "@langchain/langgraph-sdk";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { task, TestCluster, until, type Served } from "./cluster/cluster.ts";
+import { newDatabase } from "./postgres.ts";
+
+let cluster: TestCluster;
+let client: Client;
+
+beforeAll(async () => {
+  cluster = await TestCluster.on(await newDatabase());
+  const limits = JSON.stringify({ "graph:agent": 2 });
+  [client] = await Promise.all([cluster.server(), cluster.worker("one", { LIMITS: limits })]);
+});
+afterAll(() => cluster.close());
+
+const newThread = async (): Promise<string> => (await client.threads.create()).thread_id;
+const begun = (call: string) => async () => (await cluster.effects()).some((one) => one.call === call);
+const statusOf = async (thread: string, run: string) => (await client.runs.get(thread, run)).status;
+const tasks = async (thread: string): Promise<string[]> => {
+  const { values } = await client.threads.getState<{ messages?: { type: string; content: string }[] }>(
+    thread,
+  );
+  return (values.messages ?? [])
+    .filter(({ type }) => type === new HumanMessage("").getType())
+    .map(({ content }) => (JSON.parse(content) as { id: string }).id);
+};
+
+it("runs of a thread keep their order; a second is refused, waits, or takes the place of the first", async () => {
+  const thread = await newThread();
+  const start = (
+    id: string,
+    multitaskStrategy: "reject" | "enqueue" | "interrupt" | "rollback",
+    gate = true,
+  ) =>
+    client.runs.create(thread, "agent", {
+      input: task({ id, turns: 1, ...(gate && { gates: { 0: id } }) }),
+      multitaskStrategy,
+    });
+  const a = await start("a", "reject");
+  await until(begun("a-0"));
+  await expect(start("b", "reject")).rejects.toThrow(/409.*already running/);
+  const queued = [await start("c", "enqueue"), await start("d", "enqueue")];
+  await cluster.open("a");
+  await until(begun("c-0"));
+  expect(await statusOf(thread, a.run_id)).toBe("success");
+  const e = await start("e", "interrupt");
+  await until(begun("e-0"));
+  expect(await Promise.all(queued.map(({ run_id: id }) => statusOf(thread, id)))).toEqual([
+    "interrupted",
+    "interrupted",
+  ]);
+  const f = await start("f", "rollback", false);
+  await client.runs.join(thread, f.run_id);
+  await expect(client.runs.get(thread, e.run_id)).rejects.toThrow(/404/);
+  expect(await tasks(thread)).toEqual(["a", "c", "f"]);
+});
+
+it("cancel stops a run in the middle of a model's answer, and one that waits before it begins", async () => {
+  const thread = await newThread();
+  const input = task({ id: "m", gates: { model: "never" } });
+  const { run_id: run } = await client.runs.create(thread, "agent", { input });
+  const { run_id: next } = await client.runs.create(thread, "agent", {
+    input: task({ id: "n" }),
+    multitaskStrategy: "enqueue",
+  });
+  await until(async () => (await statusOf(thread, run)) === "running");
+  await client.runs.cancel(thread, next, true);
+  await client.runs.cancel(thread, run, true);
+  expect([await statusOf(thread, run), await statusOf(thread, next)]).toEqual(["interrupted", "interrupted"]);
+  expect((await client.threads.get(thread)).status).not.toBe("busy");
+});
+
+it("what passes is tried again, and what does not fails once, with its reason", async () => {
+  const [passing, lasting] = [await newThread(), await newThread()];
+  const passes = { times: 1, message: "overloaded", status: 503 };
+  const lasts = { times: 9, message: "no such model", status: 404 };
+  const first = await client.runs.create(passing, "agent", { input: task({ id: "p", fail: passes }) });
+  const second = await client.runs.create(lasting, "agent", { input: task({ id: "l", fail: lasts }) });
+  await client.runs.join(passing, first.run_id);
+  expect(await client.runs.get(passing, first.run_id)).toMatchObject({ status: "success", attempt: 2 });
+  expect(await tasks(passing)).toEqual(["p"]);
+  await client.runs.join(lasting, second.run_id);
+  const failed = await client.runs.get(lasting, second.run_id);
+  expect(failed).toMatchObject({
+    status: "error",
+    attempt: 1,
+    error: expect.stringContaining("404") as string,
+  });
+});
+
+it("a limit holds across threads, and who waits for it goes on when one of the others ends", async () => {
+  const threads = await Promise.all([newThread(), newThread(), newThread()]);
+  const runs: string[] = [];
+  for (const [at, thread] of threads.entries()) {
+    const input = task({ id: `x${at}`, gates: { 0: `x${at}` } });
+    runs.push((await client.runs.create(thread, "agent", { input })).run_id);
+  }
+  const limited = async () =>
+    (
+      await cluster.pool.query<{ thread: string }>(
+        "SELECT thread FROM holdfast.jobs WHERE waits = 'graph:agent'",
+      )
+    ).rows[0];
+  const { thread: last } = await until(limited);
+  const others = threads.filter((thread) => thread !== last);
+  for (const thread of others) await until(begun(`x${threads.indexOf(thread)}-0`));
+  expect(await begun(`x${threads.indexOf(last)}-0`)()).toBe(false);
+  await cluster.open(`x${threads.indexOf(others[0]!)}`);
+  await until(begun(`x${threads.indexOf(last)}-0`));
+  for (const at of [0, 1, 2]) await cluster.open(`x${at}`);
+  for (const [at, thread] of threads.entries()) await client.runs.join(thread, runs[at]!);
+});
+
+it("a run waits for workers of its queue, and is seen to", async () => {
+  const thread = await newThread();
+  const body = { assistant_id: "agent", input: task({ id: "q" }), queue: "nightly" };
+  const [{ url, headers }] = cluster.served as [Served];
+  const asked = await fetch(`${url}/threads/${thread}/runs`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+  });
+  const { run_id: run } = (await asked.json()) as { run_id: string };
+  const metrics = await fetch(`${url}/metrics`, { headers });
+  expect(await metrics.text()).toContain('holdfast_queue_depth{queue="nightly"} 1\n');
+  const nightly = await cluster.worker("nightly", { QUEUES: "nightly" });
+  await client.runs.join(thread, run);
+  expect((await cluster.effects(thread)).map(({ worker }) => worker)).toEqual(["nightly", "nightly"]);
+  nightly.process.kill("SIGTERM");
+  expect(await nightly.ended).toBe(0);
+});
+
+it("a run for later waits for its time, and lets others of its thread go first", async () => {
+  const thread = await newThread();
+  const later = await client.runs.create(thread, "agent", { input: task({ id: "later" }), afterSeconds: 2 });
+  expect(later.status).toBe("pending");
+  await client.runs.wait(thread, "agent", { input: task({ id: "now" }) });
+  await client.runs.join(thread, later.run_id);
+  expect(await tasks(thread)).toEqual(["now", "later"]);
+});
+
+it("a schedule starts runs of its thread, is listed, and ends", async () => {
+  const thread = await newThread();
+  const cron = await client.crons.createForThread(thread, "agent", {
+    schedule: "* * * * * *",
+    input: task({ id: "often", turns: 0 }),
+  });
+  expect(await client.crons.search({ threadId: thread })).toMatchObject([
+    { cron_id: cron.cron_id, schedule: "* * * * * *" },
+  ]);
+  await until(async () => (await client.runs.list(thread)).some(({ status }) => status === "success"));
+  await client.crons.delete(cron.cron_id);
+  expect(await client.crons.search({ threadId: thread })).toEqual([]);
+  await expect(client.crons.createForThread(thread, "agent", { schedule: "sometimes" })).rejects.toThrow(
+    /422/,
+  );
+});
