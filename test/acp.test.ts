@@ -272,6 +272,8 @@ export async function resolve(name, context, next) {
       "Which colour?",
     ]);
     expect(sent(-2)).toContain("blue");
+    // What was asked is over in the editor's list, too: the plan, the question, and the call that asked it.
+    expect(Object.values(ends(plain))).toEqual(["completed", "completed", "completed"]);
 
     // Neither a form nor options: the next prompt is the answer.
     script = [calls(["ask_clarification", { question: "Which name?" }]), says("Called so.")];

@@ -10,6 +10,13 @@ export interface AcpOptions {
   open: (editor: ConnectedEditor) => Promise<Sessions>;
 }
 
+/** A request of an editor. */
+interface Asked<Params> {
+  params: Params;
+  client: ConnectedEditor["client"];
+  signal: AbortSignal;
+}
+
 /** The agent's side of a connection. */
 export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; close: () => Promise<void> } {
   const { methods, RequestError } = sdk;
@@ -22,18 +29,25 @@ export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; clo
       throw error;
     }));
 
-  /** What a person did wrong is said in words; a model that cannot be used has to be set up. */
-  const told = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      const known = HarnessError.from(error);
-      if (!known) throw error;
-      const { code, message } = known;
-      if (SETUP.includes(code)) throw new RequestError(AUTH_REQUIRED, message, { code });
-      throw new RequestError(INVALID.includes(code) ? INVALID_PARAMS : INTERNAL_ERROR, message, { code });
-    }
-  };
+  /**
+   * Answers a request with the sessions of the connection. What a person did wrong is said in words; a model that cannot
+   * be used has to be set up.
+   */
+  const by =
+    <Params, Answer>(
+      work: (all: Sessions, params: Params, signal: AbortSignal) => Answer | Promise<Answer>,
+    ) =>
+    async ({ params, client, signal }: Asked<Params>): Promise<Answer> => {
+      try {
+        return await work(await sessions(client), params, signal);
+      } catch (error) {
+        const known = HarnessError.from(error);
+        if (!known) throw error;
+        const { code, message } = known;
+        if (SETUP.includes(code)) throw new RequestError(AUTH_REQUIRED, message, { code });
+        throw new RequestError(INVALID.includes(code) ? INVALID_PARAMS : INTERNAL_ERROR, message, { code });
+      }
+    };
 
   const app = sdk
     .agent({ name: "holdfast" })
@@ -51,50 +65,59 @@ export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; clo
         authMethods: authMethods(capabilities),
       };
     })
-    .onRequest(methods.agent.authenticate, ({ client }) =>
-      told(async () => {
-        await (await sessions(client)).checkModel();
+    .onRequest(
+      methods.agent.authenticate,
+      by(async (all) => {
+        await all.checkModel();
         return {};
       }),
     )
-    .onRequest(methods.agent.session.new, ({ params, client }) =>
-      told(async () => (await sessions(client)).create(params)),
+    .onRequest(
+      methods.agent.session.new,
+      by((all, params) => all.create(params)),
     )
-    .onRequest(methods.agent.session.load, ({ params, client }) =>
-      told(async () => (await sessions(client)).open(params.sessionId, params, { isTold: true })),
+    .onRequest(
+      methods.agent.session.load,
+      by((all, params) => all.open(params.sessionId, params, { isTold: true })),
     )
-    .onRequest(methods.agent.session.resume, ({ params, client }) =>
-      told(async () => (await sessions(client)).open(params.sessionId, params, { isTold: false })),
+    .onRequest(
+      methods.agent.session.resume,
+      by((all, params) => all.open(params.sessionId, params, { isTold: false })),
     )
-    .onRequest(methods.agent.session.list, ({ params, client }) =>
-      told(async () => (await sessions(client)).list(params)),
+    .onRequest(
+      methods.agent.session.list,
+      by((all, params) => all.list(params)),
     )
-    .onRequest(methods.agent.session.delete, ({ params, client }) =>
-      told(async () => {
-        await (await sessions(client)).delete(params.sessionId);
+    .onRequest(
+      methods.agent.session.delete,
+      by(async (all, { sessionId }) => {
+        await all.delete(sessionId);
         return {};
       }),
     )
-    .onRequest(methods.agent.session.close, ({ params, client }) =>
-      told(async () => {
-        await (await sessions(client)).close(params.sessionId);
+    .onRequest(
+      methods.agent.session.close,
+      by(async (all, { sessionId }) => {
+        await all.close(sessionId);
         return {};
       }),
     )
-    .onRequest(methods.agent.session.setMode, ({ params, client }) =>
-      told(async () => {
-        (await sessions(client)).setMode(params.sessionId, params.modeId);
+    .onRequest(
+      methods.agent.session.setMode,
+      by((all, { sessionId, modeId }) => {
+        all.setMode(sessionId, modeId);
         return {};
       }),
     )
-    .onRequest(methods.agent.session.setConfigOption, ({ params, client }) =>
-      told(async () => {
-        const { sessionId, configId, value } = params;
-        return { configOptions: await (await sessions(client)).setOption(sessionId, configId, value) };
-      }),
+    .onRequest(
+      methods.agent.session.setConfigOption,
+      by(async (all, { sessionId, configId, value }) => ({
+        configOptions: await all.setOption(sessionId, configId, value),
+      })),
     )
-    .onRequest(methods.agent.session.prompt, ({ params, client, signal }) =>
-      told(async () => (await sessions(client)).get(params.sessionId).prompt(params.prompt, signal)),
+    .onRequest(
+      methods.agent.session.prompt,
+      by((all, { sessionId, prompt }, signal) => all.get(sessionId).prompt(prompt, signal)),
     )
     .onNotification(methods.agent.session.cancel, async ({ params }) => {
       await (await opened)?.get(params.sessionId).cancel();

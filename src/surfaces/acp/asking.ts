@@ -2,8 +2,8 @@ import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentc
 import { compileRule } from "../../project/rules.ts";
 import { planText } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
-import { textContent } from "./call-content.ts";
-import type { AskedCall, Calls } from "./calls.ts";
+import { MAIN } from "../../runs/view.ts";
+import type { AskedCall, Calls, ToldCall } from "./calls.ts";
 import type { Editor } from "./editor.ts";
 import type { Sdk } from "./sdk.ts";
 
@@ -73,15 +73,9 @@ export class Asking {
       if (content["decision"] === "approve") return { type: "approve" };
       return { type: "reject", ...(reason && { reason }) };
     }
-    const toolCall = {
-      toolCallId: `plan-${id}`,
-      title: "Work on this plan?",
-      kind: "switch_mode" as const,
-      status: "pending" as const,
-      content: [textContent(plan)],
-    };
-    const choice = await this.#choose(
-      toolCall,
+    const asked = { call: `plan-${id}`, name: "plan-approval", title: "Work on this plan?", note: plan };
+    const choice = await this.#option(
+      asked,
       [
         { optionId: "approve", name: "Approve", kind: "allow_once" },
         { optionId: "reject", name: "Reject", kind: "reject_once" },
@@ -104,8 +98,8 @@ export class Asking {
       return content && readAnswer(question, content["answer"] ?? "");
     }
     if (options.length > 0) {
-      const choice = await this.#choose(
-        { toolCallId: `question-${id}`, title: text, kind: "other", status: "pending" },
+      const choice = await this.#option(
+        { call: `question-${id}`, name: "question", title: text },
         [
           ...options.map((name, at) => ({ optionId: String(at), name, kind: "allow_once" as const })),
           { optionId: OWN_WORDS, name: "Something else", kind: "reject_once" },
@@ -142,6 +136,20 @@ export class Asking {
       { cancellationSignal: signal, stopWaitingOnCancel: true },
     );
     return answer.action === "accept" ? ((answer["content"] ?? {}) as Record<string, string>) : undefined;
+  }
+
+  /** A question as a call of its own: an editor without forms has nothing else to show it by. */
+  async #option(
+    { note, ...asked }: Omit<ToldCall, "owner"> & { note?: string },
+    options: PermissionOption[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { calls } = this.#options;
+    const told = { owner: MAIN, ...asked };
+    const choice = await this.#choose(calls.ask(told, { note }), options, signal);
+    const result = options.find(({ optionId }) => optionId === choice)?.name ?? "No answer.";
+    calls.end({ ...told, ok: choice !== undefined, result });
+    return choice;
   }
 
   async #choose(

@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   task: "think",
   web_fetch: "fetch",
   web_search: "fetch",
+  "plan-approval": "switch_mode",
 };
 
 export function kindOf(tool: string): ToolKind {

@@ -17,6 +17,8 @@ export interface ToldCall {
   call: string;
   name: string;
   args?: unknown;
+  /** What it is called in the list, where its name and arguments do not say. */
+  title?: string;
 }
 
 interface Call extends ToldCall {
@@ -68,7 +70,7 @@ export class Calls {
     const { id: toolCallId, name, args, status } = call;
     return {
       toolCallId,
-      title: titleOf(call),
+      title: call.title ?? titleOf(call),
       name,
       kind: kindOf(name),
       status,
@@ -85,7 +87,9 @@ export class Calls {
     else this.#announce(told, "in_progress");
   }
 
-  end(told: Extract<RunEvent, { type: "tool-end" }>): void {
+  end(
+    told: Pick<Extract<RunEvent, { type: "tool-end" }>, "owner" | "call" | "ok" | "output" | "result">,
+  ): void {
     const call = this.#find(told);
     if (call) this.#end(call, told.ok ? "completed" : "failed", told.output ?? told.result);
   }
@@ -118,14 +122,17 @@ export class Calls {
     for (const call of this.#open.values()) this.#end(call, "failed", why);
   }
 
-  #announce({ owner, call, name, args }: ToldCall, status: ToolCallStatus): Call {
+  #announce(told: ToldCall, status: ToolCallStatus): Call {
+    const { owner, call, name, args, title } = told;
     const content = diffIn({ name, args }, this.#dir);
-    const made: Call = { owner, call, name, args, status, id: this.#freshId(call), content, isExact: false };
+    const id = this.#freshId(call);
+    const made: Call = { owner, call, name, args, status, id, content, isExact: false };
+    if (title !== undefined) made.title = title;
     this.#open.set(made.id, made);
     this.#send({
       sessionUpdate: "tool_call",
       toolCallId: made.id,
-      title: titleOf(made),
+      title: title ?? titleOf(made),
       name,
       kind: kindOf(name),
       status,
