@@ -79,11 +79,13 @@ async function startSaver() {
   const checkpointer = PostgresSaver.fromConnString(database);
   await checkpointer.setup();
   const agent = createAgent({ model, tools: [work], checkpointer });
-  process.on("message", async ({ thread, given }) => {
-    if (thread === undefined) return;
+  const run = async (thread, given) => {
     const config = { configurable: { thread_id: thread }, durability: "sync", recursionLimit: 100 };
     await agent.invoke({ messages: [new HumanMessage(JSON.stringify(given))] }, config);
     process.send({ done: thread });
+  };
+  process.on("message", ({ thread, given }) => {
+    if (thread !== undefined) void run(thread, given);
   });
 }
 

@@ -28,7 +28,8 @@ async function look() {
 
 /** Waits until a gate is open. */
 export async function pass(gate, signal) {
-  while (gate && !open.has(gate)) {
+  if (!gate) return;
+  while (!open.has(gate)) {
     signal?.throwIfAborted();
     await (looking ??= look());
   }

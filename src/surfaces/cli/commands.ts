@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
 import { APPROVALS, FORMATS, MODES, PRESETS, SANDBOXES } from "./choices.ts";
+import { portNumber, wholeNumber } from "./option-numbers.ts";
 import type { Terminal } from "./terminal.ts";
-import { wholeNumber } from "./whole-number.ts";
 import { queueName, workerOptions } from "./worker-options.ts";
 
 export interface CommandContext {
@@ -459,9 +459,4 @@ function outputOptions<T>(args: Argv<T>) {
     .option("json", { type: "boolean", describe: "Print events as lines of JSON" })
     .option("quiet", { type: "boolean", alias: "q", describe: "Print only the answer" })
     .conflicts("json", "quiet");
-}
-
-function portNumber(port: number): number {
-  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new Error("--port is a number from 0 to 65535.");
 }

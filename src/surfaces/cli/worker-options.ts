@@ -2,7 +2,7 @@ import type { Argv } from "yargs";
 import { HarnessError } from "../../errors.ts";
 import type { Limits } from "../../runs/cluster/index.ts";
 import { QUEUE_NAME } from "../../runs/host/request.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./option-numbers.ts";
 
 /** Flags of a command that does runs of a cluster. */
 export interface WorkerFlags {

@@ -5,3 +5,9 @@ export function wholeNumber(name: string) {
     throw new Error(`--${name} is a whole number above 0.`);
   };
 }
+
+/** The same for the number of a port. */
+export function portNumber(port: number): number {
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new Error("--port is a number from 0 to 65535.");
+}
