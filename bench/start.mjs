@@ -21,7 +21,9 @@ if (!isLive && modified("node_modules/.package-lock.json") < modified("package-l
     console.error(`The peers could not be installed: ${error.message}`);
   }
 }
-const sources = readdirSync(`${root}src`, { recursive: true }).map((file) => modified(`../src/${file}`));
+const sources = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" }).map((file) =>
+  modified(`../src/${file}`),
+);
 if (!isLive && modified("../dist/index.js") < Math.max(...sources)) {
   console.error("Building the package");
   execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });

@@ -64,7 +64,9 @@ const OPTIONS = {
 };
 
 const saver = await sqliteSaver(file);
-process.stdin.once("data", async (jobs) => {
+process.stdin.once("data", (jobs) => void work(jobs));
+
+async function work(jobs) {
   const results = JSON.parse(String(jobs)).map(async ({ thread, input, resume }) => {
     const release = await saver.acquireThread(thread, { wait: 10_000 });
     const model = new ScriptedModel([answer(thread)], { loop: true });
@@ -89,7 +91,7 @@ process.stdin.once("data", async (jobs) => {
   console.log(JSON.stringify(await Promise.all(results)));
   saver.close();
   process.exit(0);
-});
+}
 
 /** What the model says depends only on what it is shown. */
 function answer(thread) {
