@@ -129,20 +129,18 @@ export function mcpServer(sdk: Sdk, threads: Threads): McpServer {
     },
     async ({ limit }) => {
       const found = await threads.list(limit);
-      const lines = found.map((thread) =>
-        [thread.id, stateWord(thread), `${thread.todos.done}/${thread.todos.total}`, thread.title ?? ""].join(
-          "\t",
-        ),
+      const lines = found.map((one) =>
+        [one.id, stateWord(one), `${one.todos.done}/${one.todos.total}`, one.title ?? ""].join("\t"),
       );
       return {
         content: [{ type: "text", text: lines.join("\n") || "There are no threads yet." }],
         structuredContent: {
-          threads: found.map((thread) => ({
-            id: thread.id,
-            state: stateWord(thread),
-            todos: thread.todos,
-            title: thread.title ?? "",
-            updatedAt: thread.updatedAt.toISOString(),
+          threads: found.map((one) => ({
+            id: one.id,
+            state: stateWord(one),
+            todos: one.todos,
+            title: one.title ?? "",
+            updatedAt: one.updatedAt.toISOString(),
           })),
         },
       };
