@@ -54,7 +54,7 @@ export class Heart {
       every: BEAT_MS,
       name: this.#name,
     };
-    const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {} });
+    const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {}, execArgv: [] });
     // A heart that fails is replaced with the next lease. Until then others find this process silent, and wait.
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;

@@ -32,7 +32,8 @@ export class Heart {
       hang: HANG_MS,
       beat: `UPDATE ${SCHEMA}.workers SET beat = clock_timestamp() WHERE id = $1 AND state <> 'dead'`,
     };
-    this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {} });
+    // What this process was started with, such as a program to evaluate, is not for it.
+    this.#thread = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {}, execArgv: [] });
     this.#thread.on("message", onLost);
     // Without a heart it will be taken for dead, and rightly.
     this.#thread.on("error", onLost);

@@ -38,7 +38,7 @@ export class Heart {
       beat: `UPDATE ${schema}.leases SET beat = now() WHERE fence = ANY($1::bigint[]) AND holder IS NOT NULL`,
       every: BEAT_MS,
     };
-    const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false });
+    const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, execArgv: [] });
     // A heart that fails is replaced with the next lease. Until then others find this process silent, and wait.
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;
