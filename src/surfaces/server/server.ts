@@ -23,7 +23,7 @@ export interface ServerOptions {
   graphs: Record<string, GraphSource>;
   /** Where threads are kept. Best is `sqliteSaver(path)` or `postgresSaver(url)`: with it runs are finished that a killed server began. */
   checkpointer: BaseCheckpointSaver;
-  /** LangGraph's store, for graphs that use one and for `/store`. Default: one in memory. */
+  /** LangGraph's store, for graphs that use one and for `/store`, such as `sqliteStore(path)`. Default: one in memory. */
   store?: BaseStore;
   /** Tells users apart. Without it there is one, who has the token. */
   auth?: Auth;

@@ -6,8 +6,7 @@ import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
 import { RunServers } from "../../../runs/servers.ts";
-import { postgresStore } from "../../../storage/index.ts";
-import { isDatabaseUrl } from "../../../storage/store.ts";
+import { openItems } from "../../../storage/store.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -49,7 +48,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   await servers.of(defaults, project);
   const path = statePath(flags, terminal);
   return withSaver(path, async (saver) => {
-    const store = isDatabaseUrl(path) ? await postgresStore(path) : undefined;
+    const store = await openItems(path);
     const server = await createThreadsServer({
       saver,
       store,
@@ -80,7 +79,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
       await close();
       return EXIT.done;
     } finally {
-      await store?.close();
+      await store.close();
       interruption.dispose();
       await servers.close();
     }
