@@ -52,8 +52,7 @@ export class Connection {
     const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
     try {
       database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
-      const letGo = path === MEMORY ? () => {} : holdFile(path);
-      return new Connection(of, { database, isReadOnly: access !== "write", letGo });
+      return new Connection(of, { database, isReadOnly: access !== "write", letGo: holdFile(path) });
     } catch (error) {
       database.close();
       throw toHarnessError(of, error);

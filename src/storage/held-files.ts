@@ -7,17 +7,14 @@ import { closeSync, openSync, readSync, statSync, writeFileSync } from "node:fs"
  */
 const held = new Map<string, { holders: number; descriptor?: number }>();
 
-/** Call when SQLite has opened a file, and what is returned when it has closed it. */
+/** Call when SQLite has opened a file; and what is returned, once, when it has closed it. */
 export function holdFile(path: string): () => void {
   const name = nameOf(path);
   if (name === undefined) return () => {};
   const file = held.get(name) ?? { holders: 0 };
   held.set(name, file);
   file.holders += 1;
-  let isHeld = true;
   return () => {
-    if (!isHeld) return;
-    isHeld = false;
     file.holders -= 1;
     if (file.holders > 0) return;
     held.delete(name);
@@ -37,7 +34,7 @@ export function reading<T>(path: string, read: (descriptor: number) => T): T {
   }
 }
 
-/** Copies a file without the locks' being dropped. */
+/** Copies a file, and leaves the locks on it. */
 export function copyHeld(path: string, target: string): void {
   const part = Buffer.alloc(COPIED_BYTES);
   writeFileSync(target, "");

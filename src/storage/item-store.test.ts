@@ -1,10 +1,12 @@
+import { HumanMessage } from "@langchain/core/messages";
 import { getStore, InMemoryStore, type BaseStore } from "@langchain/langgraph";
-import { createAgent, tool } from "langchain";
+import { tool } from "langchain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../test/run.ts";
 import { STORES, type StorePlace } from "../../test/stores.ts";
 import { say, textsOf } from "../../test/two-threads.ts";
+import { createDeepAgent } from "../deep/index.ts";
 import { storeBackend } from "../files/store.ts";
 import { backendContract, callTool, ScriptedModel } from "../testing/index.ts";
 import type { ItemStore } from "./item-store.ts";
@@ -110,7 +112,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
       { name: "remember", description: "keeps a text", schema: z.object({ text: z.string() }) },
     );
     const model = new ScriptedModel([callTool("remember", { text: "kelp" }), "Done."]);
-    await createAgent({ model, tools: [remember], store }).invoke({ messages: "Remember kelp" });
+    const agent = createDeepAgent({ model, tools: [remember], store });
+    await agent.invoke({ messages: [new HumanMessage("Remember kelp")] });
     expect((await store.get(["memories"], "latest"))?.value).toEqual({ text: "kelp" });
   });
 });
