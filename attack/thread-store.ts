@@ -3,13 +3,15 @@ import { Command, interrupt } from "@langchain/langgraph";
 import { createAgent, tool } from "langchain";
 import { z } from "zod";
 import { planMiddleware } from "../src/index.ts";
-import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
+import { sqliteSaver, sqliteStore, type SqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 
 /** The threads of the store, and how each goes on: by an answer, or by another message. */
 export const THREADS = ["finished", "waiting", "broken"] as const;
 
-/** A thread store as a few runs leave it: one finished, one that waits for an answer, one that broke off. */
+const ITEMS = Array.from({ length: 30 }, (_, at) => at * 10);
+
+/** A thread store as a few runs leave it: one finished, one that waits for an answer, one that broke off; and items beside them. */
 export async function fillStore(file: string): Promise<void> {
   const saver = await sqliteSaver(file);
   const rounds = Array.from({ length: 8 }, (_, at) => callTool("look", { at }));
@@ -26,12 +28,20 @@ export async function fillStore(file: string): Promise<void> {
     .invoke(say("broken"), configOf("broken"))
     .catch(() => {});
   saver.close();
+  const store = await sqliteStore(file);
+  for (const at of ITEMS)
+    await store.put(["shelf", String(at % 5)], `item ${at}`, { text: "kelp ".repeat(at) });
+  await store.close();
 }
 
 /** Everything that can be read of the store and what comes of going on, as text that can be compared. */
 export async function* contentsOf(file: string): AsyncGenerator<string> {
   const saver = await sqliteSaver(file);
+  const store = await sqliteStore(file);
   try {
+    yield JSON.stringify(await store.listNamespaces());
+    yield JSON.stringify(await store.search(["shelf"], { limit: ITEMS.length }));
+    for (const at of ITEMS) yield JSON.stringify(await store.get(["shelf", String(at % 5)], `item ${at}`));
     yield JSON.stringify(await saver.listThreads());
     for (const id of THREADS) {
       yield JSON.stringify(await saver.getThread(id));
@@ -53,6 +63,7 @@ export async function* contentsOf(file: string): AsyncGenerator<string> {
     }
     yield JSON.stringify((await saver.listThreads()).map(({ id, state, todos }) => [id, state, todos]));
   } finally {
+    await store.close();
     saver.close();
   }
 }

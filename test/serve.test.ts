@@ -149,6 +149,29 @@ it("after kill -9 the next server finishes every run, and those behind them, wit
   expect(await texts(second.client, other)).toEqual(["human: Hello", "ai: Done."]);
 });
 
+it("what is in the store is there after kill -9, and after a clean end", async () => {
+  const kept = { namespace: ["facts", "kelp"], key: "height", value: { metres: 45 } };
+  const first = await serve();
+  await first.client.store.putItem(kept.namespace, kept.key, kept.value);
+  const { thread_id: thread } = await first.client.threads.create();
+  await first.end("SIGKILL");
+
+  const second = await serve();
+  expect(await second.client.store.getItem(kept.namespace, kept.key)).toMatchObject(kept);
+  expect(await second.client.threads.get(thread)).toMatchObject({ thread_id: thread });
+  await second.client.store.putItem(kept.namespace, kept.key, { metres: 46 });
+  expect(await second.end("SIGINT")).toBe(0);
+
+  const third = await serve();
+  expect((await third.client.store.searchItems(["facts"])).items).toMatchObject([{ value: { metres: 46 } }]);
+  await third.end("SIGINT");
+  const checked = await run(process.execPath, [MAIN, "check", "--state", "threads.db"], {
+    cwd: home,
+    env: environment(),
+  });
+  expect(checked).toMatchObject({ ok: true, stderr: "" });
+});
+
 it("Ctrl-C stops runs where nothing is lost, and the thread goes on in the terminal", async () => {
   const { client, end, output } = await serve("--dir", ".", "--shell", "--yes", "--no-plan");
   const { thread_id: thread } = await client.threads.create({ threadId: "from-the-page" });

@@ -2,14 +2,24 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { postgresSaver, sqliteSaver, type ThreadStore } from "../src/storage/index.ts";
+import {
+  postgresSaver,
+  postgresStore,
+  sqliteSaver,
+  sqliteStore,
+  type ItemStore,
+  type ThreadStore,
+} from "../src/storage/index.ts";
 import { newDatabase } from "./postgres.ts";
 
-/** A place for one test to keep threads in, which any number of savers can open. */
+/** A place for one test to keep threads and items in, which any number can open. */
 export interface StorePlace {
   open: () => Promise<ThreadStore>;
   /** The source of a function call that opens it in another process. */
   opening: string;
+  /** The same for items. */
+  openItems: () => Promise<ItemStore>;
+  openingItems: string;
   remove: () => void;
 }
 
@@ -31,6 +41,8 @@ export const STORES: readonly StoreKind[] = [
       return {
         open: () => sqliteSaver(file),
         opening: `sqliteSaver(${JSON.stringify(file)})`,
+        openItems: () => sqliteStore(file),
+        openingItems: `sqliteStore(${JSON.stringify(file)})`,
         remove: () => rmSync(folder, { recursive: true, force: true }),
       };
     },
@@ -44,6 +56,8 @@ export const STORES: readonly StoreKind[] = [
       return {
         open: () => postgresSaver(url, options),
         opening: `postgresSaver(${JSON.stringify(url)}, ${JSON.stringify(options)})`,
+        openItems: () => postgresStore(url, options),
+        openingItems: `postgresStore(${JSON.stringify(url)}, ${JSON.stringify(options)})`,
         remove: () => {},
       };
     },

@@ -146,6 +146,7 @@ async function toFirstFormat(): Promise<void> {
     DROP TABLE hosted;
     DROP TABLE runs;
     DROP TABLE edits;
+    DROP TABLE items;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE threads DROP COLUMN seal;

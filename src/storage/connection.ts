@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type Database from "libsql";
 import { HarnessError } from "../errors.ts";
+import { holdFile } from "./held-files.ts";
 import { Known } from "./known.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
@@ -31,11 +32,16 @@ export class Connection {
   readonly known = new Known();
   readonly #database: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
+  readonly #letGo: () => void;
 
-  private constructor(path: string, database: Database.Database, isReadOnly: boolean) {
+  private constructor(
+    path: string,
+    { database, isReadOnly, letGo }: { database: Database.Database; isReadOnly: boolean; letGo: () => void },
+  ) {
     this.path = path;
     this.#database = database;
     this.isReadOnly = isReadOnly;
+    this.#letGo = letGo;
   }
 
   static async open(
@@ -46,7 +52,7 @@ export class Connection {
     const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
     try {
       database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
-      return new Connection(of, database, access !== "write");
+      return new Connection(of, { database, isReadOnly: access !== "write", letGo: holdFile(path) });
     } catch (error) {
       database.close();
       throw toHarnessError(of, error);
@@ -125,6 +131,7 @@ export class Connection {
     try {
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
       this.#database.exec("DETACH store");
+      this.#letGo();
     } catch {
       // Then the file is closed when the connection is garbage.
     } finally {

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { readSync, statSync } from "node:fs";
 import { HarnessError } from "../errors.ts";
 import { corrupt } from "./connection.ts";
+import { reading } from "./held-files.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;
@@ -63,13 +64,8 @@ export function checkFormat(path: string, format: number): void {
 
 /** What a file begins with; less where there is less. */
 export function readStart(path: string, bytes: number): Buffer {
-  const file = openSync(path, "r");
-  try {
-    const start = Buffer.alloc(bytes);
-    return start.subarray(0, readSync(file, start, 0, bytes, 0));
-  } finally {
-    closeSync(file);
-  }
+  const start = Buffer.alloc(bytes);
+  return reading(path, (file) => start.subarray(0, readSync(file, start, 0, bytes, 0)));
 }
 
 /** The number of pages in the header counts only when it was written together with the change counter. */

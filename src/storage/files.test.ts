@@ -12,7 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { run } from "../../test/run.ts";
 import { HarnessError } from "../errors.ts";
+import { checkStore } from "./check.ts";
 import { Connection } from "./connection.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
@@ -134,6 +136,30 @@ it.runIf(process.platform === "linux")("a saver that was closed keeps no file op
     return existsSync(link) ? [readlinkSync(link)] : [];
   });
   expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
+});
+
+it("a file that is opened again, checked or closed by one process is not let go of while it is open there", async () => {
+  const early = await sqliteSaver(file);
+  await (
+    await early.acquireThread("t")
+  )();
+  const late = await sqliteSaver(file);
+  early.close();
+  await save(late, "t");
+  const again = await sqliteSaver(file);
+  expect(await checkStore(file)).toEqual([]);
+  again.close();
+  // Who is the last to close a file deletes its log.
+  const log = statSync(`${file}-wal`).ino;
+  const program = `
+    import { sqliteSaver } from "holdfast/storage";
+    const saver = await sqliteSaver(${JSON.stringify(file)});
+    await saver.noteProgress("t", { done: 1, total: 1 });
+    saver.close();`;
+  expect(await run(process.execPath, ["--input-type=module", "-e", program])).toMatchObject({ stderr: "" });
+  expect(statSync(`${file}-wal`).ino).toBe(log);
+  expect(await late.getThread("t")).toMatchObject({ todos: { done: 1, total: 1 } });
+  late.close();
 });
 
 it("a saver that was closed says so", async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { holdFile } from "./held-files.ts";
 
 export const BEAT_MS = 2_000;
 
@@ -59,6 +60,7 @@ export class Heart {
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });
+    worker.on("exit", holdFile(this.#path));
     worker.unref();
     return worker;
   }

@@ -1,13 +1,13 @@
 export { backupStore } from "./backup.ts";
 export { checkStore, type CheckOptions } from "./check.ts";
+export type { ItemStore } from "./item-store.ts";
 export { postgresSaver, postgresStore } from "./postgres.ts";
 export type { DatabaseOptions } from "./postgres/database.ts";
 export type { PostgresSaver } from "./postgres/saver.ts";
-export type { PostgresStore } from "./postgres/store.ts";
 export type { Problem, Progress } from "./problem.ts";
 export { repairStore, type Repair } from "./repair.ts";
 export type { SqliteSaver } from "./saver.ts";
-export { sqliteSaver } from "./sqlite.ts";
+export { sqliteSaver, sqliteStore } from "./sqlite.ts";
 export { defaultStatePath } from "./state-path.ts";
 export { openStore } from "./store.ts";
 export type { CheckpointSummary, ListCheckpointsOptions } from "./summary.ts";

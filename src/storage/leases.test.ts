@@ -14,7 +14,7 @@ import { sqliteSaver } from "./sqlite.ts";
 import { LEASES, type Lease } from "./tables.ts";
 import { LEASE, type ThreadStore } from "./thread-store.ts";
 
-let place: StorePlace;
+let place: Pick<StorePlace, "open" | "opening" | "remove">;
 let ours: ThreadStore;
 let theirs: ThreadStore;
 

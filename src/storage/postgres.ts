@@ -1,7 +1,8 @@
+import { ItemStore } from "./item-store.ts";
 import { Database, type DatabaseOptions } from "./postgres/database.ts";
+import { PostgresItems } from "./postgres/items.ts";
 import { migrate } from "./postgres/migrate.ts";
 import { PostgresSaver } from "./postgres/saver.ts";
-import { PostgresStore } from "./postgres/store.ts";
 
 /**
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there
@@ -17,8 +18,8 @@ export async function postgresSaver(url: string, options: DatabaseOptions = {}):
  * Opens LangGraph's store in a Postgres database, for `storeBackend` and for graphs that use one. Throws as
  * `postgresSaver` does, and may have the same database.
  */
-export async function postgresStore(url: string, options: DatabaseOptions = {}): Promise<PostgresStore> {
-  return new PostgresStore(await opened(url, options));
+export async function postgresStore(url: string, options: DatabaseOptions = {}): Promise<ItemStore> {
+  return new ItemStore(new PostgresItems(await opened(url, options)));
 }
 
 async function opened(url: string, options: DatabaseOptions): Promise<Database> {

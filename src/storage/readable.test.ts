@@ -211,6 +211,7 @@ async function toSecondFormat(change = ""): Promise<void> {
     DROP TABLE edits;
     DROP TABLE hosted;
     DROP TABLE runs;
+    DROP TABLE items;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE checkpoints DROP COLUMN writes;

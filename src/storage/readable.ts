@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,11 +13,12 @@ import {
   PAGE_BYTES,
   readStart,
 } from "./file-header.ts";
+import { copyHeld } from "./held-files.ts";
 import { logDamage } from "./log.ts";
 import { openFile, openDatabase } from "./open.ts";
 import type { Problem } from "./problem.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
-import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, HEADS, ITEMS, THREADS, WRITES } from "./tables.ts";
 import { formatOf, upgrade } from "./upgrade.ts";
 
 /** A thread store of today's format: the file itself, or a copy in which was put right what stood in the way. */
@@ -28,7 +29,7 @@ export interface Readable {
   close: () => void;
 }
 
-const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS];
+const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS];
 
 /**
  * Opens a thread store to be looked through, however damaged, and leaves it as it is. Throws when there is no such
@@ -72,7 +73,7 @@ export async function openReadable(path: string): Promise<Readable> {
 function copyInto(folder: string, file: string): string {
   const copy = join(folder, "threads.db");
   for (const suffix of ["", "-wal"]) {
-    if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
+    if (existsSync(file + suffix)) copyHeld(file + suffix, copy + suffix);
   }
   return copy;
 }

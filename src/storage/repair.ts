@@ -9,7 +9,7 @@ import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 import { SqliteSaver } from "./saver.ts";
 import { Survey, type StoredThreadRow } from "./survey.ts";
-import { BLOBS, CHECKPOINTS, EDITS, LEASES, THREADS, WRITES } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, ITEMS, LEASES, THREADS, WRITES } from "./tables.ts";
 import { recount } from "./upgrade.ts";
 
 export interface Repair {
@@ -67,6 +67,7 @@ async function copy(
       write: (row) => WRITES.put(fresh, row),
       ledger: (copyTo) => copyTo(fresh),
       edit: (row) => EDITS.put(fresh, row),
+      item: (row) => ITEMS.put(fresh, row),
     },
     onProgress,
   );

@@ -1,6 +1,6 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /**
  * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
@@ -94,6 +94,20 @@ CREATE TABLE store.edits (
 CREATE INDEX store.edits_thread ON edits (thread);
 `;
 
+/** Numbered, so that those beside a damaged page can be read one by one. */
+const ITEMS = `
+CREATE TABLE store.items (
+  id INTEGER PRIMARY KEY,
+  namespace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  seal BLOB,
+  UNIQUE (namespace, key)
+);
+`;
+
 /**
  * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
  * with everything that is its own, without counting references. `AUTOINCREMENT` keeps the number of a deleted
@@ -141,6 +155,7 @@ CREATE TABLE store.leases (
 ${SEALS.trim()}
 ${LEDGER.trim()}
 ${EDITS.trim()}
+${ITEMS.trim()}
 `;
 
 /** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
@@ -156,4 +171,5 @@ DROP INDEX store.threads_updated;
   // The rows get their checksums afterwards, in the same transaction.
   SEALS,
   `${LEDGER}${EDITS}`,
+  ITEMS,
 ];

@@ -1,3 +1,5 @@
+import { ItemStore } from "./item-store.ts";
+import { SqliteItems } from "./items.ts";
 import { openDatabase } from "./open.ts";
 import { SqliteSaver } from "./saver.ts";
 
@@ -8,4 +10,12 @@ import { SqliteSaver } from "./saver.ts";
  */
 export async function sqliteSaver(path: string): Promise<SqliteSaver> {
   return new SqliteSaver(await openDatabase(path));
+}
+
+/**
+ * Opens LangGraph's store in a SQLite file, for `storeBackend`, for `createServer` and for graphs that use one. Throws as
+ * `sqliteSaver` does, and may have the same file, also while that is open.
+ */
+export async function sqliteStore(path: string): Promise<ItemStore> {
+  return new ItemStore(new SqliteItems(await openDatabase(path)));
 }

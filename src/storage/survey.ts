@@ -1,14 +1,16 @@
 import { hashOf } from "./blobs.ts";
 import type { Connection, Row } from "./connection.ts";
 import { REFERENCE } from "./encode.ts";
+import { itemDamage } from "./item-store.ts";
 import { LEDGER_TABLES } from "./ledger.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { toText, type Stored } from "./table.ts";
-import { BLOBS, CHECKPOINTS, EDITS, HEADS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
+import { BLOBS, CHECKPOINTS, EDITS, HEADS, ITEMS, THREADS, WRITES, type StoredEdit } from "./tables.ts";
 
 export type StoredBlob = Stored<typeof BLOBS>;
 export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
 export type StoredWriteRow = Stored<typeof WRITES>;
+export type StoredItemRow = Stored<typeof ITEMS>;
 export type StoredThreadRow = Stored<typeof THREADS>;
 
 /** Gets everything that is whole and leads to nothing that is not: blobs first, then checkpoints with their writes. */
@@ -20,9 +22,12 @@ export interface Sink {
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
   edit?: (row: StoredEdit) => void;
+  item?: (row: StoredItemRow) => void;
 }
 
 const BATCH = 200;
+/** The tables whose rows have numbers. */
+const NUMBERED = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS, items: ITEMS };
 
 /** Reads a thread store from end to end, row by row, past whatever cannot be read. */
 export class Survey {
@@ -53,6 +58,7 @@ export class Survey {
     this.#readCheckpoints();
     this.#readLedger();
     this.#readEdits();
+    this.#readItems();
     return this.problems;
   }
 
@@ -168,6 +174,14 @@ export class Survey {
     }
   }
 
+  #readItems(): void {
+    for (const row of this.#rows("items", "id")) {
+      const item = ITEMS.decode(row);
+      if (ITEMS.isWhole(row)) this.#sink.item?.(item);
+      else this.problems.push({ what: itemDamage(item) });
+    }
+  }
+
   /** Whether everything that a text refers to is whole. */
   #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
     return targetsIn(kind, text).every((id) => this.#blobs.get(id) === thread);
@@ -187,8 +201,8 @@ export class Survey {
   }
 
   /** The rows of a table by their number. Where many cannot be read at once they are tried one by one. */
-  *#rows(table: "threads" | "blobs" | "checkpoints" | "edits", key: string): Generator<Row> {
-    const { columns } = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS }[table];
+  *#rows(table: keyof typeof NUMBERED, key: string): Generator<Row> {
+    const { columns } = NUMBERED[table];
     const select = `SELECT ${columns} FROM ${table} WHERE ${table}.${key}`;
     const end = this.#last(table, key);
     for (let last = 0; last < end;) {

@@ -73,6 +73,16 @@ export const EDITS = new Table("edits", {
 });
 export type StoredEdit = Stored<typeof EDITS>;
 
+/** What LangGraph's store keeps beside threads, numbered as it was made; each value is JSON. */
+export const ITEMS = new Table("items", {
+  id: "number",
+  namespace: "text",
+  key: "text",
+  value: "text",
+  created: "number",
+  updated: "number",
+});
+
 /** The heart writes the beat, and a wrong one is found out by listening. */
 export const LEASES = new Table(
   "leases",

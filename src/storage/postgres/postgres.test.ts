@@ -8,7 +8,7 @@ import { ask, newDatabase } from "../../../test/postgres.ts";
 import { planMiddleware } from "../../middleware/plan/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { checkStore } from "../check.ts";
-import { postgresSaver } from "../postgres.ts";
+import { postgresSaver, postgresStore } from "../postgres.ts";
 import type { PostgresSaver } from "./saver.ts";
 
 let url: string;
@@ -129,6 +129,17 @@ describe("a damaged row", () => {
     await expect(reading()).rejects.toMatchObject({ code: "storage-corrupt" });
     const problems = await checkStore(url, { schema });
     expect(problems.map(({ what }) => what).join("\n")).toMatch(problem);
+  });
+
+  it("of the store is never given out, and is found by a check", async () => {
+    const store = await postgresStore(url, { schema });
+    await store.put(["users", "ann"], "a", { text: "kelp" });
+    await ask(url, `UPDATE ${schema}.items SET value = '{"text":"eel"}'`);
+    await expect(store.get(["users", "ann"], "a")).rejects.toMatchObject({ code: "storage-corrupt" });
+    await store.close();
+    expect(await checkStore(url, { schema })).toEqual([
+      { what: "item a of users/ann in the store is damaged" },
+    ]);
   });
 
   it("of a lost entry in the list leaves what is there to be found by a check", async () => {

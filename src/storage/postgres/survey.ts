@@ -1,12 +1,13 @@
 import { HarnessError } from "../../errors.ts";
+import { itemDamage, type StoredItem } from "../item-store.ts";
 import type { Problem, Progress } from "../problem.ts";
 import { targetsIn } from "../survey.ts";
 import { blobOf } from "./blobs.ts";
 import type { Database, Row } from "./database.ts";
+import { ITEMS } from "./items.ts";
 import { HOSTED, RUNS } from "./ledger.ts";
 import { EDITS } from "./mailbox.ts";
 import { CHECKPOINTS, HEADS, THREADS, WRITES, type SealedTable } from "./rows.ts";
-import { ITEMS } from "./store.ts";
 
 const BATCH = 500;
 
@@ -39,8 +40,7 @@ export class Survey {
     await this.#readSealed("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
     await this.#readSealed("runs", RUNS, ["id"], "an entry of its server is damaged");
     for await (const row of this.#rows("items", ["namespace", "key"])) {
-      if (!ITEMS.isWhole(row))
-        this.problems.push({ what: `item ${String(row["key"])} of the store is damaged` });
+      if (!ITEMS.isWhole(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
     }
     return this.problems;
   }

@@ -106,6 +106,24 @@ it("a run without a thread, and what is in the store, is its user's alone", asyn
   expect(await ben.store.getItem(["users", "ann", "notes"], "secret").catch(() => null)).toBeNull();
 });
 
+it("a user's name may have any characters, and begin as another's does: what is in the store stays apart", async () => {
+  const names = ["ann", "anna", "ann:notes", "ann@example.com", "*"];
+  served = await serve(
+    { agent: createDeepAgent({ model: new ScriptedModel([]) }) },
+    { auth: { authenticate: ({ headers }) => ({ id: names[Number(headers.get("x-api-key"))]! }) } },
+  );
+  const clients = names.map(
+    (_, at) => new Client({ apiUrl: served.url, apiKey: String(at), callerOptions: { maxRetries: 0 } }),
+  );
+  for (const [at, { store }] of clients.entries()) await store.putItem(["notes"], names[at]!, { at });
+  for (const [at, { store }] of clients.entries()) {
+    const { items } = await store.searchItems([]);
+    expect(items).toMatchObject([{ namespace: ["notes"], key: names[at] }]);
+    expect((await store.listNamespaces()).namespaces).toEqual([["notes"]]);
+    expect(await store.getItem(["notes"], names[at]!)).toMatchObject({ value: { at } });
+  }
+});
+
 it("nobody is somebody: without a user every route is refused, and the random token opens nothing", async () => {
   await start();
   for (const headers of [{}, { "x-api-key": "key-eve" }, { authorization: "Bearer key-ann" }] as Record<

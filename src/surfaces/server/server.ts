@@ -31,7 +31,7 @@ export interface ServerOptions {
    * by the workers that `createWorker` or `holdfast worker` starts on it, in this process or in others.
    */
   database?: string;
-  /** LangGraph's store, for graphs that use one and for `/store`. Default: one in memory. */
+  /** LangGraph's store, for graphs that use one and for `/store`, such as `sqliteStore(path)`. Default: that of the database, or one in memory. */
   store?: BaseStore;
   /** Tells users apart. Without it there is one, who has the token. */
   auth?: Auth;

@@ -1,4 +1,4 @@
-import { InMemoryStore, type BaseStore } from "@langchain/langgraph";
+import type { BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../runs/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
 import type { Prices } from "../../runs/prices.ts";
@@ -8,8 +8,8 @@ import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";
 
 export interface ThreadsServerOptions extends ThreadsGraphOptions {
-  /** LangGraph's store, for `/store`. Default: one in memory. */
-  store?: BaseStore | undefined;
+  /** LangGraph's store, for `/store`. */
+  store: BaseStore;
   /** Where the runs are done by workers that share a database. */
   cluster?: Cluster | undefined;
   token?: string | undefined;
@@ -44,14 +44,14 @@ export async function startThreadsWorker(
 
 /** The server of `holdfast serve`: the threads of the command line, for a page and for LangGraph's clients. */
 export async function createThreadsServer(options: ThreadsServerOptions): Promise<ThreadsServer> {
-  const { saver, cluster, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
+  const { saver, store, cluster, defaults, modelOf, token, auth, hosts, origins, isOpen, pricesOf } = options;
   // What is wrong with the model is said now rather than by the first run.
   const { name: model } = await modelOf(defaults.model);
   const { server, parts } = await assemble({
     graphs: new Map([[GRAPH, threadsGraph(options)]]),
     checkpointer: saver,
     cluster,
-    store: options.store ?? new InMemoryStore(),
+    store,
     isOpen,
     ...(token !== undefined && { token }),
     ...(auth && { auth }),

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
 import type { ClusterWorker } from "../../../runs/cluster/index.ts";
+import { openItems } from "../../../storage/store.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer, startThreadsWorker, type ThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -29,12 +30,14 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
   if (isOpen) checkToken(flags.host, token);
   const limits = limitsFrom(flags.limit);
   const graph = await graphOptions(flags, terminal);
-  return withHome(statePath(flags, terminal), async ({ saver, cluster }) => {
+  const path = statePath(flags, terminal);
+  return withHome(path, async ({ saver, cluster }) => {
     const options = { ...graph, saver };
+    const store = cluster?.memories ?? (await openItems(path));
     const server = await createThreadsServer({
       ...options,
       cluster,
-      store: cluster?.memories,
+      store,
       token,
       isOpen,
       hosts: [...(flags.allowHost ?? []), flags.host],
@@ -51,6 +54,7 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     try {
       return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);
     } finally {
+      if (!cluster) await store.close();
       await graph.servers.close();
     }
   });

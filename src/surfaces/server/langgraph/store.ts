@@ -11,7 +11,7 @@ const namespace = z.array(z.string().min(1)).min(1);
 export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
   const own = (c: ServerContext): string[] => {
     const user = c.get("user");
-    return user === undefined ? [] : [USERS, user];
+    return user === undefined ? [] : [USERS, labelOf(user), ITEMS];
   };
   const out = (c: ServerContext, item: { namespace: string[] }): object => {
     const { createdAt, updatedAt, ...rest } = item as unknown as Record<string, unknown>;
@@ -64,6 +64,8 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
 }
 
 const USERS = "users";
+/** Stores may take a namespace for another that begins the same, `ann` for `anna`: so none ends with a user's name. */
+const ITEMS = "items";
 const number = z.number().int().min(0).nullish();
 const KEY = z.object({ namespace, key: z.string() });
 const PUT = KEY.extend({ value: z.record(z.string(), z.unknown()) });
@@ -87,4 +89,9 @@ function read<T>(schema: z.ZodType<T>, given: unknown): T {
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new HTTPException(422, { message: `${issue?.path.join(".")}: ${issue?.message}` });
+}
+
+/** A user's name as one part of a namespace: without dots, which are refused, colons, which some stores divide by, and `*`. */
+function labelOf(user: string): string {
+  return encodeURIComponent(user).replaceAll(".", "%2E").replaceAll("*", "%2A");
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { HarnessError } from "../../../errors.ts";
 import type { StampedEvent } from "../../../runs/host/live-events.ts";
@@ -32,6 +33,7 @@ async function start(steps: Step[], settings: Partial<RunSettings> = {}): Promis
   const model = new ScriptedModel(steps);
   const server = await createThreadsServer({
     saver,
+    store: new InMemoryStore(),
     cwd: folder,
     defaults: { ...DEFAULT_SETTINGS, model: "scripted", ...settings },
     modelOf: async (name) => {

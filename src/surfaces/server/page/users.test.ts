@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
+import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createRunAgent } from "../../../runs/agent.ts";
 import { taskInput } from "../../../runs/drive.ts";
@@ -27,6 +28,7 @@ beforeEach(async () => {
     messages.some((message) => message.getType() === "tool") ? WRITE : PLAN;
   const server = await createThreadsServer({
     saver,
+    store: new InMemoryStore(),
     cwd: folder,
     defaults: settings,
     modelOf: async () => ({

@@ -14,14 +14,12 @@ const OPERATORS: Record<string, (found: unknown, wanted: unknown) => boolean> = 
 /** Whether an item's value fits the filter of a search, as LangGraph's store in memory has it. */
 export function isMatch(value: Value, filter: Value): boolean {
   return Object.entries(filter).every(([key, wanted]) => {
-    if (!hasOperators(wanted)) return value[key] === wanted;
-    const operators = Object.entries(wanted).filter(([name]) => name.startsWith("$"));
-    return operators.every(([name, operand]) => OPERATORS[name]?.(value[key], operand) ?? false);
+    if (!isOperators(wanted)) return value[key] === wanted;
+    return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]!(value[key], operand));
   });
 }
 
-function hasOperators(wanted: unknown): wanted is Value {
-  return (
-    typeof wanted === "object" && wanted !== null && Object.keys(wanted).some((name) => name.startsWith("$"))
-  );
+function isOperators(wanted: unknown): wanted is Value {
+  if (typeof wanted !== "object" || wanted === null) return false;
+  return Object.keys(wanted).every((name) => Object.hasOwn(OPERATORS, name));
 }

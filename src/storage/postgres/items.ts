@@ -1,0 +1,70 @@
+import { BETWEEN, type Items, type Page, type StoredItem } from "../item-store.ts";
+import type { Database } from "./database.ts";
+import { SealedTable } from "./rows.ts";
+
+export const ITEMS = new SealedTable<StoredItem>("items", [
+  "namespace",
+  "key",
+  "value",
+  "created",
+  "updated",
+]);
+
+/** Items in a Postgres database. */
+export class PostgresItems implements Items {
+  readonly #database: Database;
+  readonly #table: string;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#table = `${database.schema}.items`;
+  }
+
+  async find(namespace: string, key: string): Promise<StoredItem | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT * FROM ${this.#table} WHERE namespace = $1 AND key = $2`,
+      [namespace, key],
+    );
+    return row && ITEMS.open(row, this.#database);
+  }
+
+  async put({ namespace, key, value, created: now, updated }: StoredItem): Promise<void> {
+    await this.#database.transaction(async (query) => {
+      const [known] = await query(
+        `SELECT created FROM ${this.#table} WHERE namespace = $1 AND key = $2 FOR UPDATE`,
+        [namespace, key],
+      );
+      const created = (known?.["created"] as number | undefined) ?? now;
+      const seal = ITEMS.seal({ namespace, key, value, created, updated });
+      await query(
+        `INSERT INTO ${this.#table} (namespace, key, value, created, updated, seal) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created = excluded.created,
+           updated = excluded.updated, seal = excluded.seal`,
+        [namespace, key, value, created, updated, seal],
+      );
+    });
+  }
+
+  async remove(namespace: string, key: string): Promise<void> {
+    const sql = `DELETE FROM ${this.#table} WHERE namespace = $1 AND key = $2`;
+    await this.#database.query(sql, [namespace, key]);
+  }
+
+  async under(namespace: string, { limit, offset }: Page): Promise<StoredItem[]> {
+    const rows = await this.#database.query(
+      `SELECT * FROM ${this.#table} WHERE $1 = '' OR namespace = $1 OR starts_with(namespace, $1 || '${BETWEEN}')
+       ORDER BY created, namespace, key LIMIT $2 OFFSET $3`,
+      [namespace, limit ?? null, offset],
+    );
+    return rows.map((row) => ITEMS.open(row, this.#database));
+  }
+
+  async namespaces(): Promise<string[]> {
+    const rows = await this.#database.query(`SELECT DISTINCT namespace FROM ${this.#table}`);
+    return rows.map((row) => row["namespace"] as string);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
