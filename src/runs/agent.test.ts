@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { MemorySaver } from "@langchain/langgraph";
+import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
 import { isIsolated } from "../files/index.ts";
+import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { createRunAgent } from "./agent.ts";
@@ -15,12 +16,12 @@ import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-run-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-async function run(steps: Step[], settings: Partial<RunSettings>) {
+async function run(steps: Step[], settings: Partial<RunSettings>, checkpointer?: BaseCheckpointSaver) {
   const model = new ScriptedModel(steps);
   const agent = createRunAgent({
     settings: { ...DEFAULT_SETTINGS, model: "scripted", ...settings },
     model,
-    checkpointer: new MemorySaver(),
+    checkpointer: checkpointer ?? new MemorySaver(),
   });
   const config = { configurable: { thread_id: "t" } };
   const input = { messages: [new HumanMessage("go")] };
@@ -47,6 +48,29 @@ describe("an agent in a directory", () => {
     expect(closed).toContain("They can write only there and to /tmp, and have no network.");
     expect(encode(closed).length).toBeLessThanOrEqual(50);
     expect((await run(["ok"], { dir })).system).not.toContain(dir);
+  });
+
+  it("leaves the file alone that its threads are kept in, wherever that is", async () => {
+    const home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-state-")));
+    const saver = await sqliteSaver(join(home, "odd [1]", "threads.db"));
+    const { replies } = await run(
+      [
+        [
+          callTool("ls", { path: "/odd [1]" }),
+          callTool("grep", { pattern: "SQLite", output_mode: "files_with_matches" }),
+          callTool("read_file", { file_path: "/odd [1]/threads.db-wal" }),
+          callTool("delete_file", { file_path: "/odd [1]" }),
+        ],
+        "ok",
+      ],
+      { dir: home, mode: "auto" },
+      saver,
+    );
+    expect(replies.slice(0, 2).join()).not.toContain("threads.db");
+    expect(replies[2]).toContain("is not allowed");
+    expect(replies[3]).toContain("was not deleted");
+    saver.close();
+    rmSync(home, { recursive: true });
   });
 
   it("tells its helpers the same", async () => {

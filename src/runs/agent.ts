@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -125,7 +126,8 @@ export function createRunAgent({
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
-  const forbidden = denied(project?.config.deny);
+  const dir = realFolder(settings.dir);
+  const forbidden = denied(project?.config.deny, { dir, files: databaseFiles(checkpointer) });
   const { graph } = createDeepAgent({
     model: model ?? new OfflineModel(),
     checkpointer,
@@ -154,7 +156,7 @@ export function createRunAgent({
       rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
       ...toolNames(tools, settings),
       servers: mcp,
-      dir: realFolder(settings.dir),
+      dir,
       canAsk: canAsk || mode === undefined,
       checkpointer,
     }),
@@ -162,7 +164,7 @@ export function createRunAgent({
     // As with servers: what a thread keeps of them is part of it.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
-    ...directory(settings, { checkpointer, config: project?.config, place, forbidden }),
+    ...directory(settings, { config: project?.config, place, forbidden }),
     ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
@@ -223,8 +225,13 @@ function realFolder(dir: string | undefined): string | undefined {
 
 const HISTORY = { folder: `${OWN_FOLDER}/history` };
 
-/** What SQLite keeps of a file, beside it. */
-const DATABASE_FILES = ["", "-wal", "-shm", "-journal"];
+/** What other threads said is no business of a tool: the files of a database, and what SQLite keeps beside them. */
+function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
+  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
+  if (path === undefined) return [];
+  const file = join(realFolder(dirname(path))!, basename(path));
+  return ["", "-wal", "-shm", "-journal"].map((end) => `${file}${end}`);
+}
 
 type Directory = Pick<
   DeepAgentOptions,
@@ -234,12 +241,10 @@ type Directory = Pick<
 function directory(
   { dir, shell, ...settings }: RunSettings,
   {
-    checkpointer,
     config = {},
     place = {},
     forbidden,
   }: {
-    checkpointer: BaseCheckpointSaver;
     config?: Config | undefined;
     place?: RunPlace | undefined;
     forbidden: Denied;
@@ -248,10 +253,7 @@ function directory(
   if (dir === undefined) return {};
   const network = settings.network ?? config.network ?? false;
   const isolation = settings.sandbox ?? config.sandbox ?? "auto";
-  // What other threads said is no business of a command.
-  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
-  const own = path === undefined ? [] : DATABASE_FILES.map((end) => `${path}${end}`);
-  const hidden = [...own, ...forbidden.hidden(dir)];
+  const hidden = forbidden.hidden(dir);
   const disk = shell
     ? shellBackend(dir, { isolation, network, hidden, ...(place.run && { run: place.run }) })
     : withPermissions(diskBackend(dir), [FROZEN_FILES]);

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
+import { isInside } from "../files/inside.ts";
 import type { FileAction, PermissionRule } from "../files/permissions.ts";
 import { compileRule, type Rule } from "../project/rules.ts";
 
@@ -19,9 +20,10 @@ export interface Denied {
   isAddress: (url: URL) => boolean;
 }
 
-export function denied(deny: readonly string[] = []): Denied {
+/** What rules deny, and what is denied without one: files of the harness, by their addresses on the host. */
+export function denied(deny: readonly string[] = [], own: OwnFiles = { files: [] }): Denied {
   const rules = deny.map(compileRule).filter(({ isNarrow }) => isNarrow);
-  const permissions = rules.flatMap(permissionOf);
+  const permissions = [...ownRules(own), ...rules.flatMap(permissionOf)];
   const unread = permissions.filter(({ operations }) => operations?.includes("read"));
   return {
     permissions: permissions.length > 0 ? [EXECUTE, ...permissions] : [],
@@ -29,9 +31,29 @@ export function denied(deny: readonly string[] = []): Denied {
       unread
         .flatMap(({ paths }) => paths)
         .filter((path) => !/[*?[{]/.test(path))
-        .map((path) => join(dir, path)),
+        .map((path) => join(dir, path))
+        .concat(own.files),
     isAddress: ({ href }) => rules.some((rule) => rule.catches({ tool: "web_fetch", about: [href] })),
   };
+}
+
+interface OwnFiles {
+  /** The folder of the file tools. */
+  dir?: string | undefined;
+  files: readonly string[];
+}
+
+/** To open and close a database in this process would give up the locks that it holds on it. */
+function ownRules({ dir, files }: OwnFiles): PermissionRule[] {
+  const paths = files
+    .filter((file) => dir !== undefined && isInside(file, dir))
+    .map(
+      (file) =>
+        `/${relative(dir!, file)
+          .replaceAll(sep, "/")
+          .replaceAll(/[*?[\]{}]/g, "[$&]")}`,
+    );
+  return paths.length > 0 ? [{ effect: "deny", paths }] : [];
 }
 
 /** Whether commands are run is for their own rules to say. */
