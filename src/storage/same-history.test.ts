@@ -77,7 +77,7 @@ describe.each(STORES)(
       await fc.assert(fc.asyncProperty(sequence, check), {
         numRuns,
         examples,
-        interruptAfterTimeLimit: 5_000,
+        interruptAfterTimeLimit: 20_000,
       });
       await saver.close();
       place.remove();
