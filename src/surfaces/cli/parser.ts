@@ -1,7 +1,8 @@
 import yargs, { type Argv } from "yargs";
 import { HarnessError } from "../../errors.ts";
 import { version } from "../../runs/version.ts";
-import { commands, EXIT_CODES, type CommandContext } from "./commands.ts";
+import { EXIT_CODES } from "./command-options.ts";
+import { commands, type CommandContext } from "./commands.ts";
 import { unmarkLiterals } from "./literal.ts";
 
 /** Reads the words of a command line. What the parser does not like is an `invalid-options` in its own words. */
