@@ -1,7 +1,6 @@
-import whole from "../../vitest.config.ts";
+import { defineConfig } from "vitest/config";
 
 /** The test run that has to fail (`test/postgres-server.test.ts`). */
-export default {
-  ...whole,
-  test: { ...whole.test, include: ["test/failing/database.ts"], typecheck: { enabled: false } },
-};
+export default defineConfig({
+  test: { globalSetup: ["test/postgres-setup.ts"], include: ["test/failing/database.ts"] },
+});
