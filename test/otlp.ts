@@ -1,4 +1,5 @@
 import root from "@opentelemetry/otlp-transformer/build/src/generated/root.js";
+import { expect } from "vitest";
 
 export const SIGNALS = ["traces", "metrics"] as const;
 
@@ -50,8 +51,16 @@ export function asOfficiallyRead(signal: (typeof SIGNALS)[number], json: string)
   return JSON.parse(JSON.stringify(read), recodeIds("base64", "hex"));
 }
 
-/** The same, without lists that are empty: those are nothing in the binary form. */
-export function withoutEmptyLists(value: unknown): unknown {
+/** Nothing was posted that the official types do not know, or know as something else. */
+export function expectOfficialTypes({
+  requests,
+}: {
+  requests: { body: unknown; officially: unknown }[];
+}): void {
+  for (const { body, officially } of requests) expect(officially).toEqual(withoutEmptyLists(body));
+}
+
+function withoutEmptyLists(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (_key, one: unknown) =>
     Array.isArray(one) && one.length === 0 ? undefined : one,
   );

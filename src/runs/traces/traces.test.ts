@@ -1,13 +1,10 @@
-import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Collector } from "../../../test/collector.ts";
-import { SpanKind, StatusCode, withoutEmptyLists } from "../../../test/otlp.ts";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { createRunAgent } from "../agent.ts";
-import { conduct, RunEvents } from "../conduct.ts";
-import { taskInput } from "../drive.ts";
-import { DEFAULT_SETTINGS } from "../settings.ts";
-import { tracesFrom, tracesUrl } from "./index.ts";
+import { expectOfficialTypes, SpanKind, StatusCode } from "../../../test/otlp.ts";
+import { tracedRun } from "../../../test/traced-run.ts";
+import { callTool, type Step } from "../../testing/index.ts";
+import { urlOf } from "./environment.ts";
+import { tracesFrom } from "./index.ts";
 
 interface KeyValue {
   key: string;
@@ -37,34 +34,14 @@ beforeEach(async () => {
 });
 afterEach(() => collector.stop());
 
-/** Nothing was posted that the official types do not know, or know as something else. */
-function expectOfficialTypes(): void {
-  for (const { body, officially } of collector.requests) expect(officially).toEqual(withoutEmptyLists(body));
-}
-
 /** Runs a script with traces, and gives back what the collector got. */
 async function traced(steps: Step[], env: Record<string, string> = {}): Promise<Sent[]> {
-  const traces = tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env });
-  const model = new ScriptedModel(steps);
-  await conduct(taskInput("Go and look", {}), {
-    agent: createRunAgent({
-      settings: { ...DEFAULT_SETTINGS, model: "scripted" },
-      model,
-      checkpointer: new MemorySaver(),
-    }),
-    thread: "t",
-    model: { model, name: "openai:gpt-x", source: "option" },
-    events: new RunEvents("t", () => {}),
-    signal: new AbortController().signal,
-    answer: async () => undefined,
-    resumed: false,
-    held: async () => {},
-    task: "Go and look",
-    prices: { input: 1, output: 1, cached: 1 },
-    traces,
+  await tracedRun(steps, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_METRICS_EXPORTER: "none",
+    ...env,
   });
-  await traces?.close();
-  expectOfficialTypes();
+  expectOfficialTypes(collector);
   return sentTo(collector).flatMap(({ scopeSpans }) => scopeSpans[0]!.spans);
 }
 
@@ -205,7 +182,7 @@ describe("a collector", () => {
     collector.answer = "at once";
     collector.requests = [];
     await tracer.close();
-    expectOfficialTypes();
+    expectOfficialTypes(collector);
     const sent = sentTo(collector);
     expect(sent.flatMap(({ scopeSpans }) => scopeSpans[0]!.spans).length).toBeLessThanOrEqual(4096);
     expect(Number(attributesOf(sent[0]!.resource)["holdfast.dropped_spans"])).toBeGreaterThan(5000);
@@ -214,8 +191,14 @@ describe("a collector", () => {
 
 it("nothing is traced where nothing asks for it", () => {
   expect(tracesFrom({})).toBeUndefined();
-  expect(tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_SDK_DISABLED: "true" })).toBeUndefined();
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x/base/" })).toBe("http://x/base/v1/traces");
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://y/t" })).toBe("http://y/t");
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "nonsense" })).toBeUndefined();
+  const away = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://x" };
+  expect(tracesFrom({ ...away, OTEL_SDK_DISABLED: "true" })).toBeUndefined();
+  expect(
+    tracesFrom({ ...away, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" }),
+  ).toBeUndefined();
+  expect(urlOf("metrics", away)).toBe("http://x/v1/metrics");
+  expect(urlOf("metrics", { ...away, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://y/m" })).toBe("http://y/m");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://x/base/" })).toBe("http://x/base/v1/traces");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://y/t" })).toBe("http://y/t");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_ENDPOINT: "nonsense" })).toBeUndefined();
 });
