@@ -54,7 +54,7 @@ type Metadata = Record<string, unknown> | undefined;
 export class Recorder extends BaseCallbackHandler {
   name = "holdfast-recorder";
   /** Asks models to stream, as LangGraph's own handlers do. */
-  readonly lc_prefer_streaming = true;
+  readonly lc_prefer_streaming: boolean;
   override awaitHandlers = true;
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
@@ -67,8 +67,13 @@ export class Recorder extends BaseCallbackHandler {
   /** Calls that may be repetitions, until they are run. */
   readonly #repeated = new Set<string>();
 
-  constructor(emit: (event: RunEventBody) => void, signal: AbortSignal) {
+  constructor(
+    emit: (event: RunEventBody) => void,
+    signal: AbortSignal,
+    { prefersStreaming = true }: { prefersStreaming?: boolean } = {},
+  ) {
     super();
+    this.lc_prefer_streaming = prefersStreaming;
     this.#emit = emit;
     this.#signal = signal;
   }

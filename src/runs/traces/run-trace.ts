@@ -6,6 +6,8 @@ import type { Attributes, Span, Tracer } from "./span.ts";
 
 export interface RunTraceOptions {
   tracer: Tracer;
+  /** The agent's. Default `holdfast`. */
+  name?: string | undefined;
   prices?: Prices | undefined;
   /** Whether what is said and done goes along, and not only that it was. */
   hasContent?: boolean | undefined;
@@ -40,7 +42,7 @@ export class RunTrace {
       case "run-start": {
         this.#thread = event.thread;
         this.#model = event.model;
-        const { span } = this.#begin(MAIN, "holdfast", at);
+        const { span } = this.#begin(MAIN, this.#options.name ?? "holdfast", at);
         span.set({ "holdfast.resumed": event.resumed, ...this.#content({ "holdfast.task": event.task }) });
         return;
       }
