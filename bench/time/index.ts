@@ -14,6 +14,7 @@ import { findSavers } from "./savers.ts";
 import { longScript } from "./script.ts";
 import { measureStartUp } from "./start-up.ts";
 import { DEEP, timedSystems, type TimedSystem } from "./systems.ts";
+import { measureTracing, tracingGoals } from "./tracing.ts";
 
 /** Measures time, supersteps, stored bytes and imports. No seed changes them, and no two runs are quite the same. */
 export async function timeSection({ quick, progress }: SectionOptions): Promise<Section> {
@@ -26,12 +27,14 @@ export async function timeSection({ quick, progress }: SectionOptions): Promise<
   const supersteps = await countSupersteps(systems, quick);
   const cells = await runHeats({ product, systems, savers, quick, progress });
   const crowds = await measureCrowds({ product, systems, savers, quick, progress });
+  progress("tracing");
+  const tracing = await measureTracing({ product, systems, quick });
   await stop();
-  const figures: TimeFigures = { cells, crowds, supersteps, startUp, notes };
+  const figures: TimeFigures = { cells, crowds, tracing, supersteps, startUp, notes };
   return {
     name: "time",
     lines: timeLines(figures),
-    goals: [...timeGoals(cells), ...crowdGoals(crowds)],
+    goals: [...timeGoals(cells), ...crowdGoals(crowds), ...tracingGoals(tracing)],
     markdown: timeReport(figures),
     data: figures,
     plots: timePlots(cells),

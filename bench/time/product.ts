@@ -5,6 +5,10 @@ export interface Product {
   main: typeof import("../../src/index.ts");
   storage: typeof import("../../src/storage/index.ts");
   testing: typeof import("../../src/testing/index.ts");
+  /** How the command line and the server run an agent. */
+  runs: Pick<typeof import("../../src/runs/conduct.ts"), "conduct" | "RunEvents"> &
+    Pick<typeof import("../../src/runs/drive.ts"), "taskInput"> &
+    Pick<typeof import("../../src/runs/traces/index.ts"), "tracesFrom">;
 }
 
 const DIST = new URL("../../dist/", import.meta.url);
@@ -12,9 +16,12 @@ const DIST = new URL("../../dist/", import.meta.url);
 /** Loads the package from `dist`. Throws where it was not built. */
 export async function loadProduct(): Promise<Product> {
   if (!existsSync(new URL("index.js", DIST))) throw new Error("dist is missing: run npm run build first.");
-  const load = (file: string): Promise<unknown> => import(new URL(file, DIST).href);
+  const load = (file: string): Promise<object> => import(new URL(file, DIST).href);
   const [main, storage, testing] = await Promise.all(
     ["index.js", "storage/index.js", "testing/index.js"].map(load),
   );
-  return { main, storage, testing } as Product;
+  const runs = await Promise.all(
+    ["conduct.js", "drive.js", "traces/index.js"].map((file) => load(`runs/${file}`)),
+  );
+  return { main, storage, testing, runs: Object.assign({}, ...runs) as unknown } as Product;
 }

@@ -10,6 +10,7 @@ import { NO_SAVER } from "./savers.ts";
 import { TURNS } from "./script.ts";
 import { spreadOf, type Spread } from "./statistics.ts";
 import { EMPTY, PEER_DEEP_PLAN } from "./systems.ts";
+import { tracingTable } from "./tracing.ts";
 
 const ASSUMPTIONS = `## Time and storage
 
@@ -24,7 +25,7 @@ const ASSUMPTIONS = `## Time and storage
 - Import: a fresh process per sample, memory after a garbage collection, beyond what Node itself takes.`;
 
 /** The section of RESULTS.md. */
-export function timeReport({ cells, crowds, supersteps, startUp, notes }: TimeFigures): string {
+export function timeReport({ cells, crowds, tracing, supersteps, startUp, notes }: TimeFigures): string {
   const savers = [...new Set(cells.map(({ saver }) => saver))];
   const processor = cpus()[0]?.model.trim() ?? "unknown processor";
   return [
@@ -38,6 +39,8 @@ export function timeReport({ cells, crowds, supersteps, startUp, notes }: TimeFi
     ]),
     "\n### Many threads at once, 50 ms per model answer\n",
     crowdTable(crowds),
+    "\n### What tracing adds\n",
+    tracingTable(tracing),
     "\n### Supersteps of the graph per model turn\n",
     table(
       ["system", "supersteps"],

@@ -1,12 +1,10 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
-import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { LEASE } from "../storage/index.ts";
 import { stopJobs } from "../subagents/background/registry.ts";
-import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";
 import { ending, finished, type Ending } from "./ending.ts";
@@ -16,6 +14,7 @@ import { PlanEdits } from "./plan-edits.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
 import { steer } from "./steering.ts";
+import { eventIn } from "./stream-events.ts";
 import { hold, openQuestions, questionsOf, readPlan, type Hold } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
@@ -173,7 +172,8 @@ async function isDrained(
     for await (const entry of chunks) {
       const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
       tap?.onChunk(namespace, mode, chunk);
-      if (mode === "custom" && !news.isKnown(chunk)) show(chunk, emit);
+      const event = mode === "custom" && !news.isKnown(chunk) ? eventIn(chunk) : undefined;
+      if (event) emit(event);
     }
     return false;
   } catch (error) {
@@ -181,21 +181,6 @@ async function isDrained(
     throw error;
   } finally {
     edits.exit();
-  }
-}
-
-function show(chunk: unknown, emit: DriveOptions["emit"]): void {
-  if (isPlanChangeEvent(chunk)) {
-    const { owner, by, changes, counts, todos } = chunk;
-    const copy = { owner, by, changes: [...changes], counts, todos: [...todos] };
-    emit({ type: "plan-change", ...copy });
-  } else if (isSubagentEvent(chunk)) {
-    const { owner, name, description, todoId, error } = chunk;
-    if (chunk.type === "subagent-start") {
-      emit({ type: chunk.type, owner, name, description, ...(todoId !== undefined && { todoId }) });
-    } else {
-      emit({ type: chunk.type, owner, name, ok: chunk.ok ?? true, ...(error !== undefined && { error }) });
-    }
   }
 }
 

@@ -92,7 +92,15 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     todos: z.array(todo).describe("The whole plan after the change."),
   }),
   z
-    .object({ type: z.literal("model-start"), ...head, owner })
+    .object({
+      type: z.literal("model-start"),
+      ...head,
+      owner,
+      reminders: z
+        .array(z.string())
+        .describe("The names of the reminders that the harness added to the request.")
+        .optional(),
+    })
     .describe("The model was asked; until its first words it thinks."),
   z
     .object({
@@ -151,6 +159,15 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       .describe("Of a command that failed; null when it was stopped.")
       .optional(),
   }),
+  z
+    .object({
+      type: z.literal("completion-refusal"),
+      ...head,
+      owner,
+      todoId: z.string(),
+      reason: z.string(),
+    })
+    .describe("An item was not accepted as completed."),
   z.object({
     type: z.literal("subagent-start"),
     ...head,

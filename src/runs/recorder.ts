@@ -11,6 +11,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
 import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
+import { COMPLETION_REFUSAL, type CompletionRefusal } from "../middleware/plan/plan-call/verify.ts";
 import { CALL_REPETITION, type CallRepetition } from "../middleware/repeats/repetition.ts";
 import { shortened } from "../middleware/shortened.ts";
 import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
@@ -53,7 +54,7 @@ type Metadata = Record<string, unknown> | undefined;
 export class Recorder extends BaseCallbackHandler {
   name = "holdfast-recorder";
   /** Asks models to stream, as LangGraph's own handlers do. */
-  readonly lc_prefer_streaming = true;
+  readonly lc_prefer_streaming: boolean;
   override awaitHandlers = true;
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
@@ -66,8 +67,13 @@ export class Recorder extends BaseCallbackHandler {
   /** Calls that may be repetitions, until they are run. */
   readonly #repeated = new Set<string>();
 
-  constructor(emit: (event: RunEventBody) => void, signal: AbortSignal) {
+  constructor(
+    emit: (event: RunEventBody) => void,
+    signal: AbortSignal,
+    { prefersStreaming = true }: { prefersStreaming?: boolean } = {},
+  ) {
     super();
+    this.lc_prefer_streaming = prefersStreaming;
     this.#emit = emit;
     this.#signal = signal;
   }
@@ -101,7 +107,8 @@ export class Recorder extends BaseCallbackHandler {
       this.#settleUnread(run.owner);
       this.settleUnmade(run.owner, messages);
     }
-    this.#emit({ type: "model-start", owner: run.owner });
+    const reminders = remindersIn(messages);
+    this.#emit({ type: "model-start", owner: run.owner, ...(reminders.length > 0 && { reminders }) });
   }
 
   override handleCustomEvent(
@@ -113,6 +120,10 @@ export class Recorder extends BaseCallbackHandler {
   ): void {
     const { owner } = started(tags, metadata);
     if (name === CALL_REPETITION) return this.#repeat(owner, data as CallRepetition);
+    if (name === COMPLETION_REFUSAL) {
+      const { todoId, reason } = data as CompletionRefusal;
+      return this.#emit({ type: COMPLETION_REFUSAL, owner, todoId, reason });
+    }
     if (name !== MODEL_RETRY) return;
     const { seconds, reason } = data as ModelRetry;
     this.#emit({ type: "model-retry", owner, seconds, reason });
@@ -251,6 +262,16 @@ export function usageOf(message: AIMessage): Usage {
     outputTokens: usage?.output_tokens ?? 0,
     cachedTokens: usage?.input_token_details?.cache_read ?? 0,
   };
+}
+
+/** The names of the reminders at the end of a request: others stayed from an earlier one. */
+function remindersIn(messages: readonly BaseMessage[]): string[] {
+  const said = messages.findLastIndex(({ type }) => type === "ai" || type === "tool");
+  return messages
+    .slice(said + 1)
+    .flatMap(({ name, additional_kwargs }) =>
+      name?.endsWith("_reminder") && additional_kwargs["hide_from_ui"] === true ? [name] : [],
+    );
 }
 
 function nameOf(tool: Serialized): string {

@@ -107,6 +107,7 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       return { ...view, askedAt: undefined, marks: new Map(later) };
     }
     case "run-end":
+    case "completion-refusal":
     case "notice":
       return view;
   }

@@ -28,13 +28,16 @@ export function ownerFor({ configurable }: ToolRuntime, name: string, call: stri
 }
 
 /** Has a job done, and tells of its start and its end. Interrupts and the caller's own abort are thrown on. */
-export async function carryOut(assignment: Assignment, place: Omit<ChildPlace, "owner">): Promise<Outcome> {
-  const { subagent, given, owner } = assignment;
+export async function carryOut(
+  assignment: Assignment,
+  place: Omit<ChildPlace, "owner" | "todo">,
+): Promise<Outcome> {
+  const { subagent, given, owner, job } = assignment;
   const { writer, signal } = place.runtime;
   tell(assignment, writer, { type: "subagent-start" });
   let outcome: Outcome;
   try {
-    outcome = { report: await runChild(subagent, given, { ...place, owner }) };
+    outcome = { report: await runChild(subagent, given, { ...place, owner, todo: job.todo_id }) };
   } catch (error) {
     if (isGraphBubbleUp(error) || signal?.aborted) throw error;
     outcome = { failure: error instanceof Error ? error.message : String(error) };

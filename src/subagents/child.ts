@@ -12,6 +12,8 @@ import type { CompiledSubagent } from "./spec.ts";
 export interface ChildPlace {
   runtime: ToolRuntime;
   owner: string;
+  /** The item that it works on, where it was given one. */
+  todo?: string | undefined;
   budget: Budget | undefined;
 }
 
@@ -54,11 +56,11 @@ function seconds(milliseconds: number): string {
 }
 
 /**
- * The run of a child: its owner's name, also in the metadata that callbacks and traces see, what it spends from, as
- * many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
+ * The run of a child: its owner's name, also in the metadata that callbacks and traces see, with its item; what it
+ * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig({ runtime, owner, budget }: ChildPlace) {
+function childConfig({ runtime, owner, todo, budget }: ChildPlace) {
   const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
@@ -69,7 +71,7 @@ function childConfig({ runtime, owner, budget }: ChildPlace) {
       [OWNER_KEY]: owner,
       __pregel_abort_signals: undefined,
     },
-    metadata: { ...config?.metadata, [OWNER_KEY]: owner },
+    metadata: { ...config?.metadata, [OWNER_KEY]: owner, holdfast_todo: todo },
     recursionLimit: STEP_LIMIT,
     ...StepControl.forChild(config?.control),
     ...(signal && { signal: AbortSignal.any([signal]) }),

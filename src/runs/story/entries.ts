@@ -129,6 +129,7 @@ export function withEntry(entries: readonly Entry[], event: StampedEvent): reado
     }
     case "plan-snapshot":
     case "model-start":
+    case "completion-refusal":
     case "subagent-end":
       return entries;
   }

@@ -72,6 +72,7 @@ export function withSpan(spans: readonly Span[], event: StampedEvent): readonly 
     case "model-retry":
     case "text":
     case "model-end":
+    case "completion-refusal":
     case "notice":
       return spans;
   }

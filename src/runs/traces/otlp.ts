@@ -1,15 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Attribute, Attributes, Span, SpanStart, Tracer } from "./span.ts";
+import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
+import { goodbye, post, type Destination } from "./post.ts";
+import type { Attribute, Span, SpanStart, Tracer } from "./span.ts";
 
-export interface OtlpOptions {
-  /** Where traces are posted to, all of it. */
-  url: string;
-  headers?: Readonly<Record<string, string>>;
-  /** Who sends: `service.name` and whatever else. */
-  resource: Attributes;
-  version: string;
-  /** How long the collector may take for an answer. */
-  timeoutMs?: number;
+export interface OtlpOptions extends Sender, Destination {
   /** What the first span is below, as `traceparent` says it. */
   parent?: Place | undefined;
 }
@@ -23,8 +17,6 @@ export interface Place {
 const MOST_WAITING = 4096;
 const BATCH = 512;
 const EVERY_MS = 2000;
-/** A process that ends waits no longer than this. */
-const GOODBYE_MS = 1000;
 
 /**
  * Sends spans to a collector as OTLP/JSON: in batches, one request at a time, never in the way of a run. What cannot be
@@ -78,14 +70,8 @@ export class OtlpTracer implements Tracer {
   }
 
   /** Sends what there is, and waits for it a moment. */
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    let timer: NodeJS.Timeout | undefined;
-    const goodbye = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, GOODBYE_MS);
-    });
-    await Promise.race([this.#send(), goodbye]);
-    clearTimeout(timer);
+  close(): Promise<void> {
+    return goodbye(this.#send());
   }
 
   #add(span: object): void {
@@ -116,31 +102,17 @@ export class OtlpTracer implements Tracer {
     }
   }
 
-  async #post(spans: readonly object[]): Promise<boolean> {
-    const { url, headers = {}, resource, version, timeoutMs = 10_000 } = this.#options;
-    const dropped = this.#dropped;
-    const body = JSON.stringify({
+  #post(spans: readonly object[]): Promise<boolean> {
+    const { resource } = this.#options;
+    const dropped = this.#dropped > 0 && { "holdfast.dropped_spans": this.#dropped };
+    return post(this.#options, {
       resourceSpans: [
         {
-          resource: {
-            attributes: keyValues({
-              ...resource,
-              ...(dropped > 0 && { "holdfast.dropped_spans": dropped }),
-            }),
-          },
-          scopeSpans: [{ scope: { name: "holdfast", version }, spans }],
+          resource: { attributes: keyValues({ ...resource, ...dropped }) },
+          scopeSpans: [{ scope: scopeOf(this.#options), spans }],
         },
       ],
     });
-    try {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const sent = { "content-type": "application/json", ...headers };
-      const response = await fetch(url, { method: "POST", headers: sent, body, signal });
-      await response.arrayBuffer();
-      return response.ok;
-    } catch {
-      return false;
-    }
   }
 }
 
@@ -149,21 +121,4 @@ const [INTERNAL, CLIENT, ERROR] = [1, 3, 2];
 
 function randomId(): string {
   return randomBytes(8).toString("hex");
-}
-
-function nanoseconds(ms: number): string {
-  return `${Math.round(ms)}000000`;
-}
-
-function keyValues(attributes: Attributes): object[] {
-  return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : { key, value: anyValue(value) },
-  );
-}
-
-function anyValue(value: Attribute): object {
-  if (typeof value === "string") return { stringValue: value };
-  if (typeof value === "boolean") return { boolValue: value };
-  if (typeof value === "object") return { doubleValue: value.fraction };
-  return { intValue: String(Math.round(value)) };
 }

@@ -1,10 +1,13 @@
 import type { RunEvent, Usage } from "../events.ts";
 import { costOf, type Prices } from "../prices.ts";
 import { MAIN } from "../view.ts";
+import { modelNames } from "./model-names.ts";
 import type { Attributes, Span, Tracer } from "./span.ts";
 
 export interface RunTraceOptions {
   tracer: Tracer;
+  /** The agent's. Default `holdfast`. */
+  name?: string | undefined;
   prices?: Prices | undefined;
   /** Whether what is said and done goes along, and not only that it was. */
   hasContent?: boolean | undefined;
@@ -39,7 +42,7 @@ export class RunTrace {
       case "run-start": {
         this.#thread = event.thread;
         this.#model = event.model;
-        const { span } = this.#begin(MAIN, "holdfast", at);
+        const { span } = this.#begin(MAIN, this.#options.name ?? "holdfast", at);
         span.set({ "holdfast.resumed": event.resumed, ...this.#content({ "holdfast.task": event.task }) });
         return;
       }
@@ -61,7 +64,7 @@ export class RunTrace {
         this.#endChat(agent, at, "The model call failed.");
         agent.chat = this.#start(`chat ${this.#model}`, event.owner, at, {
           "gen_ai.operation.name": "chat",
-          ...this.#modelNames(),
+          ...modelNames(this.#model),
           isCall: true,
         });
         return;
@@ -121,6 +124,12 @@ export class RunTrace {
           "holdfast.question.kind": event.type === "question" ? event.kind : undefined,
         });
         return;
+      case "completion-refusal":
+        this.#agents.get(event.owner)?.span.note(event.type, at, {
+          "holdfast.todo.id": event.todoId,
+          ...this.#content({ "holdfast.reason": event.reason }),
+        });
+        return;
       case "run-end": {
         const { outcome, counts, usage, cost, error } = event;
         this.#agents.get(MAIN)?.span.set({
@@ -149,7 +158,7 @@ export class RunTrace {
       parent: owner === MAIN ? undefined : this.#placeOfAgent(owner),
       attributes: {
         ...this.#common("invoke_agent"),
-        ...this.#modelNames(),
+        ...modelNames(this.#model),
         "gen_ai.agent.name": name,
         "gen_ai.agent.id": owner,
       },
@@ -188,11 +197,6 @@ export class RunTrace {
 
   #common(operation: string): Attributes {
     return { "gen_ai.operation.name": operation, "gen_ai.conversation.id": this.#thread };
-  }
-
-  #modelNames(): Attributes {
-    const [provider, ...name] = this.#model.split(":");
-    return { "gen_ai.provider.name": provider, "gen_ai.request.model": name.join(":") || provider };
   }
 
   #plan(owner: string, todos: Extract<RunEvent, { type: "plan-snapshot" }>["todos"], at: number): void {

@@ -1,14 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import { MemorySaver } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
-import { createRunAgent } from "../agent.ts";
-import { conduct, RunEvents } from "../conduct.ts";
-import { taskInput } from "../drive.ts";
-import { DEFAULT_SETTINGS } from "../settings.ts";
-import { tracesFrom, tracesUrl } from "./index.ts";
+import { Collector } from "../../../test/collector.ts";
+import { expectOfficialTypes, SpanKind, StatusCode } from "../../../test/otlp.ts";
+import { tracedRun } from "../../../test/traced-run.ts";
+import { callTool, type Step } from "../../testing/index.ts";
+import { urlOf } from "./environment.ts";
+import { tracesFrom } from "./index.ts";
 
 interface KeyValue {
   key: string;
@@ -30,55 +26,26 @@ interface Request {
   resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: Sent[] }[] }[];
 }
 
-let collector: Server;
-let answer: "at once" | "never" | "an error";
-let requests: { url: string; type: string; key: string; body: Request }[];
+let collector: Collector;
 
 beforeEach(async () => {
-  answer = "at once";
-  requests = [];
-  collector = createServer((request, response) => void receive(request, response));
-  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+  collector = new Collector();
+  await collector.start();
 });
-afterEach(() => {
-  collector.closeAllConnections();
-  collector.close();
-});
-
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { "content-type": type = "", "x-key": key = "" } = request.headers;
-  const body = JSON.parse(await text(request)) as Request;
-  requests.push({ url: request.url!, type, key: String(key), body });
-  if (answer === "at once") response.end("{}");
-  if (answer === "an error") response.writeHead(503).end();
-}
-
-const endpoint = (): string => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+afterEach(() => collector.stop());
 
 /** Runs a script with traces, and gives back what the collector got. */
 async function traced(steps: Step[], env: Record<string, string> = {}): Promise<Sent[]> {
-  const traces = tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(), ...env });
-  const model = new ScriptedModel(steps);
-  await conduct(taskInput("Go and look", {}), {
-    agent: createRunAgent({
-      settings: { ...DEFAULT_SETTINGS, model: "scripted" },
-      model,
-      checkpointer: new MemorySaver(),
-    }),
-    thread: "t",
-    model: { model, name: "openai:gpt-x", source: "option" },
-    events: new RunEvents("t", () => {}),
-    signal: new AbortController().signal,
-    answer: async () => undefined,
-    resumed: false,
-    held: async () => {},
-    task: "Go and look",
-    prices: { input: 1, output: 1, cached: 1 },
-    traces,
+  await tracedRun(steps, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_METRICS_EXPORTER: "none",
+    ...env,
   });
-  await traces?.close();
-  return requests.flatMap(({ body }) => body.resourceSpans.flatMap((one) => one.scopeSpans[0]!.spans));
+  expectOfficialTypes(collector);
+  return sentTo(collector).flatMap(({ scopeSpans }) => scopeSpans[0]!.spans);
 }
+
+const sentTo = ({ requests }: Collector) => requests.flatMap(({ body }) => (body as Request).resourceSpans);
 
 const attributesOf = ({ attributes }: { attributes: KeyValue[] }) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
@@ -137,23 +104,42 @@ describe("a run with a collector", () => {
       "gen_ai.tool.name": "write_todos",
       "gen_ai.tool.type": "function",
     });
-    expect(spans.find(({ name }) => name.startsWith("chat"))!.kind).toBe(3);
+    expect(spans.find(({ name }) => name.startsWith("chat"))!.kind).toBe(SpanKind["SPAN_KIND_CLIENT"]);
+    expect(main.kind).toBe(SpanKind["SPAN_KIND_INTERNAL"]);
+  });
+
+  it("is what OpenTelemetry's own types say, whatever happens in it", async () => {
+    await traced(
+      [
+        callTool("write_todos", { todos: ["One", "Two"] }),
+        callTool("update_todos", { block: [{ id: "1", reason: "No key" }] }),
+        callTool("execute", { command: "exit 3" }),
+        callTool("nonsense", {}),
+        new Error("broken"),
+      ],
+      { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true" },
+    );
+    expect(collector.requests).not.toEqual([]);
+    const [{ officially } = {}] = collector.requests;
+    expect(officially).toMatchObject({ resourceSpans: [{ scopeSpans: [{ spans: expect.any(Array) }] }] });
   });
 
   it("keeps what was said to itself, unless it is asked for", async () => {
     const all = (spans: Sent[]) => JSON.stringify(spans);
     const words = /Secret errand|Go and look|Look around|Nothing there/;
     expect(all(await traced(SCRIPT))).not.toMatch(words);
-    requests = [];
+    collector.requests = [];
     const told = await traced(SCRIPT, { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true" });
     for (const word of words.source.split("|")) expect(all(told)).toContain(word);
   });
 
   it("marks what failed", async () => {
     const spans = await traced([callTool("read_file", { file_path: "/none" }), new Error("broken")]);
-    expect(spans.find(({ name }) => name === "execute_tool read_file")!.status).toMatchObject({ code: 2 });
+    expect(spans.find(({ name }) => name === "execute_tool read_file")!.status).toMatchObject({
+      code: StatusCode["STATUS_CODE_ERROR"],
+    });
     expect(spans.find(({ name }) => name === "invoke_agent holdfast")!.status).toMatchObject({
-      code: 2,
+      code: StatusCode["STATUS_CODE_ERROR"],
       message: expect.stringContaining("broken"),
     });
   });
@@ -165,8 +151,9 @@ describe("a run with a collector", () => {
       OTEL_SERVICE_NAME: "kelp",
       TRACEPARENT: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
     });
-    expect(requests[0]).toMatchObject({ url: "/v1/traces", type: "application/json", key: "a b" });
-    const { resource } = requests[0]!.body.resourceSpans[0]!;
+    const posted = { url: "/v1/traces", type: "application/json", key: "a b" };
+    expect(collector.requests[0]).toMatchObject(posted);
+    const { resource } = sentTo(collector)[0]!;
     expect(attributesOf(resource)).toMatchObject({ "service.name": "kelp", team: "reef" });
     const main = spans.find(({ name }) => name === "invoke_agent holdfast")!;
     expect(main).toMatchObject({ traceId: "a".repeat(32), parentSpanId: "b".repeat(16) });
@@ -175,27 +162,28 @@ describe("a run with a collector", () => {
 
 describe("a collector", () => {
   it.each(["never", "an error"] as const)("that answers with %s ends no run", async (how) => {
-    answer = how;
+    collector.answer = how;
     await traced(["Done."]);
-    expect(requests).toHaveLength(1);
+    expect(collector.requests).toHaveLength(1);
   });
 
   it("that is not there ends no run", async () => {
     await traced(["Done."], { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
-    expect(requests).toEqual([]);
+    expect(collector.requests).toEqual([]);
   });
 
   it("that is away gets no more than fits, and hears how much is missing", async () => {
     const { OtlpTracer } = await import("./otlp.ts");
-    answer = "an error";
-    const url = `${endpoint()}/v1/traces`;
+    collector.answer = "an error";
+    const url = `${collector.endpoint}/v1/traces`;
     const tracer = new OtlpTracer({ url, resource: {}, version: "0" });
     for (let n = 0; n < 10_000; n += 1) tracer.start("one", { at: n }).end(n);
     await tracer.close();
-    answer = "at once";
-    requests = [];
+    collector.answer = "at once";
+    collector.requests = [];
     await tracer.close();
-    const sent = requests.map(({ body }) => body.resourceSpans[0]!);
+    expectOfficialTypes(collector);
+    const sent = sentTo(collector);
     expect(sent.flatMap(({ scopeSpans }) => scopeSpans[0]!.spans).length).toBeLessThanOrEqual(4096);
     expect(Number(attributesOf(sent[0]!.resource)["holdfast.dropped_spans"])).toBeGreaterThan(5000);
   });
@@ -203,8 +191,14 @@ describe("a collector", () => {
 
 it("nothing is traced where nothing asks for it", () => {
   expect(tracesFrom({})).toBeUndefined();
-  expect(tracesFrom({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_SDK_DISABLED: "true" })).toBeUndefined();
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x/base/" })).toBe("http://x/base/v1/traces");
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://y/t" })).toBe("http://y/t");
-  expect(tracesUrl({ OTEL_EXPORTER_OTLP_ENDPOINT: "nonsense" })).toBeUndefined();
+  const away = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://x" };
+  expect(tracesFrom({ ...away, OTEL_SDK_DISABLED: "true" })).toBeUndefined();
+  expect(
+    tracesFrom({ ...away, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" }),
+  ).toBeUndefined();
+  expect(urlOf("metrics", away)).toBe("http://x/v1/metrics");
+  expect(urlOf("metrics", { ...away, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://y/m" })).toBe("http://y/m");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://x/base/" })).toBe("http://x/base/v1/traces");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://y/t" })).toBe("http://y/t");
+  expect(urlOf("traces", { OTEL_EXPORTER_OTLP_ENDPOINT: "nonsense" })).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { Change, Issue, Mark, Todo } from "../../../plan/index.ts";
@@ -41,6 +42,15 @@ export function workWasDone(): Verifier {
   };
 }
 
+/** The custom event of LangChain's callbacks that says an item was not accepted as completed. */
+export const COMPLETION_REFUSAL = "completion-refusal";
+
+/** What that event says. */
+export interface CompletionRefusal {
+  todoId: string;
+  reason: string;
+}
+
 /** Runs the verifier on every item that a change completes and returns the refusals. */
 export async function verifyCompletions(
   verify: Verifier,
@@ -52,6 +62,9 @@ export async function verifyCompletions(
       const [todo, context] = contextFor(id);
       const reason = await judge(verify, todo, { context, timeout, signal });
       if (reason === undefined) return [];
+      const refusal: CompletionRefusal = { todoId: id, reason };
+      // Fails outside of a run, where nobody listens.
+      await dispatchCustomEvent(COMPLETION_REFUSAL, refusal).catch(() => {});
       const message = `Item ${id} is not accepted as completed: ${reason.replace(/\.$/, "")}.`;
       return [
         {

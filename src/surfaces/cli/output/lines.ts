@@ -54,6 +54,7 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return endLines(event, view, paint);
     case "text":
     case "model-start":
+    case "completion-refusal":
     case "tool-start":
     case "answer":
       return [];

@@ -1,0 +1,16 @@
+import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import { isSubagentEvent } from "../subagents/index.ts";
+import type { RunEventBody } from "./events.ts";
+
+/** The event in a chunk of the `custom` stream, where it is one of ours. */
+export function eventIn(chunk: unknown): RunEventBody | undefined {
+  if (isPlanChangeEvent(chunk)) {
+    const { owner, by, changes, counts, todos } = chunk;
+    return { type: "plan-change", owner, by, changes: [...changes], counts, todos: [...todos] };
+  }
+  if (!isSubagentEvent(chunk)) return undefined;
+  const { type, owner, name, description, todoId, ok = true, error } = chunk;
+  return type === "subagent-start"
+    ? { type, owner, name, description, ...(todoId !== undefined && { todoId }) }
+    : { type, owner, name, ok, ...(error !== undefined && { error }) };
+}

@@ -1,0 +1,1 @@
+export { traceRun, type TraceableAgent, type TraceRunOptions } from "./trace-run.ts";

@@ -1,0 +1,134 @@
+import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
+import { goodbye, post, type Destination } from "./post.ts";
+import type { Attributes } from "./span.ts";
+
+/** What is counted or, where it has bounds, measured. */
+export interface Instrument {
+  name: string;
+  description: string;
+  unit: string;
+  /** The upper bounds of the buckets that values are sorted into. */
+  bounds?: readonly number[];
+}
+
+/** Where figures go. */
+export interface Meter {
+  record: (instrument: Instrument, value: number, attributes: Attributes) => void;
+}
+
+export interface OtlpMeterOptions extends Sender, Destination {
+  /** How often the figures are sent while they change. */
+  everyMs?: number;
+}
+
+/** The figures of one instrument with the same attributes. */
+interface Series {
+  instrument: Instrument;
+  attributes: Attributes;
+  sum: number;
+  count: number;
+  min: number;
+  max: number;
+  buckets: number[];
+}
+
+/** Names that a model makes up are no reason to need more and more memory. */
+const MOST_SERIES = 1000;
+const REST = { "otel.metric.overflow": true };
+/** The number of the protocol for figures since the start. */
+const CUMULATIVE = 2;
+
+/**
+ * Keeps figures since its start, and sends all of them to a collector as OTLP/JSON every minute in which one changes:
+ * what could not be sent is in what is sent next.
+ */
+export class OtlpMeter implements Meter {
+  readonly #options: OtlpMeterOptions;
+  readonly #start = Date.now();
+  readonly #series = new Map<string, Series>();
+  #hasNews = false;
+  #sending: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: OtlpMeterOptions) {
+    this.#options = options;
+  }
+
+  record(instrument: Instrument, value: number, attributes: Attributes): void {
+    const series = this.#seriesOf(instrument, attributes);
+    series.sum += value;
+    series.count += 1;
+    series.min = Math.min(series.min, value);
+    series.max = Math.max(series.max, value);
+    const { bounds = [] } = instrument;
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    const at = bucket < 0 ? bounds.length : bucket;
+    series.buckets[at] = (series.buckets[at] ?? 0) + 1;
+    this.#hasNews = true;
+    this.#timer ??= setTimeout(() => void this.#send(), this.#options.everyMs ?? 60_000).unref();
+  }
+
+  /** Sends what there is, and waits for it a moment. */
+  close(): Promise<void> {
+    return goodbye(this.#send());
+  }
+
+  #seriesOf(instrument: Instrument, attributes: Attributes): Series {
+    const key = `${instrument.name} ${JSON.stringify(attributes)}`;
+    const known = this.#series.get(key);
+    if (known) return known;
+    if (this.#series.size >= MOST_SERIES && attributes !== REST) return this.#seriesOf(instrument, REST);
+    const buckets = Array.from({ length: (instrument.bounds?.length ?? 0) + 1 }, () => 0);
+    const fresh = { instrument, attributes, sum: 0, count: 0, min: Infinity, max: -Infinity, buckets };
+    this.#series.set(key, fresh);
+    return fresh;
+  }
+
+  #send(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return (this.#sending ??= this.#sendNews().finally(() => {
+      this.#sending = undefined;
+    }));
+  }
+
+  async #sendNews(): Promise<void> {
+    while (this.#hasNews) {
+      this.#hasNews = false;
+      if (await post(this.#options, this.#body())) continue;
+      this.#hasNews = true;
+      return;
+    }
+  }
+
+  #body(): object {
+    const { resource } = this.#options;
+    const now = Date.now();
+    const all = [...this.#series.values()];
+    const metrics = [...new Set(all.map(({ instrument }) => instrument))].map((instrument) => {
+      const { bounds, ...about } = instrument;
+      const dataPoints = all
+        .filter((series) => series.instrument === instrument)
+        .map((series) => ({
+          attributes: keyValues(series.attributes),
+          startTimeUnixNano: nanoseconds(this.#start),
+          timeUnixNano: nanoseconds(now),
+          ...(bounds ? spreadOf(series, bounds) : { asInt: String(series.sum) }),
+        }));
+      const data = { dataPoints, aggregationTemporality: CUMULATIVE };
+      return { ...about, ...(bounds ? { histogram: data } : { sum: { ...data, isMonotonic: true } }) };
+    });
+    return {
+      resourceMetrics: [
+        {
+          resource: { attributes: keyValues(resource) },
+          scopeMetrics: [{ scope: scopeOf(this.#options), metrics }],
+        },
+      ],
+    };
+  }
+}
+
+function spreadOf({ count, sum, min, max, buckets }: Series, explicitBounds: readonly number[]): object {
+  return { count: String(count), sum, min, max, bucketCounts: buckets.map(String), explicitBounds };
+}

@@ -1,0 +1,36 @@
+import { MemorySaver } from "@langchain/langgraph";
+import { createRunAgent, type RunAgent } from "../src/runs/agent.ts";
+import { conduct, RunEvents } from "../src/runs/conduct.ts";
+import { taskInput } from "../src/runs/drive.ts";
+import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
+import { tracesFrom } from "../src/runs/traces/index.ts";
+import { ScriptedModel, type Step } from "../src/testing/index.ts";
+
+/** Runs a script as the surfaces do, with what these variables ask for. */
+export async function tracedRun(
+  steps: Step[],
+  env: Record<string, string>,
+  createAgent: (model: ScriptedModel) => RunAgent = runAgent,
+): Promise<void> {
+  const traces = tracesFrom(env);
+  const model = new ScriptedModel(steps);
+  await conduct(taskInput("Go and look", {}), {
+    agent: createAgent(model),
+    thread: "t",
+    model: { model, name: "openai:gpt-x", source: "option" },
+    events: new RunEvents("t", () => {}),
+    signal: new AbortController().signal,
+    answer: async () => undefined,
+    resumed: false,
+    held: async () => {},
+    task: "Go and look",
+    prices: { input: 1, output: 1, cached: 1 },
+    traces,
+  });
+  await traces?.close();
+}
+
+function runAgent(model: ScriptedModel): RunAgent {
+  const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
+  return createRunAgent({ settings, model, checkpointer: new MemorySaver() });
+}
