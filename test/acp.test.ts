@@ -5,10 +5,11 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { methods, type SessionUpdate, type ToolCallContent } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -310,6 +311,27 @@ export async function resolve(name, context, next) {
     // Nothing of the editor's variables.
     expect(sent()).toContain("out of\\n[Exit code 3.]");
     expect(ends(editor)).toMatchObject({ [command!.toolCallId]: "failed" });
+  });
+
+  it("has the editor open the file that was looked at, and no link of the same name", async () => {
+    const inner = join(dir, dir, "evil.txt");
+    mkdirSync(dirname(inner), { recursive: true });
+    writeFileSync(inner, "plain\n");
+    symlinkSync(join(home, "outside"), join(dir, "evil.txt"));
+    const address = join(dir, "evil.txt");
+    buffers.set(address, "of others\n");
+    script = [
+      calls(["read_file", { file_path: address }]),
+      calls(["write_file", { file_path: address, content: "new\n" }]),
+      says("Done."),
+    ];
+    await rich.prompt(await begin(rich), "Change it");
+    expect(sent()).not.toContain("of others");
+    expect(buffers.get(address)).toBe("of others\n");
+    expect(buffers.get(inner)).toBe("new\n");
+    const diff = { type: "diff", path: inner, oldText: "plain\n", newText: "new\n" };
+    expect(rich.asked[0]!.toolCall.content).toEqual([diff]);
+    expect(shownIn(rich, ofKind(rich.updates, "tool_call")[1]!.toolCallId)).toEqual([diff]);
   });
 
   it("takes files and images along, calls skills by their names, and thinks aloud", async () => {
