@@ -246,6 +246,33 @@ export async function resolve(name, context, next) {
     ]);
   });
 
+  it("asks about an open plan once it is switched to plan, before anything more is done", async () => {
+    const todos = () => calls(["write_todos", { todos: ["Read", "Build"] }]);
+    const refused = "nothing is changed before the user has approved a plan";
+    script = [todos(), says("Later."), says("Later."), says("Later.")];
+    const session = await begin(plain);
+    await plain.prompt(session, "Plan");
+    const toPlan = { sessionId: session, modeId: "plan" };
+    await plain.agent.request(methods.agent.session.setMode, toPlan);
+    script = [calls(write("a")), todos(), calls(write("b")), calls(["update_todos", { cancel: "1,2" }])];
+    permit = () => "approve";
+    await plain.prompt(session, "Go on");
+    expect(sent()).toContain(refused);
+    expect(plain.asked.map(({ toolCall }) => toolCall.title)).toContain("Work on this plan?");
+    expect([existsSync(join(dir, "a")), existsSync(join(dir, "b"))]).toEqual([false, true]);
+
+    // Also where the next words are an answer, which goes on in the middle of a turn.
+    script = [todos(), calls(["ask_clarification", { question: "How?" }])];
+    const other = await begin(plain);
+    await plain.prompt(other, "Plan");
+    await plain.agent.request(methods.agent.session.setMode, { ...toPlan, sessionId: other });
+    script = [calls(write("c")), says("Later."), says("Later."), says("Later.")];
+    await plain.prompt(other, "By hand");
+    expect(sent()).toContain("The user answers: By hand");
+    expect(sent()).toContain(refused);
+    expect(existsSync(join(dir, "c"))).toBe(false);
+  });
+
   it("puts a plan and questions in forms, or as options to an editor that has none", async () => {
     const todos = () => calls(["write_todos", { todos: ["Read", "Build"] }]);
     const question = () =>
