@@ -197,6 +197,19 @@ export async function resolve(name, context, next) {
     expect(sent()).toContain("The user does not allow this write_file call");
   });
 
+  it("takes an option that it did not offer for no", async () => {
+    script = [
+      calls(write("a")),
+      calls(["ask_clarification", { question: "Which colour?", options: ["red", "blue"] }]),
+    ];
+    permit = () => "";
+    await plain.prompt(await begin(plain), "Write");
+    expect(plain.asked).toHaveLength(2);
+    expect(existsSync(join(dir, "a"))).toBe(false);
+    // The question is still open: the next prompt is its answer.
+    expect(plain.said()).toContain("Which colour?");
+  });
+
   it("keeps to a yes for good, beside and after the call it was said to, and never for what git obeys", async () => {
     script = [
       calls(write("a"), write("b")),
