@@ -64,9 +64,9 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     const denied = deny.find((rule) => rule.catches(call));
     if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
     const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
-    if (mode === "plan" && !(await phase.isWorking(request)) && !isRead && name !== "task") {
-      return { refused: CONSENT_REASONS.planFirst };
-    }
+    // A run that came to this mode on its way has asked nobody about the plan that is open.
+    const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
+    if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
     const isWrite = WRITING.includes(name);
     // Who would be asked about what is refused anyway?
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)

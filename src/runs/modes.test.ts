@@ -311,6 +311,23 @@ describe("mode plan", () => {
     expect(await refused("other")).toBe(CONSENT_REASONS.planFirst);
   });
 
+  it("that a run comes to on its way takes a plan for one that nobody was asked about", async () => {
+    const checkpointer = new MemorySaver();
+    await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
+    const rules = consentRules({
+      mode: "ask",
+      live: { mode: "plan", allow: [] },
+      rules: {},
+      tools: RUN_TOOLS,
+      reading: [],
+      canAsk: true,
+      checkpointer,
+    });
+    const runtime = { configurable: { thread_id: "t", [OWNER_KEY]: "helper" } };
+    const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
+    expect(await rules["write_file"]!.refuse!(request as never)).toBe(CONSENT_REASONS.planFirst);
+  });
+
   it("needs a plan", async () => {
     await expect(play(["ok"], { settings: { mode: "plan" } })).rejects.toThrow("Mode plan needs a plan");
   });

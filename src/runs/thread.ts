@@ -13,7 +13,7 @@ import type { Release, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
 import { readQuestion, type Question } from "./questions.ts";
-import { waitingEdit } from "./waiting-edit.ts";
+import { waitingEdit, waitingInput } from "./waiting-edit.ts";
 
 /** What a thread has come to. */
 export interface ThreadContent {
@@ -96,11 +96,13 @@ export async function writePlan(
   return todos;
 }
 
-/** Makes the open plan of a thread that is at rest one that has to be approved before anything more is done. */
-export async function proposePlan({ graph }: RunAgent, thread: string): Promise<void> {
+/** Makes the open plan of a thread that no run is at work on one to be approved before anything more is done. */
+export async function proposePlan(agent: RunAgent, thread: string): Promise<void> {
   const config = { configurable: { thread_id: thread } };
-  const { values } = await graph.getState(config);
-  if (readPlanState(values).todos.some(isOpen)) await graph.updateState(config, { _plan: PROPOSED });
+  const state = await agent.graph.getState(config);
+  if (!readPlanState(state.values).todos.some(isOpen)) return;
+  if (state.tasks.length > 0) await waitingInput(agent, state, ["_plan", PROPOSED]);
+  else await agent.graph.updateState(config, { _plan: PROPOSED });
 }
 
 /** What a thread waits for a person to say, in the order of the calls that ask. */

@@ -58,9 +58,10 @@ export class Asking {
     ];
     const choice = await this.#choose(asked, options, signal);
     if (choice === undefined) return undefined;
-    if (choice === "reject") return { type: "reject" };
-    if (choice === "always" && rule !== undefined) allow(rule);
-    return { type: "approve" };
+    const isForGood = choice === "always" && rule !== undefined;
+    if (isForGood) allow(rule);
+    // What was not offered is no yes.
+    return { type: isForGood || choice === "allow" ? "approve" : "reject" };
   }
 
   async #approval({ id, text, error, todos = [] }: Question, signal: AbortSignal): Promise<unknown> {
@@ -102,12 +103,13 @@ export class Asking {
         { call: `question-${id}`, name: "question", title: text },
         [
           ...options.map((name, at) => ({ optionId: String(at), name, kind: "allow_once" as const })),
-          { optionId: OWN_WORDS, name: "Something else", kind: "reject_once" },
+          { optionId: "other", name: "Something else", kind: "reject_once" },
         ],
         signal,
       );
-      if (choice !== undefined && choice !== OWN_WORDS) return readAnswer(question, options[Number(choice)]!);
       if (choice === undefined) return undefined;
+      const chosen = options.find((_, at) => String(at) === choice);
+      if (chosen !== undefined) return readAnswer(question, chosen);
     }
     // The next prompt is the answer.
     this.#options.say(text);
@@ -167,7 +169,6 @@ export class Asking {
   }
 }
 
-const OWN_WORDS = "other";
 const DECISION = {
   type: "string" as const,
   title: "Work on this plan?",

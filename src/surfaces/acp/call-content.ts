@@ -52,7 +52,10 @@ export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
   return [{ path: realPath(named, dir), ...(typeof offset === "number" && { line: offset }) }];
 }
 
-/** The place of a path of the agent, for which the directory is the root; it may also be given by its address. */
+/**
+ * The place of a path that a model gave, to be shown: the directory is its root, or it is an address. Which of the two
+ * the disk alone knows.
+ */
 export function realPath(path: string, dir: string): string {
   return path === dir || path.startsWith(`${dir}/`) ? path : join(dir, `/${path}`);
 }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type {
   RequestPermissionRequest,
   SessionUpdate,
@@ -96,8 +97,8 @@ export class Calls {
 
   /** Shows the change of a file in the call that made it. */
   showChange(change: FileChange): void {
-    const diff = this.#diff(change);
-    this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === diff.path, [diff]);
+    const shown = realPath(change.path, this.#dir);
+    this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === shown, [this.#diff(change)]);
   }
 
   /** Shows a terminal of the editor in the call whose command runs in it. */
@@ -174,7 +175,7 @@ export class Calls {
   }
 
   #diff({ path, ...texts }: FileChange): Extract<ToolCallContent, { type: "diff" }> {
-    return { type: "diff", path: realPath(path, this.#dir), ...texts };
+    return { type: "diff", path: join(this.#dir, path), ...texts };
   }
 
   #freshId(call: string): string {

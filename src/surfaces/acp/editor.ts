@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
 import { fail } from "../../files/failures.ts";
 import {
@@ -9,7 +10,6 @@ import {
   type FileResult,
 } from "../../files/index.ts";
 import type { RunPlace } from "../../runs/agent.ts";
-import { realPath } from "./call-content.ts";
 import type { Calls, FileChange } from "./calls.ts";
 import type { Sdk } from "./sdk.ts";
 
@@ -81,13 +81,14 @@ export class Editor implements RunPlace {
 
   async #read(path: string): Promise<FileResult<{ content: string }>> {
     const { sdk, client, capabilities, session, dir } = this.#options;
-    // The disk decides what may be read at all: links, what is too large, and what is no text.
+    // The disk decides what may be read at all: links, what is too large, and what is no text. The editor has to open
+    // that very file: what begins with the directory's own address is a path below it like any other.
     const saved = await this.#disk!.read(path);
     if (!capabilities.fs?.readTextFile || !saved.ok) return saved;
     try {
       const { content } = await client.request(sdk.methods.client.fs.readTextFile, {
         sessionId: session,
-        path: realPath(path, dir),
+        path: join(dir, path),
       });
       return { ok: true, content };
     } catch (error) {
@@ -122,7 +123,7 @@ export class Editor implements RunPlace {
     try {
       await client.request(sdk.methods.client.fs.writeTextFile, {
         sessionId: session,
-        path: realPath(path, dir),
+        path: join(dir, path),
         content,
       });
       return { ok: true, created: false };

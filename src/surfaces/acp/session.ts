@@ -5,7 +5,7 @@ import type {
   PromptResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { Command } from "@langchain/langgraph";
+import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import type { Mode } from "../../project/index.ts";
@@ -17,8 +17,10 @@ import type { Prices } from "../../runs/prices.ts";
 import type { Question } from "../../runs/questions.ts";
 import { readyAgent, type ReadyOptions, type WantedSettings } from "../../runs/ready.ts";
 import { replay } from "../../runs/replay.ts";
-import { openQuestions, questionsOf } from "../../runs/thread.ts";
+import type { RunSettings } from "../../runs/settings.ts";
+import { proposePlan, questionsOf } from "../../runs/thread.ts";
 import type { Traces } from "../../runs/traces/index.ts";
+import { waitingInput } from "../../runs/waiting-edit.ts";
 import type { Release } from "../../storage/index.ts";
 import { Asking } from "./asking.ts";
 import { Calls } from "./calls.ts";
@@ -122,10 +124,10 @@ export class Session {
     const { agent, model, settings, notice } = await this.#ready();
     const notices = [notice, this.#options.notice].filter((line) => line !== undefined);
     const task = typedText(prompt);
-    const { values } = await agent.graph.getState({ configurable: { thread_id: this.id } });
-    const { title } = values as { title?: string };
+    const state = await agent.graph.getState({ configurable: { thread_id: this.id } });
+    const { title } = state.values as { title?: string };
     const named = title === undefined ? { title: shortened(task || "A file") } : {};
-    const input = await this.#input(agent, prompt, { run: settings, ...named });
+    const input = await this.#input(agent, prompt, { state, run: settings, ...named });
     if (named.title !== undefined) this.send({ sessionUpdate: "session_info_update", title: named.title });
     const prices = pricesOf(model.name);
     const events = new RunEvents(this.id, (event) => {
@@ -156,13 +158,20 @@ export class Session {
   }
 
   /** What the agent goes on with. Words that are typed while it waits for an answer are the answer. */
-  async #input(agent: RunAgent, prompt: readonly ContentBlock[], more: object): Promise<object> {
-    const [question, ...others] = await openQuestions(agent, this.id);
-    if (question?.kind === "clarification" && others.length === 0) {
-      return new Command({ resume: { [question.id]: typedText(prompt) } });
-    }
-    await closeTurn(agent, this.id);
-    return { messages: [promptMessage(prompt)], ...more };
+  async #input(
+    agent: RunAgent,
+    prompt: readonly ContentBlock[],
+    { state, run, ...named }: { state: StateSnapshot; run: RunSettings; title?: string },
+  ): Promise<object> {
+    const [question, ...others] = await questionsOf(agent, state);
+    const isAnswer = question?.kind === "clarification" && others.length === 0;
+    if (isAnswer) await waitingInput(agent, state, ["run", run]);
+    else await closeTurn(agent, this.id);
+    const { run: before } = state.values as { run?: RunSettings };
+    if (run.mode === "plan" && before?.mode !== "plan") await proposePlan(agent, this.id);
+    return isAnswer
+      ? new Command({ resume: { [question.id]: typedText(prompt) } })
+      : { messages: [promptMessage(prompt)], run, ...named };
   }
 
   /**
