@@ -149,6 +149,7 @@ export class ClusterWorker {
       await this.#end(run, job, { status: "error", reason: (error as Error).message });
     } finally {
       this.#running.delete(job.id);
+      await this.#publisher.close(stream);
     }
   }
 
