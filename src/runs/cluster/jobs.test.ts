@@ -145,3 +145,11 @@ it("who was taken for dead can neither claim, end nor put back a run", async () 
   expect(await jobs.putBack(job!)).toBe(false);
   expect(await jobs.find(job!.id)).toMatchObject({ status: "running", worker: "two" });
 });
+
+it("a second turn of a thread does not begin the run again that its worker is at", async () => {
+  await enqueue("tide");
+  const job = await claim("tide");
+  expect(await claim("tide")).toBeUndefined();
+  await jobs.putBack(job!);
+  expect(await claim("tide")).toMatchObject({ id: job!.id, attempt: 1 });
+});

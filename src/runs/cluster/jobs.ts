@@ -31,6 +31,8 @@ export interface Claimant {
  */
 export class Jobs {
   readonly #db: ClusterDatabase;
+  /** The runs that were claimed here and not left yet. */
+  readonly #claimed = new Set<string>();
 
   constructor(db: ClusterDatabase) {
     this.#db = db;
@@ -88,26 +90,25 @@ export class Jobs {
   }
 
   /**
-   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where another
-   * worker is at it, where a limit is reached, and where it is for workers of another queue. One that has killed too many
+   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where a worker is
+   * at it already, where a limit is reached, and where it is for workers of another queue. One that has killed too many
    * workers has failed, and is returned as that.
    */
-  async claim(thread: string, { worker, queues, limits }: Claimant): Promise<Job | undefined> {
-    return this.#db.transaction(thread, async (tx) => {
-      if (!(await isAlive(tx, worker))) return undefined;
-      const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
-      const running = open.find(isRunning);
-      if (running && (await this.#isElsewhere(tx, running, worker))) return undefined;
-      // Whoever was at it is dead: it is begun once more.
-      if (running) return this.#takeOver(tx, running, worker);
-      // One that is to be tried again keeps its place: those behind it wait with it.
-      const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
-      if (!next?.isDue) return undefined;
-      if (!queues.includes(next.queue)) await this.#turn(tx, next);
-      else if (await this.#hasRoom(tx, next, limits))
-        return this.#begin(tx, next, { worker, attempt: next.attempt });
-      return undefined;
-    });
+  async claim(thread: string, claimant: Claimant): Promise<Job | undefined> {
+    let id: string | undefined;
+    try {
+      return await this.#db.transaction(thread, async (tx) => {
+        const job = await this.#next(tx, thread, claimant);
+        if (job?.status !== "running") return job;
+        // While the thread is locked: another turn of it that came to this worker is to know.
+        this.#claimed.add((id = job.id));
+        return job;
+      });
+    } catch (error) {
+      // It may be written all the same: then it is claimed once more.
+      if (id !== undefined) this.#claimed.delete(id);
+      throw error;
+    }
   }
 
   /** Writes down how far a run is, as long as it is this worker's. */
@@ -183,10 +184,30 @@ export class Jobs {
     await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
   }
 
+  async #next(
+    tx: PoolClient,
+    thread: string,
+    { worker, queues, limits }: Claimant,
+  ): Promise<Job | undefined> {
+    if (!(await isAlive(tx, worker))) return undefined;
+    const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+    const running = open.find(isRunning);
+    if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
+    // Whoever was at it is dead: it is begun once more.
+    if (running) return this.#takeOver(tx, running, worker);
+    // One that is to be tried again keeps its place: those behind it wait with it.
+    const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
+    if (!next?.isDue) return undefined;
+    if (!queues.includes(next.queue)) await this.#turn(tx, next);
+    else if (await this.#hasRoom(tx, next, limits))
+      return this.#begin(tx, next, { worker, attempt: next.attempt });
+    return undefined;
+  }
+
   /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
-  #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
+  async #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
     const { id, thread, worker, attempt } = job;
-    return this.#db.transaction(thread, async (tx) => {
+    const isLeft = await this.#db.transaction(thread, async (tx) => {
       const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
       if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
       await leave(tx);
@@ -195,6 +216,8 @@ export class Jobs {
       await this.#tellEnd(tx, job);
       return true;
     });
+    this.#claimed.delete(id);
+    return isLeft;
   }
 
   async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
@@ -212,8 +235,9 @@ export class Jobs {
     }
   }
 
-  async #isElsewhere(tx: Transaction, { worker }: Job, me: string): Promise<boolean> {
-    return worker !== undefined && worker !== me && (await isAlive(tx, worker));
+  async #isAtWork(tx: Transaction, { id, worker }: Job, me: string): Promise<boolean> {
+    if (worker === me) return this.#claimed.has(id);
+    return worker !== undefined && isAlive(tx, worker);
   }
 
   async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
