@@ -19,6 +19,9 @@ export interface Job extends RunRecord {
 
 type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits";
 
+/** By the clock and not by the start of the transaction, which may have waited for the one that made the run. */
+export const IS_DUE = "due <= clock_timestamp()";
+
 /** Writes columns of a run. */
 export async function change(
   tx: Transaction,
@@ -39,7 +42,7 @@ export async function jobsWhere(
   order = "seq",
 ): Promise<Job[]> {
   const { rows } = await tx.query<Row>(
-    `SELECT *, due <= now() AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
+    `SELECT *, ${IS_DUE} AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
     values,
   );
   return rows.map(toJob);

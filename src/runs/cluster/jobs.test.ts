@@ -153,3 +153,34 @@ it("a second turn of a thread does not begin the run again that its worker is at
   await jobs.putBack(job!);
   expect(await claim("tide")).toMatchObject({ id: job!.id, attempt: 1 });
 });
+
+it("those behind a run that waited for room go on when it is stopped", async () => {
+  await enqueue("first", { limits: ["tenant:a"] });
+  await claim("first");
+  const limited = await enqueue("tide", { limits: ["tenant:a"] });
+  const behind = await enqueue("tide");
+  expect(await claim("tide")).toBeUndefined();
+  await turns();
+  await jobs.stop([limited], "interrupt");
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide")).toMatchObject({ id: behind });
+});
+
+it("a run that came while the end of another waited for its thread is not left behind", async () => {
+  await enqueue("tide");
+  const first = await claim("tide");
+  await turns();
+  let ended: Promise<boolean> | undefined;
+  await db.transaction("tide", async (tx) => {
+    ended = jobs.end(first!, "success");
+    const isWaiting =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()";
+    while ((await db.pool.query(isWaiting)).rowCount === 0);
+    await tx.query(
+      `INSERT INTO holdfast.jobs (id, thread, status, created, updated, attempt, request, due, priority, queue, keys)
+       VALUES ('second', 'tide', 'pending', 0, 0, 1, '{}', clock_timestamp(), 0, 'runs', '{}')`,
+    );
+  });
+  expect(await ended).toBe(true);
+  expect(await turns()).toEqual(["tide in runs"]);
+});

@@ -3,7 +3,7 @@ import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { alreadyRunning } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
-import { change, jobsWhere, type Job, type Stop } from "./job-table.ts";
+import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
 import { SCHEMA } from "./schema.ts";
 
 /** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
@@ -84,6 +84,8 @@ export class Jobs {
         );
         isStopped ||= open.length > 0;
         await this.#stop(tx, open, how);
+        // One that waited for room had used up the turn of those behind it.
+        await this.#goOn(tx, thread);
       });
     }
     return isStopped;
@@ -211,8 +213,7 @@ export class Jobs {
       const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
       if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
       await leave(tx);
-      const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [thread]);
-      if (next) await this.#turn(tx, next);
+      await this.#goOn(tx, thread);
       await this.#tellEnd(tx, job);
       return true;
     });
@@ -245,8 +246,7 @@ export class Jobs {
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
-    const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [job.thread]);
-    if (next) await this.#turn(tx, next);
+    await this.#goOn(tx, job.thread);
     await this.#tellEnd(tx, job);
     return { ...job, status: "error", reason };
   }
@@ -294,6 +294,12 @@ export class Jobs {
     await this.#turn(tx, next);
   }
 
+  /** Lets a thread go on with its next run that is due, if it has one. */
+  async #goOn(tx: PoolClient, thread: string): Promise<void> {
+    const [next] = await jobsWhere(tx, `thread = $1 AND status = 'pending' AND ${IS_DUE}`, [thread]);
+    if (next) await this.#turn(tx, next);
+  }
+
   /** Lets the thread of a run go on, in the queue of the run. */
   async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
     const { thread } = run;
@@ -313,7 +319,7 @@ export class Jobs {
 }
 
 /** The runs of a thread that are its turn, or behind one that is. */
-const OPEN = "(status = 'running' OR status = 'pending' AND (due <= now() OR attempt > 1))";
+const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR attempt > 1))`;
 
 const isRunning = ({ status }: Job): boolean => status === "running";
 
