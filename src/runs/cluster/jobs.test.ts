@@ -184,3 +184,27 @@ it("a run that came while the end of another waited for its thread is not left b
   expect(await ended).toBe(true);
   expect(await turns()).toEqual(["tide in runs"]);
 });
+
+it("a turn that came to a worker that was taken for dead is given again", async () => {
+  const id = await enqueue("tide");
+  await turns();
+  await db.pool.query("UPDATE holdfast.workers SET state = 'dead'");
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+  await newWorker("two");
+  expect(await claim("tide", { worker: "two" })).toMatchObject({ id, attempt: 1 });
+});
+
+it("a turn that came too early is given again", async () => {
+  const later = await enqueue("tide", { delay: 60 });
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+  await db.pool.query("UPDATE holdfast.jobs SET due = now()");
+  const job = await claim("tide");
+  expect(job).toMatchObject({ id: later });
+  await jobs.putBack(job!, { delay: 60, reason: "It failed." });
+  await turns();
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+});

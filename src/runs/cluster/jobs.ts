@@ -93,8 +93,8 @@ export class Jobs {
 
   /**
    * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where a worker is
-   * at it already, where a limit is reached, and where it is for workers of another queue. One that has killed too many
-   * workers has failed, and is returned as that.
+   * at it already, where a limit is reached, and where it is for later or for another worker, as this one is of another
+   * queue or was taken for dead. One that has killed too many workers has failed, and is returned as that.
    */
   async claim(thread: string, claimant: Claimant): Promise<Job | undefined> {
     let id: string | undefined;
@@ -191,16 +191,20 @@ export class Jobs {
     thread: string,
     { worker, queues, limits }: Claimant,
   ): Promise<Job | undefined> {
-    if (!(await isAlive(tx, worker))) return undefined;
     const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
     const running = open.find(isRunning);
     if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
-    // Whoever was at it is dead: it is begun once more.
-    if (running) return this.#takeOver(tx, running, worker);
     // One that is to be tried again keeps its place: those behind it wait with it.
-    const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
-    if (!next?.isDue) return undefined;
-    if (!queues.includes(next.queue)) await this.#turn(tx, next);
+    const next =
+      running ??
+      open.find(({ dueIn, attempt }) => dueIn <= 0 || attempt > 1) ??
+      open.toSorted((a, b) => a.dueIn - b.dueIn)[0];
+    if (!next) return undefined;
+    // A turn that came too early, as clocks differ, or to who cannot take it, is given again: the thread has no other.
+    const isTaken = next.dueIn <= 0 && queues.includes(next.queue) && (await isAlive(tx, worker));
+    if (!isTaken) await this.#turn(tx, next, next.dueIn);
+    // Whoever was at it is dead: it is begun once more.
+    else if (running) return this.#takeOver(tx, running, worker);
     else if (await this.#hasRoom(tx, next, limits))
       return this.#begin(tx, next, { worker, attempt: next.attempt });
     return undefined;
