@@ -203,8 +203,19 @@ it("a turn that came too early is given again", async () => {
   await db.pool.query("UPDATE holdfast.jobs SET due = now()");
   const job = await claim("tide");
   expect(job).toMatchObject({ id: later });
-  await jobs.putBack(job!, { delay: 60, reason: "It failed." });
+  await jobs.putBack(job!, { delay: 60, attempt: 2, reason: "It failed." });
   await turns();
   expect(await claim("tide")).toBeUndefined();
   expect(await turns()).toEqual(["tide in runs"]);
+});
+
+it("a run that was put back because its thread is busy keeps its place", async () => {
+  const id = await enqueue("tide");
+  const job = await claim("tide");
+  await enqueue("tide");
+  await jobs.putBack(job!, { delay: 60, reason: "The thread is in use." });
+  expect(await claim("tide")).toBeUndefined();
+  await expect(enqueue("tide", { strategy: "reject" })).rejects.toMatchObject({ code: "thread-busy" });
+  await db.pool.query("UPDATE holdfast.jobs SET due = now()");
+  expect(await claim("tide")).toMatchObject({ id, attempt: 1 });
 });

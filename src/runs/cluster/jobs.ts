@@ -130,10 +130,15 @@ export class Jobs {
     });
   }
 
-  /** Puts a run back, to be begun again by any worker: after `delay` seconds, and as its next attempt where it failed. */
-  async putBack(job: Job, { delay = 0, reason }: { delay?: number; reason?: string } = {}): Promise<boolean> {
+  /**
+   * Puts a run back, to be begun again by any worker: after `delay` seconds, as its next attempt where it failed. One
+   * with a reason keeps its place in its thread until then.
+   */
+  async putBack(
+    job: Job,
+    { delay = 0, reason, attempt = job.attempt }: { delay?: number; reason?: string; attempt?: number } = {},
+  ): Promise<boolean> {
     return this.#leave(job, async (tx) => {
-      const attempt = reason === undefined ? job.attempt : job.attempt + 1;
       await change(tx, job.id, { status: "pending", attempt, worker: null, reason: reason ?? null });
       await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [
         job.id,
@@ -194,10 +199,10 @@ export class Jobs {
     const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
     const running = open.find(isRunning);
     if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
-    // One that is to be tried again keeps its place: those behind it wait with it.
+    // One that was put back keeps its place: those behind it wait with it.
     const next =
       running ??
-      open.find(({ dueIn, attempt }) => dueIn <= 0 || attempt > 1) ??
+      open.find(({ dueIn, reason }) => dueIn <= 0 || reason !== undefined) ??
       open.toSorted((a, b) => a.dueIn - b.dueIn)[0];
     if (!next) return undefined;
     // A turn that came too early, as clocks differ, or to who cannot take it, is given again: the thread has no other.
@@ -265,7 +270,7 @@ export class Jobs {
     job: Job,
     { worker, attempt }: { worker: string; attempt: number },
   ): Promise<Job> {
-    await change(tx, job.id, { status: "running", worker, attempt, waits: null });
+    await change(tx, job.id, { status: "running", worker, attempt, waits: null, reason: null });
     return { ...job, status: "running", worker, attempt };
   }
 
@@ -322,8 +327,8 @@ export class Jobs {
   }
 }
 
-/** The runs of a thread that are its turn, or behind one that is. */
-const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR attempt > 1))`;
+/** The runs of a thread that are its turn, or behind one that is. One that was put back has a reason. */
+const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR reason IS NOT NULL))`;
 
 const isRunning = ({ status }: Job): boolean => status === "running";
 
