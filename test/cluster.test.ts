@@ -50,6 +50,8 @@ it.each(["SIGKILL", "SIGSTOP"] as const)(
     );
     worker.process.kill("SIGCONT");
     expect(await worker.ended).toBe(signal === "SIGKILL" ? null : 1);
+    const words = "createWorker: this worker was not heard of for too long, and others go on with its runs.";
+    expect(worker.errors.join("")).toContain(signal === "SIGKILL" ? "" : words);
     await cluster.open(signal);
     await client.runs.join(thread, run);
     expect(await client.runs.get(thread, run)).toMatchObject({ status: "success", attempt: 2 });

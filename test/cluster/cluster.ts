@@ -11,6 +11,8 @@ export interface Started {
   process: ChildProcess;
   /** Resolves to the exit code. */
   ended: Promise<number | null>;
+  /** What it has written to its standard error. */
+  errors: string[];
 }
 
 /** Where a server is, and what it wants with each request. */
@@ -80,16 +82,20 @@ export class TestCluster {
   async worker(name: string, env: Record<string, string> = {}, program = WORKER): Promise<Started> {
     const child = spawn(process.execPath, [program], {
       env: { PATH: process.env["PATH"], DATABASE: this.url, EFFECTS: this.url, NAME: name, ...env },
-      stdio: ["ignore", "pipe", "inherit", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const ended = new Promise<number | null>((resolve) => {
-      child.on("exit", (code) => resolve(code));
+      child.on("close", (code) => resolve(code));
     });
-    const started = { process: child, ended };
+    const errors: string[] = [];
+    child.stderr!.on("data", (text: Buffer) => errors.push(text.toString()));
+    const started = { process: child, ended, errors };
     this.#started.add(started);
     await new Promise<void>((resolve, reject) => {
       child.stdout!.on("data", (text: Buffer) => text.toString().startsWith("ready") && resolve());
-      child.on("exit", () => reject(new Error(`The worker ${name} ended before it was ready.`)));
+      child.on("close", () =>
+        reject(new Error(`The worker ${name} ended before it was ready: ${errors.join("")}`)),
+      );
     });
     return started;
   }

@@ -355,7 +355,7 @@ function unknownRecord(id: string, thread: string): Job {
   const now = Date.now();
   const times = { createdAt: now, updatedAt: now };
   const nothing = { attempt: 1, request: {}, queue: QUEUE, keys: [] };
-  return { id, thread, status: "running", ...times, ...nothing, isDue: true };
+  return { id, thread, status: "running", ...times, ...nothing, dueIn: 0 };
 }
 
 /** The ledger of the store, with the runs of the cluster in the place of its own. */

@@ -12,12 +12,17 @@ export interface Job extends RunRecord {
   keys: string[];
   worker?: string;
   stop?: Stop;
-  isDue: boolean;
+  /** Seconds until it may begin. */
+  dueIn: number;
   /** Whether it was taken from a worker that died. */
   isTakenOver?: boolean;
 }
 
 type Column = "status" | "worker" | "attempt" | "stop" | "reason" | "waits";
+
+/** By the clock and not by the start of the transaction, which may have waited for the one that made the run. */
+const DUE_IN = "extract(epoch FROM due - clock_timestamp())::float8";
+export const IS_DUE = `${DUE_IN} <= 0`;
 
 /** Writes columns of a run. */
 export async function change(
@@ -39,7 +44,7 @@ export async function jobsWhere(
   order = "seq",
 ): Promise<Job[]> {
   const { rows } = await tx.query<Row>(
-    `SELECT *, due <= now() AS is_due FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
+    `SELECT *, ${DUE_IN} AS due_in FROM ${SCHEMA}.jobs WHERE ${where} ORDER BY ${order}`,
     values,
   );
   return rows.map(toJob);
@@ -59,7 +64,7 @@ interface Row {
   worker: string | null;
   stop: string | null;
   reason: string | null;
-  is_due: boolean;
+  due_in: number;
 }
 
 function toJob(row: Row): Job {
@@ -79,6 +84,6 @@ function toJob(row: Row): Job {
     ...(worker !== null && { worker }),
     ...(stop !== null && { stop: stop as Stop }),
     ...(reason !== null && { reason }),
-    isDue: row.is_due,
+    dueIn: row.due_in,
   };
 }

@@ -145,3 +145,77 @@ it("who was taken for dead can neither claim, end nor put back a run", async () 
   expect(await jobs.putBack(job!)).toBe(false);
   expect(await jobs.find(job!.id)).toMatchObject({ status: "running", worker: "two" });
 });
+
+it("a second turn of a thread does not begin the run again that its worker is at", async () => {
+  await enqueue("tide");
+  const job = await claim("tide");
+  expect(await claim("tide")).toBeUndefined();
+  await jobs.putBack(job!);
+  expect(await claim("tide")).toMatchObject({ id: job!.id, attempt: 1 });
+});
+
+it("those behind a run that waited for room go on when it is stopped", async () => {
+  await enqueue("first", { limits: ["tenant:a"] });
+  await claim("first");
+  const limited = await enqueue("tide", { limits: ["tenant:a"] });
+  const behind = await enqueue("tide");
+  expect(await claim("tide")).toBeUndefined();
+  await turns();
+  await jobs.stop([limited], "interrupt");
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide")).toMatchObject({ id: behind });
+});
+
+it("a run that came while the end of another waited for its thread is not left behind", async () => {
+  await enqueue("tide");
+  const first = await claim("tide");
+  await turns();
+  let ended: Promise<boolean> | undefined;
+  await db.transaction("tide", async (tx) => {
+    ended = jobs.end(first!, "success");
+    const isWaiting =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()";
+    while ((await db.pool.query(isWaiting)).rowCount === 0);
+    await tx.query(
+      `INSERT INTO holdfast.jobs (id, thread, status, created, updated, attempt, request, due, priority, queue, keys)
+       VALUES ('second', 'tide', 'pending', 0, 0, 1, '{}', clock_timestamp(), 0, 'runs', '{}')`,
+    );
+  });
+  expect(await ended).toBe(true);
+  expect(await turns()).toEqual(["tide in runs"]);
+});
+
+it("a turn that came to a worker that was taken for dead is given again", async () => {
+  const id = await enqueue("tide");
+  await turns();
+  await db.pool.query("UPDATE holdfast.workers SET state = 'dead'");
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+  await newWorker("two");
+  expect(await claim("tide", { worker: "two" })).toMatchObject({ id, attempt: 1 });
+});
+
+it("a turn that came too early is given again", async () => {
+  const later = await enqueue("tide", { delay: 60 });
+  expect(await turns()).toEqual(["tide in runs"]);
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+  await db.pool.query("UPDATE holdfast.jobs SET due = now()");
+  const job = await claim("tide");
+  expect(job).toMatchObject({ id: later });
+  await jobs.putBack(job!, { delay: 60, attempt: 2, reason: "It failed." });
+  await turns();
+  expect(await claim("tide")).toBeUndefined();
+  expect(await turns()).toEqual(["tide in runs"]);
+});
+
+it("a run that was put back because its thread is busy keeps its place", async () => {
+  const id = await enqueue("tide");
+  const job = await claim("tide");
+  await enqueue("tide");
+  await jobs.putBack(job!, { delay: 60, reason: "The thread is in use." });
+  expect(await claim("tide")).toBeUndefined();
+  await expect(enqueue("tide", { strategy: "reject" })).rejects.toMatchObject({ code: "thread-busy" });
+  await db.pool.query("UPDATE holdfast.jobs SET due = now()");
+  expect(await claim("tide")).toMatchObject({ id, attempt: 1 });
+});

@@ -3,7 +3,7 @@ import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { alreadyRunning } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
-import { change, jobsWhere, type Job, type Stop } from "./job-table.ts";
+import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
 import { SCHEMA } from "./schema.ts";
 
 /** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
@@ -31,6 +31,8 @@ export interface Claimant {
  */
 export class Jobs {
   readonly #db: ClusterDatabase;
+  /** The runs that were claimed here and not left yet. */
+  readonly #claimed = new Set<string>();
 
   constructor(db: ClusterDatabase) {
     this.#db = db;
@@ -82,32 +84,33 @@ export class Jobs {
         );
         isStopped ||= open.length > 0;
         await this.#stop(tx, open, how);
+        // One that waited for room had used up the turn of those behind it.
+        await this.#goOn(tx, thread);
       });
     }
     return isStopped;
   }
 
   /**
-   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where another
-   * worker is at it, where a limit is reached, and where it is for workers of another queue. One that has killed too many
-   * workers has failed, and is returned as that.
+   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where a worker is
+   * at it already, where a limit is reached, and where it is for later or for another worker, as this one is of another
+   * queue or was taken for dead. One that has killed too many workers has failed, and is returned as that.
    */
-  async claim(thread: string, { worker, queues, limits }: Claimant): Promise<Job | undefined> {
-    return this.#db.transaction(thread, async (tx) => {
-      if (!(await isAlive(tx, worker))) return undefined;
-      const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
-      const running = open.find(isRunning);
-      if (running && (await this.#isElsewhere(tx, running, worker))) return undefined;
-      // Whoever was at it is dead: it is begun once more.
-      if (running) return this.#takeOver(tx, running, worker);
-      // One that is to be tried again keeps its place: those behind it wait with it.
-      const next = open.find(({ isDue, attempt }) => isDue || attempt > 1);
-      if (!next?.isDue) return undefined;
-      if (!queues.includes(next.queue)) await this.#turn(tx, next);
-      else if (await this.#hasRoom(tx, next, limits))
-        return this.#begin(tx, next, { worker, attempt: next.attempt });
-      return undefined;
-    });
+  async claim(thread: string, claimant: Claimant): Promise<Job | undefined> {
+    let id: string | undefined;
+    try {
+      return await this.#db.transaction(thread, async (tx) => {
+        const job = await this.#next(tx, thread, claimant);
+        if (job?.status !== "running") return job;
+        // While the thread is locked: another turn of it that came to this worker is to know.
+        this.#claimed.add((id = job.id));
+        return job;
+      });
+    } catch (error) {
+      // It may be written all the same: then it is claimed once more.
+      if (id !== undefined) this.#claimed.delete(id);
+      throw error;
+    }
   }
 
   /** Writes down how far a run is, as long as it is this worker's. */
@@ -127,10 +130,15 @@ export class Jobs {
     });
   }
 
-  /** Puts a run back, to be begun again by any worker: after `delay` seconds, and as its next attempt where it failed. */
-  async putBack(job: Job, { delay = 0, reason }: { delay?: number; reason?: string } = {}): Promise<boolean> {
+  /**
+   * Puts a run back, to be begun again by any worker: after `delay` seconds, as its next attempt where it failed. One
+   * with a reason keeps its place in its thread until then.
+   */
+  async putBack(
+    job: Job,
+    { delay = 0, reason, attempt = job.attempt }: { delay?: number; reason?: string; attempt?: number } = {},
+  ): Promise<boolean> {
     return this.#leave(job, async (tx) => {
-      const attempt = reason === undefined ? job.attempt : job.attempt + 1;
       await change(tx, job.id, { status: "pending", attempt, worker: null, reason: reason ?? null });
       await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [
         job.id,
@@ -183,18 +191,43 @@ export class Jobs {
     await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
   }
 
+  async #next(
+    tx: PoolClient,
+    thread: string,
+    { worker, queues, limits }: Claimant,
+  ): Promise<Job | undefined> {
+    const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+    const running = open.find(isRunning);
+    if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
+    // One that was put back keeps its place: those behind it wait with it.
+    const next =
+      running ??
+      open.find(({ dueIn, reason }) => dueIn <= 0 || reason !== undefined) ??
+      open.toSorted((a, b) => a.dueIn - b.dueIn)[0];
+    if (!next) return undefined;
+    // A turn that came too early, as clocks differ, or to who cannot take it, is given again: the thread has no other.
+    const isTaken = next.dueIn <= 0 && queues.includes(next.queue) && (await isAlive(tx, worker));
+    if (!isTaken) await this.#turn(tx, next, next.dueIn);
+    // Whoever was at it is dead: it is begun once more.
+    else if (running) return this.#takeOver(tx, running, worker);
+    else if (await this.#hasRoom(tx, next, limits))
+      return this.#begin(tx, next, { worker, attempt: next.attempt });
+    return undefined;
+  }
+
   /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
-  #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
+  async #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
     const { id, thread, worker, attempt } = job;
-    return this.#db.transaction(thread, async (tx) => {
+    const isLeft = await this.#db.transaction(thread, async (tx) => {
       const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
       if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
       await leave(tx);
-      const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [thread]);
-      if (next) await this.#turn(tx, next);
+      await this.#goOn(tx, thread);
       await this.#tellEnd(tx, job);
       return true;
     });
+    this.#claimed.delete(id);
+    return isLeft;
   }
 
   async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
@@ -212,8 +245,9 @@ export class Jobs {
     }
   }
 
-  async #isElsewhere(tx: Transaction, { worker }: Job, me: string): Promise<boolean> {
-    return worker !== undefined && worker !== me && (await isAlive(tx, worker));
+  async #isAtWork(tx: Transaction, { id, worker }: Job, me: string): Promise<boolean> {
+    if (worker === me) return this.#claimed.has(id);
+    return worker !== undefined && isAlive(tx, worker);
   }
 
   async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
@@ -221,8 +255,7 @@ export class Jobs {
       return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
-    const [next] = await jobsWhere(tx, "thread = $1 AND status = 'pending' AND due <= now()", [job.thread]);
-    if (next) await this.#turn(tx, next);
+    await this.#goOn(tx, job.thread);
     await this.#tellEnd(tx, job);
     return { ...job, status: "error", reason };
   }
@@ -237,7 +270,7 @@ export class Jobs {
     job: Job,
     { worker, attempt }: { worker: string; attempt: number },
   ): Promise<Job> {
-    await change(tx, job.id, { status: "running", worker, attempt, waits: null });
+    await change(tx, job.id, { status: "running", worker, attempt, waits: null, reason: null });
     return { ...job, status: "running", worker, attempt };
   }
 
@@ -270,6 +303,12 @@ export class Jobs {
     await this.#turn(tx, next);
   }
 
+  /** Lets a thread go on with its next run that is due, if it has one. */
+  async #goOn(tx: PoolClient, thread: string): Promise<void> {
+    const [next] = await jobsWhere(tx, `thread = $1 AND status = 'pending' AND ${IS_DUE}`, [thread]);
+    if (next) await this.#turn(tx, next);
+  }
+
   /** Lets the thread of a run go on, in the queue of the run. */
   async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
     const { thread } = run;
@@ -288,8 +327,8 @@ export class Jobs {
   }
 }
 
-/** The runs of a thread that are its turn, or behind one that is. */
-const OPEN = "(status = 'running' OR status = 'pending' AND (due <= now() OR attempt > 1))";
+/** The runs of a thread that are its turn, or behind one that is. One that was put back has a reason. */
+const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR reason IS NOT NULL))`;
 
 const isRunning = ({ status }: Job): boolean => status === "running";
 

@@ -50,10 +50,10 @@ export class Publisher {
 
   /** Resolves when all that was said is there to be read. Waits for a database that is away. */
   async close(stream: RunStream): Promise<void> {
-    while (stream.hasMore && !stream.isGivenUp) {
+    while (!stream.isWritten && !stream.isGivenUp) {
       this.#soon(0);
       await this.#writing;
-      if (stream.hasMore) await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
+      if (!stream.isWritten) await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
     }
     this.#streams.delete(stream);
   }
@@ -71,14 +71,15 @@ export class Publisher {
   }
 
   async #write(): Promise<void> {
-    const rows = [...this.#streams].flatMap((stream) => stream.take() ?? []);
+    const taken = [...this.#streams].filter(({ hasMore }) => hasMore);
+    const rows = taken.map((stream) => stream.take());
     // What cannot be written now is written in the same rows later.
-    while (rows.length > 0) {
+    while (!taken.every(({ isGivenUp }) => isGivenUp)) {
       try {
         await this.#insert(rows);
+        for (const stream of taken) stream.noteWritten();
         return;
       } catch {
-        if ([...this.#streams].every(({ isGivenUp }) => isGivenUp)) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
@@ -118,6 +119,7 @@ export class RunStream {
   #next: number;
   #row = 0;
   #waiting: string[] = [];
+  #isUnderWay = false;
   /** Nobody waits for what is left. */
   isGivenUp = false;
 
@@ -131,22 +133,31 @@ export class RunStream {
     return this.#waiting.length > 0;
   }
 
+  get isWritten(): boolean {
+    return !this.hasMore && !this.#isUnderWay;
+  }
+
   push(event: WireEvent): void {
     // Written out now: what is streamed may be changed in a moment.
     this.#waiting.push(this.#writer.write(event));
     this.#onMore();
   }
 
-  take(): Row | undefined {
+  take(): Row {
     const events = this.#waiting;
-    if (events.length === 0) return undefined;
     this.#waiting = [];
+    this.#isUnderWay = true;
     const { id: run, thread, attempt } = this.#job;
     const wire: WireRow = { run, attempt, row: this.#row, events };
     const row = { thread, seq: this.#next, run, attempt, body: JSON.stringify(wire) };
     this.#next += events.length;
     this.#row += 1;
     return row;
+  }
+
+  /** Hears that the row which was taken last can be read. */
+  noteWritten(): void {
+    this.#isUnderWay = false;
   }
 }
 

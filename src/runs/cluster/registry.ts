@@ -67,7 +67,10 @@ export class Reaper {
     this.#db = db;
     this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
     // What cannot be swept now is swept in a minute, by this process or another.
-    this.#sweep = setInterval(() => void sweepEvents(db).catch(() => {}), SWEEP_MS).unref();
+    this.#sweep = setInterval(() => {
+      void sweepEvents(db).catch(() => {});
+      void sweepTurns(db).catch(() => {});
+    }, SWEEP_MS).unref();
   }
 
   stop(): void {
@@ -130,3 +133,17 @@ export async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Prom
        (SELECT 1 FROM ${SCHEMA}.jobs j WHERE j.thread = e.thread AND j.status = 'running')`,
   );
 }
+
+/** Deletes the turns that were over more than an hour ago: DBOS keeps them for ever. */
+export async function sweepTurns({ client }: Pick<ClusterDatabase, "client">): Promise<void> {
+  const completedBefore = new Date(Date.now() - TURNS_KEPT_MS).toISOString();
+  const over = { workflowName: TURN, completedBefore, limit: SWEPT_AT_ONCE };
+  for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
+    const turns = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
+    count = turns.length;
+    if (count > 0) await client.deleteWorkflows(turns.map(({ workflowID }) => workflowID));
+  }
+}
+
+const TURNS_KEPT_MS = 60 * 60 * 1000;
+const SWEPT_AT_ONCE = 1000;

@@ -56,8 +56,14 @@ export class Signals {
     client.on("notification", ({ channel, payload = "" }) => {
       for (const hear of this.#hearers.get(channel) ?? []) hear(payload);
     });
-    await client.connect();
-    for (const name of Object.values(CHANNELS)) await client.query(`LISTEN ${name}`);
+    try {
+      await client.connect();
+      for (const name of Object.values(CHANNELS)) await client.query(`LISTEN ${name}`);
+    } catch (error) {
+      // Not waited for: a connection that carries nothing never says that it has ended.
+      void client.end().catch(() => {});
+      throw error;
+    }
     this.#client = client;
   }
 

@@ -31,9 +31,6 @@ export interface WorkerOptions {
 const POLL_MS = 100;
 const SLOTS = 10;
 
-/** Another process works on the thread: a terminal, which nobody may be thrown out of. */
-const BUSY_SECONDS = 1;
-
 /** Takes turns from the queue, and runs what the threads are to do. One per process: DBOS has no more. */
 export class ClusterWorker {
   readonly #options: WorkerOptions;
@@ -149,6 +146,7 @@ export class ClusterWorker {
       await this.#end(run, job, { status: "error", reason: (error as Error).message });
     } finally {
       this.#running.delete(job.id);
+      await this.#publisher.close(stream);
     }
   }
 
@@ -183,11 +181,12 @@ export class ClusterWorker {
     const reason = run.result?.error?.message;
     if (!isLeft) await this.#end(run, job, { status, reason, known });
     else if (failure === undefined) await this.#lasting(() => this.#jobs.putBack(job));
-    else if (isBusy(failure)) await this.#lasting(() => this.#jobs.putBack(job, { delay: BUSY_SECONDS }));
-    else
-      await this.#lasting(() =>
-        this.#jobs.putBack(job, { delay: pause(job.attempt), reason: reason ?? "It failed." }),
-      );
+    else {
+      const again = isBusy(failure)
+        ? { delay: busyPause(job) }
+        : { delay: pause(job.attempt), attempt: job.attempt + 1 };
+      await this.#lasting(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
+    }
   }
 
   async #end(
@@ -266,6 +265,13 @@ const MOST_HEARD = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
 const NEVER: Promise<never> = new Promise(() => {});
 
+/** Another process works on the thread: a terminal, which nobody may be thrown out of. */
 function isBusy(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "thread-busy";
+}
+
+/** How many seconds to wait for it: the longer, the older the run is. */
+function busyPause({ createdAt }: Job): number {
+  const seconds = (Date.now() - createdAt) / 1000;
+  return Math.max(1, Math.min(15, seconds / 4));
 }
