@@ -128,9 +128,9 @@ export class KeptCopies {
   }
 }
 
-/** Where the copies of a thread are. */
+/** Where the copies of a thread are. By hash: a thread may be named `..`, or differ from another by case alone. */
 export function copiesOf(folder: string, thread: string): string {
-  return join(folder, encodeURIComponent(thread));
+  return join(folder, hashOf(thread));
 }
 
 /** The files of a folder, as far as they are kept; anything else itself. */
@@ -158,6 +158,6 @@ function readTurn(file: string): Turn {
   }
 }
 
-function hashOf(content: Buffer): string {
+function hashOf(content: Buffer | string): string {
   return createHash("sha256").update(content).digest("hex");
 }
