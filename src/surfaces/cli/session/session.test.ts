@@ -261,6 +261,27 @@ describe("consent in a session", () => {
     await stage.see(/Written\./);
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
   });
+
+  it("a stricter mode, and a rule that is taken back, hold for the turn at hand", async () => {
+    const [first, second] = [held(write("/a.txt", "a")), held(write("/src/b.txt", "b"))];
+    const stage = await open([first.step, second.step, "Written."], { settings: { mode: "auto" } });
+    stage.type(`/allow write_file(/src/**)${ENTER}`);
+    await stage.see(/allowed from now on/);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`/mode ask${ENTER}`);
+    await stage.see(/ask \(shift-tab\)/);
+    first.go();
+    await stage.see(/Allow it\?/);
+    stage.type("1");
+    await second.begun;
+    stage.type(`/allow remove write_file(/src/**)${ENTER}`);
+    await stage.see(/is asked for again/);
+    second.go();
+    await stage.see(/write src\/b\.txt[^]*Allow it\?/);
+    stage.type("1");
+    await stage.see(/Written\./);
+  });
 });
 
 describe("commands of a session", () => {
