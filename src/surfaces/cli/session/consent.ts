@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { compileRule } from "../../../project/rules.ts";
+import { compileRule, isRule } from "../../../project/rules.ts";
 import { ruledCall } from "../../../runs/consent-rules.ts";
 import { fileChange } from "../../../runs/file-change.ts";
 import { inPlainSight } from "../../../runs/json-text.ts";
@@ -38,7 +38,8 @@ async function permission(question: Question, call: Call, session: Conversation)
   const { face, paint, settings } = session;
   const ruled = await ruledCall(call, settings.dir);
   if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
-  const rules = question.repeated ? [] : rulesFor(call, ruled.path);
+  const offers = question.repeated ? [] : rulesFor(call, ruled.path);
+  const rules = offers.filter((offer) => offer.rules.every(isRule));
   const answer = await face.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
@@ -54,7 +55,10 @@ async function permission(question: Question, call: Call, session: Conversation)
   });
   const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;
   if (rule) {
-    await session.allow(rule.rules);
+    // This call is agreed to, whether or not that can be kept.
+    await session
+      .allow(rule.rules)
+      .catch((error: Error) => session.say(paint("red", oneLine(error.message))));
     return { type: "approve" };
   }
   return decision(question, answer);
