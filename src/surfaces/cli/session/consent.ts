@@ -7,6 +7,7 @@ import { fileChange } from "../../../runs/file-change.ts";
 import { inPlainSight } from "../../../runs/json-text.ts";
 import { planItems } from "../../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../../runs/questions.ts";
+import { isRunForUser } from "../../../runs/run-for-user.ts";
 import { MAIN, ownerName } from "../../../runs/view.ts";
 import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
@@ -149,6 +150,8 @@ function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
     return isPlain ? [{ label: shown`commands that begin with ${oneLine(start)}`, rules: [rule] }] : [];
   }
   if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
+    // No rule for a folder is about it.
+    if (isRunForUser(path)) return [];
     const folder = path.slice(0, path.lastIndexOf("/") + 1);
     const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
     const isRoot = folder === "" || folder === "/";
