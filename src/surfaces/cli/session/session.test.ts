@@ -279,6 +279,7 @@ describe("consent in a session", () => {
     await stage.see(/is asked for again/);
     second.go();
     await stage.see(/write src\/b\.txt[^]*Allow it\?/);
+    expect(() => readFileSync(join(home, "src/b.txt"))).toThrow("ENOENT");
     stage.type("1");
     await stage.see(/Written\./);
   });
