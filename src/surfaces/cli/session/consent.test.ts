@@ -65,6 +65,33 @@ it("mode plan reads, has its plan approved, and then works", async () => {
   expect(existsSync(join(home, "a.txt"))).toBe(true);
 });
 
+it("a question beside an open one waits for its turn, and both get their answers", async () => {
+  const stage = await open([write("/a.txt"), "Written."], { sandbox: "never" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type(`/mode auto${ENTER}`);
+  await stage.see(/> \/mode auto\n/);
+  expect(stage.all()).not.toContain("Nothing isolates commands here");
+  stage.type("1");
+  await stage.see(/Nothing isolates commands here[^]*1\. no\n/);
+  stage.type("2");
+  await stage.see(/auto \(shift-tab\)/);
+  await stage.see(/Written\./);
+  expect(existsSync(join(home, "a.txt"))).toBe(true);
+});
+
+it("Esc takes all questions away", async () => {
+  const stage = await open([write("/a.txt"), "Without it."], { sandbox: "never" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type(`/mode auto${ENTER}`);
+  await stage.see(/> \/mode auto\n/);
+  stage.type("\u001B");
+  await stage.see(/^> what shall be done/m);
+  expect(stage.session.mode).toBe("ask");
+  expect(existsSync(join(home, "a.txt"))).toBe(false);
+});
+
 it("Esc at a question stops the turn; the next message goes on without what was asked for", async () => {
   const stage = await open([write("/a.txt"), "Without it."], {});
   stage.type(`go${ENTER}`);

@@ -51,8 +51,9 @@ export interface Face {
   print: (lines: readonly Harmless[]) => void;
   show: (event: RunEvent, view: RunView) => void;
   status: (status: Status) => void;
+  /** Puts a question, after those that are open. */
   ask: (asked: Asked) => Promise<Answered>;
-  /** Takes the open question away, unanswered. */
+  /** Takes all questions away, unanswered. */
   dismiss: () => void;
   /** Puts a text into the prompt. */
   draft: (text: string) => void;

@@ -51,6 +51,7 @@ export class LiveFace implements Face {
     this.#answer = new AnswerView(options.paint);
     this.#prompt = new PromptKeys({
       ...options,
+      onAsk: ({ about }) => this.print(about),
       onSuspend: () => this.#suspend(),
       onRedraw: () => this.#region.forget(),
     });
@@ -91,7 +92,6 @@ export class LiveFace implements Face {
   }
 
   ask(asked: Asked): Promise<Answered> {
-    this.print(asked.about);
     return this.#prompt.ask(asked);
   }
 

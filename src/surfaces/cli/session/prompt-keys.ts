@@ -4,10 +4,13 @@ import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, movedLine, type Draft } from "./line-editor.ts";
+import { Questions } from "./questions.ts";
 import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
 export interface PromptKeysOptions extends FaceOptions {
   history: History;
+  /** A question is put. */
+  onAsk: (asked: Asked) => void;
   onSuspend: () => void;
   onRedraw: () => void;
 }
@@ -16,7 +19,6 @@ interface Open extends Asked {
   selected: number;
   /** Whether Enter answers: not while somebody is in the middle of a message that has nothing to do with it. */
   isArmed: boolean;
-  resolve: (answer: Answered) => void;
 }
 
 /** What keys do: they edit the draft, choose, and say what the person wants. Nothing that was typed is lost. */
@@ -25,6 +27,7 @@ export class PromptKeys {
   isBusy = false;
   wishes: Wishes | undefined;
   readonly #options: PromptKeysOptions;
+  readonly #questions = new Questions((asked) => this.#put(asked));
   #open: Open | undefined;
   #suggestions: Suggestions | undefined;
   #chosen = 0;
@@ -38,17 +41,15 @@ export class PromptKeys {
     this.draft = draftOf(text);
   }
 
-  /** Puts a question; keys choose until it is answered. */
+  /** Puts a question, after those that are open; keys choose until it is answered. */
   ask(asked: Asked): Promise<Answered> {
-    const { promise, resolve } = deferred<Answered>();
-    const isArmed = this.draft.text === "";
-    this.#open = { ...asked, selected: 0, isArmed, resolve };
-    return promise;
+    return this.#questions.ask(asked);
   }
 
-  /** Takes the open question away, unanswered. */
+  /** Takes all questions away, unanswered. */
   dismiss(): void {
-    this.#answer(undefined);
+    this.#open = undefined;
+    this.#questions.dismiss();
   }
 
   get hint(): Harmless {
@@ -117,10 +118,10 @@ export class PromptKeys {
     if (name === "escape" && this.#suggestions) {
       this.#suggestions = undefined;
     } else if (this.isBusy) {
-      this.#answer(undefined);
+      this.dismiss();
       this.wishes?.stop();
     } else if (this.#open) {
-      this.#answer(undefined);
+      this.dismiss();
     } else if (this.draft.text !== "") {
       if (name === "escape") return;
       // It can be had back with the arrow.
@@ -155,10 +156,14 @@ export class PromptKeys {
     return true;
   }
 
+  #put(asked: Asked): void {
+    this.#open = { ...asked, selected: 0, isArmed: this.draft.text === "" };
+    this.#options.onAsk(asked);
+  }
+
   #answer(answer: Answered): void {
-    const open = this.#open;
     this.#open = undefined;
-    open?.resolve(answer);
+    this.#questions.answer(answer);
   }
 
   #complete(): void {
@@ -203,12 +208,4 @@ export class PromptKeys {
     const text = queued ?? this.#options.history.move(by, fullText(this.draft));
     if (text !== undefined) this.draft = draftOf(text);
   }
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
