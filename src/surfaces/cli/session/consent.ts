@@ -52,6 +52,7 @@ async function permission(question: Question, call: Call, session: Conversation)
       ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
       { value: "reject", label: shown`no` },
     ],
+    isDeliberate: true,
     words: shown`or type why not`,
   });
   const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;

@@ -37,6 +37,8 @@ export interface Asked {
   about: readonly Harmless[];
   question: Harmless;
   choices: readonly FaceChoice[];
+  /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
+  isDeliberate?: boolean;
   /** What typed words mean, where they are an answer. */
   words?: Harmless;
 }

@@ -9,6 +9,8 @@ import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
 export interface PromptKeysOptions extends FaceOptions {
   history: History;
+  /** Calls back after a moment without keys; what it returns calls it off. */
+  onQuiet: (then: () => void) => () => void;
   /** A question is put. */
   onAsk: (asked: Asked) => void;
   onSuspend: () => void;
@@ -16,9 +18,11 @@ export interface PromptKeysOptions extends FaceOptions {
 }
 
 interface Open extends Asked {
+  /** -1 for none. */
   selected: number;
-  /** Whether Enter answers: not while somebody is in the middle of a message that has nothing to do with it. */
+  /** Whether keys answer: not those that were on their way before it was seen, nor amid a message of its own. */
   isArmed: boolean;
+  stopWaiting?: (() => void) | undefined;
 }
 
 /** What keys do: they edit the draft, choose, and say what the person wants. Nothing that was typed is lost. */
@@ -48,22 +52,29 @@ export class PromptKeys {
 
   /** Takes all questions away, unanswered. */
   dismiss(): void {
-    this.#open = undefined;
+    this.#close();
     this.#questions.dismiss();
   }
 
   get hint(): Harmless {
-    if (this.#open) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
+    if (this.#open?.isArmed) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
+    if (this.#open) return shown``;
     if (this.#isLeaving) return shown`Ctrl-C again leaves`;
     return this.isBusy
       ? shown`type ahead; Esc stops`
       : shown`what shall be done? / for commands, @ for files`;
   }
 
-  /** The open question. */
+  /** The open question, which is seen from now on. */
   above(paint: Paint): Harmless[] {
-    if (!this.#open) return [];
-    const { question, choices, selected, isArmed } = this.#open;
+    const open = this.#open;
+    if (!open) return [];
+    const { question, choices, selected, isArmed } = open;
+    if (!isArmed && this.draft.text === "") {
+      open.stopWaiting ??= this.#options.onQuiet(() => {
+        open.isArmed = true;
+      });
+    }
     const lines = choices.map(({ label }, at) => {
       const text = shown`${at + 1}. ${label}`;
       return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
@@ -81,6 +92,8 @@ export class PromptKeys {
   }
 
   press(key: Key): void {
+    this.#open?.stopWaiting?.();
+    if (this.#open) this.#open.stopWaiting = undefined;
     const name = key.type === "key" ? key.name : "";
     const isLeaving = this.#isLeaving;
     this.#isLeaving = false;
@@ -137,32 +150,37 @@ export class PromptKeys {
   #choose(open: Open, key: Key): boolean {
     const { choices, selected } = open;
     const name = key.type === "key" ? key.name : "";
+    if (!open.isArmed) return ["up", "down", "enter"].includes(name);
     if (name === "up" || name === "down") {
-      open.isArmed = true;
-      const by = name === "up" ? choices.length - 1 : 1;
-      open.selected = choices.length > 0 ? (selected + by) % choices.length : 0;
+      const { length } = choices;
+      open.selected =
+        name === "down" ? (selected + 1) % length : (Math.max(selected, 0) + length - 1) % length;
       return true;
     }
     if (name === "enter") {
       const choice = choices[selected];
-      if (choice && open.isArmed) this.#answer({ value: choice.value });
-      open.isArmed = true;
+      if (choice) this.#answer({ value: choice.value });
       return true;
     }
     const number = key.type === "text" && /^[1-9]$/.test(key.text) ? Number(key.text) : 0;
     const choice = choices[number - 1];
-    if (!choice || !open.isArmed) return false;
+    if (!choice) return false;
     this.#answer({ value: choice.value });
     return true;
   }
 
   #put(asked: Asked): void {
-    this.#open = { ...asked, selected: 0, isArmed: this.draft.text === "" };
+    this.#open = { ...asked, selected: asked.isDeliberate ? -1 : 0, isArmed: false };
     this.#options.onAsk(asked);
   }
 
-  #answer(answer: Answered): void {
+  #close(): void {
+    this.#open?.stopWaiting?.();
     this.#open = undefined;
+  }
+
+  #answer(answer: Answered): void {
+    this.#close();
     this.#questions.answer(answer);
   }
 
@@ -189,7 +207,6 @@ export class PromptKeys {
     this.#clear();
     const open = this.#open;
     if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
-    if (open) open.isArmed = true;
     this.wishes?.submit(words);
   }
 

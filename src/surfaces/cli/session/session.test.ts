@@ -175,7 +175,7 @@ describe("consent in a session", () => {
     const edit = callTool("edit_file", { file_path: "/a.txt", old_string: "two", new_string: "three" });
     const stage = await open([READ, edit, "Changed."]);
     stage.type(`go${ENTER}`);
-    await stage.see(/❯ 1\. yes/);
+    await stage.see(/1\. yes[^]*> or type why not/);
     expect(stage.all()).toContain("edit a.txt +1 −1\n one\n-two\n+three\n");
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\ntwo\n");
     stage.type("1");
@@ -193,8 +193,10 @@ describe("consent in a session", () => {
       "Asked.",
     ]);
     stage.type(`go${ENTER}`);
-    await stage.see(/2\. yes, and always writes in \/src\//);
-    stage.type(`${DOWN}${ENTER}`);
+    await stage.see(/2\. yes, and always writes in \/src\/[^]*> or type why not/);
+    stage.type(`${ENTER}${DOWN}${DOWN}`);
+    await stage.see(/❯ 2\. yes/);
+    stage.type(ENTER);
     await stage.see(/Done so\./);
     expect(readFileSync(join(home, "src/b.ts"), "utf8")).toBe("b");
     const kept = readFileSync(join(home, "state/holdfast/allowed.json"), "utf8");
