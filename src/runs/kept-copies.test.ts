@@ -52,6 +52,26 @@ it("puts back a folder that was deleted", () => {
   expect(readFileSync(join(dir, "sub/deep/a.txt"), "utf8")).toBe("a");
 });
 
+it("leaves what somebody else changed between two calls, and what a call did not finish", () => {
+  for (const name of ["a", "b", "c"]) writeFileSync(join(dir, name), "before");
+  const copies = open();
+  copies.begin("1");
+  const call = (path: string, content: string): void => {
+    copies.beforeCall("edit_file", { file_path: path });
+    writeFileSync(join(dir, path), content);
+    copies.afterCall("edit_file", { file_path: path });
+  };
+  call("/a", "agent");
+  writeFileSync(join(dir, "a"), "agent and person");
+  call("/a", "agent and person and agent");
+  copies.beforeCall("edit_file", { file_path: "/b" });
+  writeFileSync(join(dir, "b"), "whose?");
+  copies.beforeCall("edit_file", { file_path: "/c" });
+  expect(open().restore("1")).toEqual({ restored: [], changed: ["/a", "/b"] });
+  expect(readFileSync(join(dir, "a"), "utf8")).toBe("agent and person and agent");
+  expect(readFileSync(join(dir, "b"), "utf8")).toBe("whose?");
+});
+
 it("are in a folder of their own, whatever the thread is called", () => {
   const names = ["", ".", "..", "../..", "a/b", "t", "T"];
   const folders = names.map((thread) => copiesOf("/state/copies", thread));
