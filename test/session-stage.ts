@@ -29,6 +29,8 @@ export interface StageOptions {
   env?: Record<string, string>;
   /** What the model says that it can do. */
   profile?: ModelProfile;
+  /** Says when no key has come for a while; at once without it. */
+  onQuiet?: (then: () => void) => () => void;
 }
 
 /** A step that waits until it is let go. */
@@ -43,6 +45,11 @@ export function held(step: Step): { step: Step; go: () => void; begun: Promise<v
     return step;
   };
   return { step: waiting, go, begun };
+}
+
+function atOnce(then: () => void): () => void {
+  const soon = setImmediate(then);
+  return () => clearImmediate(soon);
 }
 
 /** A session on a terminal emulator, with a model that plays a script. */
@@ -104,6 +111,7 @@ export class SessionStage {
       history: new History(join(home, "state", "history")),
       commands: () => this.session.commandNames().map((text) => ({ text })),
       files: () => ["src/a.ts", "docs/b.md"],
+      onQuiet: options.onQuiet ?? atOnce,
     });
     const model = { model: this.model, name: "scripted", source: "option", isFallback: false } as const;
     this.session = new Session({

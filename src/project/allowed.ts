@@ -1,15 +1,17 @@
-import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
+import { HarnessError } from "../errors.ts";
 import { defaultStatePath } from "../storage/index.ts";
 import type { Environment } from "./places.ts";
-import { RULE } from "./rules.ts";
+import { isRule } from "./rules.ts";
 
-const FILE = z.object({
-  version: z.literal(1),
-  folders: z.record(z.string(), z.array(z.string().regex(RULE))),
-});
-type Folders = z.output<typeof FILE>["folders"];
+const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), z.array(z.unknown())) });
+type Folders = Record<string, string[]>;
+
+/** Another process writes for no longer than this, unless it has died. */
+const LOCK_MS = 5000;
 
 /** What a user has agreed to for good in a folder, when they were asked. Kept outside of the folder, by real path. */
 export class Allowed {
@@ -26,10 +28,18 @@ export class Allowed {
   }
 
   async rules(): Promise<string[]> {
-    return (await this.#read())[await this.#folder()] ?? [];
+    // A file that cannot be read allows nothing.
+    const folders = await this.#read().catch((): Folders => ({}));
+    return folders[await this.#folder()] ?? [];
   }
 
+  /** Throws `invalid-options` for what is no rule, and where the file cannot be read. */
   async add(rules: readonly string[]): Promise<void> {
+    const wrong = rules.find((rule) => !isRule(rule));
+    if (wrong !== undefined)
+      throw invalid(
+        `${JSON.stringify(wrong)} is no rule: it is a tool, such as write_file, or execute(git push *).`,
+      );
     await this.#change((known) => [...new Set([...known, ...rules])]);
   }
 
@@ -41,26 +51,58 @@ export class Allowed {
   }
 
   async #change(make: (rules: readonly string[]) => string[]): Promise<void> {
-    const folders = await this.#read();
-    const folder = await this.#folder();
-    folders[folder] = make(folders[folder] ?? []);
     await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-    const draft = `${this.#file}.${process.pid}`;
-    const text = JSON.stringify({ version: 1, folders }, undefined, 2);
-    await writeFile(draft, `${text}\n`, { mode: 0o600 });
-    await rename(draft, this.#file);
+    const draft = await this.#lock();
+    try {
+      const folders = await this.#read();
+      const folder = await this.#folder();
+      folders[folder] = make(folders[folder] ?? []);
+      await writeFile(draft, `${JSON.stringify({ version: 1, folders }, undefined, 2)}\n`);
+      await rename(draft, this.#file);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
   }
 
-  /** A file that cannot be read allows nothing. */
+  /** The draft that takes the file's place: who has made it is the only one who writes. */
+  async #lock(): Promise<string> {
+    const draft = `${this.#file}.draft`;
+    for (;;) {
+      try {
+        await writeFile(draft, "", { mode: 0o600, flag: "wx" });
+        return draft;
+      } catch (error) {
+        if (codeOf(error) !== "EEXIST") throw error;
+      }
+      const made = await stat(draft).catch(() => undefined);
+      if (made && Date.now() - made.mtimeMs > LOCK_MS) await rm(draft, { force: true });
+      else await setTimeout(20);
+    }
+  }
+
+  /** What is no rule allows nothing, and takes nothing else with it. */
   async #read(): Promise<Folders> {
     try {
-      return { ...FILE.parse(JSON.parse(await readFile(this.#file, "utf8"))).folders };
-    } catch {
-      return {};
+      const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));
+      return Object.fromEntries(
+        Object.entries(folders).map(([folder, rules]) => [folder, rules.filter(isRule)]),
+      );
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return {};
+      throw invalid(`${this.#file} cannot be read: mend it, or delete it to begin anew.`, error);
     }
   }
 
   #folder(): Promise<string> {
     return realpath(this.#dir).catch(() => this.#dir);
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+function invalid(message: string, cause?: unknown): HarnessError {
+  return new HarnessError("invalid-options", message, { cause });
 }

@@ -29,6 +29,17 @@ export interface Rule {
   catches: (call: RuledCall) => boolean;
 }
 
+/** Whether a text is a rule that can be read. */
+export function isRule(text: unknown): text is string {
+  if (typeof text !== "string" || !RULE.test(text)) return false;
+  try {
+    compileRule(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads a rule that fits `RULE`. Throws `invalid-options` for a pattern of paths that cannot be read. */
 export function compileRule(text: string): Rule {
   const [, name = "", pattern] = /^([^(]+)(?:\((.+)\))?$/s.exec(text) ?? [];

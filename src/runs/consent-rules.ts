@@ -74,7 +74,8 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if (ask.some((rule) => rule.catches(call))) return "ask";
     const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
     if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
-      return allowing.some(({ isNarrow }) => isNarrow) ? "allow" : "ask";
+      // A rule for the folder around it was not written with it in mind.
+      return allowing.some(({ paths }) => isRunForUser(paths ?? "")) ? "allow" : "ask";
     }
     if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
     return isWrite && mode !== "ask" ? "allow" : "ask";

@@ -48,6 +48,20 @@ async function driven(
   return { end, events, model };
 }
 
+it("a stop ends a run whose question nobody ever answers", async () => {
+  const controller = new AbortController();
+  const answer = (): Promise<unknown> => {
+    setImmediate(() => controller.abort());
+    return new Promise(() => {});
+  };
+  const { end } = await driven([callTool("write_todos", { todos: ["Dig"] })], {
+    settings: { approve: "first" },
+    signal: controller.signal,
+    answer,
+  });
+  expect(end.outcome).toBe("interrupted");
+});
+
 it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {
   const saver = await sqliteSaver(":memory:");
   const second: Ending[] = [];

@@ -199,12 +199,22 @@ async function answers(
   }
   const given: Record<string, unknown> = {};
   for (const question of questions) {
-    const value = await answer(question);
+    const value = await untilStopped(answer(question), signal);
     if (signal.aborted) return undefined;
     if (value !== undefined) given[question.id] = value;
   }
   for (const [id, value] of Object.entries(given)) emit({ type: "answer", id, answer: value });
   return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
+}
+
+/** What is waited for; undefined at a stop, which ends a run also where no answer ever comes. */
+function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 function explain(error: unknown, model: DriveOptions["model"]): string {

@@ -24,6 +24,8 @@ interface Kept {
   before: string | null;
   /** What the agent left: the hash of the content, or null where it left no file. */
   after?: string | null;
+  /** Whether somebody else changed it between two calls of the agent: nobody could tell their work from the agent's. */
+  isShared?: true;
 }
 
 type Turn = Record<string, Kept>;
@@ -54,8 +56,11 @@ export class KeptCopies {
     const path = this.#pathOf(name, args);
     if (path === undefined) return;
     for (const file of filesAt(path)) {
-      const content = file in this.#files ? undefined : contentOf(file);
-      if (content !== undefined) this.#files[file] = { before: content && content.toString("base64") };
+      const content = contentOf(file);
+      const kept = this.#files[file];
+      if (kept?.after !== undefined && (content && hashOf(content)) !== kept.after) kept.isShared = true;
+      if (!kept && content !== undefined)
+        this.#files[file] = { before: content && content.toString("base64") };
     }
     this.#save();
   }
@@ -71,24 +76,38 @@ export class KeptCopies {
     this.#save();
   }
 
-  /** Puts the files of a turn back. Those that somebody has changed since are left as they are, and named. */
+  /**
+   * Puts the files of a turn back. Those that somebody else has changed are left as they are, and named: where a call
+   * did not come to its end, nobody knows who did.
+   */
   restore(turn: string): { restored: string[]; changed: string[] } {
     const [restored, changed]: [string[], string[]] = [[], []];
-    for (const [path, { before, after }] of Object.entries(readTurn(this.#fileOf(turn)))) {
+    for (const [path, { before, after, isShared }] of Object.entries(readTurn(this.#fileOf(turn)))) {
       const content = contentOf(path);
-      const now = content ? hashOf(content) : content;
-      if (!this.#isInside(path) || now === undefined || (after !== undefined && now !== after))
+      if (content !== undefined && (content && content.toString("base64")) === before) continue;
+      if (
+        !this.#isInside(path) ||
+        isShared ||
+        after === undefined ||
+        (content && hashOf(content)) !== after
+      ) {
         changed.push(path);
-      else if (before === null) rmSync(path, { force: true });
+        continue;
+      }
+      if (before === null) rmSync(path, { force: true });
       else {
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, Buffer.from(before, "base64"));
       }
-      if (changed.at(-1) !== path) restored.push(path);
+      restored.push(path);
     }
-    rmSync(this.#fileOf(turn), { force: true });
     const inside = (path: string): string => path.slice(this.#dir.length);
     return { restored: restored.map(inside), changed: changed.map(inside) };
+  }
+
+  /** Deletes the copies of a turn. */
+  forget(turn: string): void {
+    rmSync(this.#fileOf(turn), { force: true });
   }
 
   #pathOf(name: string, args: unknown): string | undefined {
@@ -128,9 +147,9 @@ export class KeptCopies {
   }
 }
 
-/** Where the copies of a thread are. */
+/** Where the copies of a thread are. By hash: a thread may be named `..`, or differ from another by case alone. */
 export function copiesOf(folder: string, thread: string): string {
-  return join(folder, encodeURIComponent(thread));
+  return join(folder, hashOf(thread));
 }
 
 /** The files of a folder, as far as they are kept; anything else itself. */
@@ -158,6 +177,6 @@ function readTurn(file: string): Turn {
   }
 }
 
-function hashOf(content: Buffer): string {
+function hashOf(content: Buffer | string): string {
   return createHash("sha256").update(content).digest("hex");
 }

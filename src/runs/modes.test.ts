@@ -125,7 +125,7 @@ describe("a mode", () => {
     for (const path of ["/.envrc", join(dir, ".vscode/tasks.json")]) {
       expect((await play([write(path), "ok"])).asked).toEqual(["write_file"]);
       expect(
-        (await play([write(path), "ok"], { config: { allow: ["write_file", "write_file(src/**)"] } })).asked,
+        (await play([write(path), "ok"], { config: { allow: ["write_file", "write_file(/**)"] } })).asked,
       ).toEqual(["write_file"]);
     }
     expect(

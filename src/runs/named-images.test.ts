@@ -31,7 +31,14 @@ it.each([
 });
 
 it("leaves words that are no image, are not there, or only speak of one", async () => {
-  for (const text of ["@not.png", "@gone.png", "shot.png is broken", "mail me@shot.png"]) {
+  for (const text of [
+    "@not.png",
+    "@gone.png",
+    "file://host/shot.png",
+    "file:///%zz.png",
+    "shot.png is broken",
+    "mail me@shot.png",
+  ]) {
     expect(await withImages(text, { dir, model: sees })).toEqual({ content: text, notes: [] });
   }
 });

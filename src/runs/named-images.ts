@@ -45,11 +45,21 @@ function pathsIn(text: string): string[] {
   return [...text.matchAll(NAMED)]
     .map(([, double, single, bare]) => double ?? single ?? bare!.replaceAll(/\\(.)|[.,;:!?)]+$/g, "$1"))
     .filter((path) => IS_MEANT.test(path))
-    .map((path) => path.replace(/^@/, ""));
+    .map((path) => path.replace(/^@/, ""))
+    .filter((path) => !path.startsWith("file:") || isOnDisk(path));
+}
+
+/** An address may be of another machine. */
+function isOnDisk(address: string): boolean {
+  try {
+    return fileURLToPath(address) !== "";
+  } catch {
+    return false;
+  }
 }
 
 function onDisk(path: string, dir: string): string {
-  if (path.startsWith("file://") && URL.canParse(path)) return fileURLToPath(path);
+  if (path.startsWith("file://")) return fileURLToPath(path);
   return path.startsWith("~/") ? resolve(homedir(), path.slice(2)) : resolve(dir, path);
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
-const ENTER = "\r";
+const [ENTER, DOWN] = ["\r", "\u001B[B"];
 const execute = (command: string) => callTool("execute", { command });
 const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
 
@@ -63,6 +63,59 @@ it("mode plan reads, has its plan approved, and then works", async () => {
   stage.type("1");
   await stage.see(/Written\./);
   expect(existsSync(join(home, "a.txt"))).toBe(true);
+});
+
+it("keys that were on their way when a question came are no answer to it", async () => {
+  let quiet = (): void => {};
+  const onQuiet = (then: () => void) => {
+    quiet = then;
+    return () => void (quiet = () => {});
+  };
+  const stage = await SessionStage.open([write("/a.txt"), "Written."], { home, onQuiet });
+  stages.push(stage);
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type(`${ENTER}${DOWN}${ENTER}1`);
+  await stage.see(/Allow it\?[^]*^> 1$/m);
+  stage.type("\u007F");
+  await stage.see(/Allow it\?[^]*^> ?$/m);
+  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  quiet();
+  await stage.see(/^> or type why not/m);
+  // Nothing is chosen yet.
+  stage.type(ENTER);
+  stage.type(DOWN);
+  await stage.see(/❯ 1\. yes/);
+  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  stage.type(ENTER);
+  await stage.see(/Written\./);
+});
+
+it("a question beside an open one waits for its turn, and both get their answers", async () => {
+  const stage = await open([write("/a.txt"), "Written."], { sandbox: "never" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type(`/mode auto${ENTER}`);
+  await stage.see(/> \/mode auto\n/);
+  expect(stage.all()).not.toContain("Nothing isolates commands here");
+  stage.type("1");
+  await stage.see(/Nothing isolates commands here[^]*1\. no\n/);
+  stage.type("2");
+  await stage.see(/auto \(shift-tab\)/);
+  await stage.see(/Written\./);
+  expect(existsSync(join(home, "a.txt"))).toBe(true);
+});
+
+it("Esc takes all questions away", async () => {
+  const stage = await open([write("/a.txt"), "Without it."], { sandbox: "never" });
+  stage.type(`go${ENTER}`);
+  await stage.see(/Allow it\?/);
+  stage.type(`/mode auto${ENTER}`);
+  await stage.see(/> \/mode auto\n/);
+  stage.type("\u001B");
+  await stage.see(/^> what shall be done/m);
+  expect(stage.session.mode).toBe("ask");
+  expect(existsSync(join(home, "a.txt"))).toBe(false);
 });
 
 it("Esc at a question stops the turn; the next message goes on without what was asked for", async () => {

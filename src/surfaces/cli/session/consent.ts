@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { compileRule } from "../../../project/rules.ts";
+import { compileRule, isRule } from "../../../project/rules.ts";
 import { ruledCall } from "../../../runs/consent-rules.ts";
 import { fileChange } from "../../../runs/file-change.ts";
 import { inPlainSight } from "../../../runs/json-text.ts";
 import { planItems } from "../../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../../runs/questions.ts";
+import { isRunForUser } from "../../../runs/run-for-user.ts";
 import { MAIN, ownerName } from "../../../runs/view.ts";
 import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
@@ -38,7 +39,8 @@ async function permission(question: Question, call: Call, session: Conversation)
   const { face, paint, settings } = session;
   const ruled = await ruledCall(call, settings.dir);
   if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
-  const rules = question.repeated ? [] : rulesFor(call, ruled.path);
+  const offers = question.repeated ? [] : rulesFor(call, ruled.path);
+  const rules = offers.filter((offer) => offer.rules.every(isRule));
   const answer = await face.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
@@ -50,11 +52,15 @@ async function permission(question: Question, call: Call, session: Conversation)
       ...rules.map(({ label }, at) => ({ value: String(at), label: shown`yes, and always ${label}` })),
       { value: "reject", label: shown`no` },
     ],
+    isDeliberate: true,
     words: shown`or type why not`,
   });
   const rule = answer && "value" in answer ? rules[Number(answer.value)] : undefined;
   if (rule) {
-    await session.allow(rule.rules);
+    // This call is agreed to, whether or not that can be kept.
+    await session
+      .allow(rule.rules)
+      .catch((error: Error) => session.say(paint("red", oneLine(error.message))));
     return { type: "approve" };
   }
   return decision(question, answer);
@@ -145,6 +151,8 @@ function rulesFor({ name, args }: Call, path: string | undefined): Offer[] {
     return isPlain ? [{ label: shown`commands that begin with ${oneLine(start)}`, rules: [rule] }] : [];
   }
   if (path !== undefined && ["write_file", "edit_file"].includes(name)) {
+    // No rule for a folder is about it.
+    if (isRunForUser(path)) return [];
     const folder = path.slice(0, path.lastIndexOf("/") + 1);
     const rules = (pattern: string): string[] => [`write_file(${pattern})`, `edit_file(${pattern})`];
     const isRoot = folder === "" || folder === "/";

@@ -37,6 +37,8 @@ export interface Asked {
   about: readonly Harmless[];
   question: Harmless;
   choices: readonly FaceChoice[];
+  /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
+  isDeliberate?: boolean;
   /** What typed words mean, where they are an answer. */
   words?: Harmless;
 }
@@ -51,8 +53,9 @@ export interface Face {
   print: (lines: readonly Harmless[]) => void;
   show: (event: RunEvent, view: RunView) => void;
   status: (status: Status) => void;
+  /** Puts a question, after those that are open. */
   ask: (asked: Asked) => Promise<Answered>;
-  /** Takes the open question away, unanswered. */
+  /** Takes all questions away, unanswered. */
   dismiss: () => void;
   /** Puts a text into the prompt. */
   draft: (text: string) => void;

@@ -18,6 +18,8 @@ const FRAME_MS = 33;
 /** Times and what turns go on so often: each time some rows are drawn for it. */
 const TICK_MS = 250;
 const MOST_QUEUED = 3;
+/** Keys that come sooner after a question, or after each other, were not meant for it. */
+const QUIET_MS = 500;
 
 export interface LiveFaceOptions extends FaceOptions {
   terminal: Pick<Terminal, "stdin" | "stdout">;
@@ -25,6 +27,8 @@ export interface LiveFaceOptions extends FaceOptions {
   /** The prices of the model that answers now. */
   prices?: () => Prices | undefined;
   history: History;
+  /** Calls back after a moment without keys; what it returns calls it off. Default: half a second. */
+  onQuiet?: (then: () => void) => () => void;
 }
 
 /** A session on a terminal: text that scrolls, and below it the plan, what waits, and a prompt that is never deaf. */
@@ -49,8 +53,15 @@ export class LiveFace implements Face {
     this.#options = options;
     this.#region = new LiveRegion(options.terminal.stdout);
     this.#answer = new AnswerView(options.paint);
+    const { onQuiet = afterQuiet } = options;
     this.#prompt = new PromptKeys({
       ...options,
+      onQuiet: (then) =>
+        onQuiet(() => {
+          then();
+          this.#drawSoon();
+        }),
+      onAsk: ({ about }) => this.print(about),
       onSuspend: () => this.#suspend(),
       onRedraw: () => this.#region.forget(),
     });
@@ -91,7 +102,6 @@ export class LiveFace implements Face {
   }
 
   ask(asked: Asked): Promise<Answered> {
-    this.print(asked.about);
     return this.#prompt.ask(asked);
   }
 
@@ -209,4 +219,9 @@ export class LiveFace implements Face {
   get #columns(): number {
     return Math.max(8, this.#options.terminal.stdout.columns || 80);
   }
+}
+
+function afterQuiet(then: () => void): () => void {
+  const timer = setTimeout(then, QUIET_MS);
+  return () => clearTimeout(timer);
 }

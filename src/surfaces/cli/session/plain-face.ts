@@ -6,17 +6,18 @@ import { plainPaint } from "../output/paint.ts";
 import { readLines } from "../prompts.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Answered, Asked, Face, Status, Wishes } from "./face.ts";
+import { Questions } from "./questions.ts";
 
 /** A session in plain lines, for screen readers and terminals that know nothing but text. */
 export class PlainFace implements Face {
   readonly #terminal: Terminal;
   #wishes: Wishes | undefined;
   #stopReading = (): void => {};
-  #open: { asked: Asked; resolve: (answer: Answered) => void } | undefined;
+  readonly #questions = new Questions((asked) => this.#put(asked));
   #isBusy = false;
   #draft = "";
   readonly #onSignal = (): void => {
-    this.#answer(undefined);
+    this.dismiss();
     if (this.#isBusy) this.#wishes?.stop();
     else this.#wishes?.quit();
   };
@@ -48,16 +49,11 @@ export class PlainFace implements Face {
   }
 
   ask(asked: Asked): Promise<Answered> {
-    const choices = asked.choices.map(({ label }, at) => shown`  ${at + 1}. ${label}`);
-    this.print([...asked.about, asked.question, ...choices]);
-    this.#terminal.stdout.write(shown`${asked.words ?? shown`its number`} > `);
-    return new Promise((resolve) => {
-      this.#open = { asked, resolve };
-    });
+    return this.#questions.ask(asked);
   }
 
   dismiss(): void {
-    this.#answer(undefined);
+    this.#questions.dismiss();
   }
 
   draft(text: string): void {
@@ -83,20 +79,19 @@ export class PlainFace implements Face {
     this.#stopReading = readLines(this.#terminal, (line) => this.#take(line.trim()), onEnd);
   }
 
+  #put({ about, question, choices, words }: Asked): void {
+    this.print([...about, question, ...choices.map(({ label }, at) => shown`  ${at + 1}. ${label}`)]);
+    this.#terminal.stdout.write(shown`${words ?? shown`its number`} > `);
+  }
+
   #take(line: string): void {
-    const open = this.#open;
-    const choice = open?.asked.choices[Number(line) - 1];
+    const { open } = this.#questions;
+    const choice = open?.choices[Number(line) - 1];
     if (!open) {
       if (line !== "") this.#wishes?.submit(line);
       else if (this.#isBusy) this.#wishes?.steer();
-    } else if (choice) this.#answer({ value: choice.value });
-    else if (line !== "" && open.asked.words) this.#answer({ words: line });
+    } else if (choice) this.#questions.answer({ value: choice.value });
+    else if (line !== "" && open.words) this.#questions.answer({ words: line });
     else this.#terminal.stdout.write(shown`its number > `);
-  }
-
-  #answer(answer: Answered): void {
-    const open = this.#open;
-    this.#open = undefined;
-    open?.resolve(answer);
   }
 }

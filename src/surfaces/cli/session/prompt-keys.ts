@@ -4,19 +4,25 @@ import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
 import { draftOf, edited, EMPTY_DRAFT, fullText, movedLine, type Draft } from "./line-editor.ts";
+import { Questions } from "./questions.ts";
 import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
 export interface PromptKeysOptions extends FaceOptions {
   history: History;
+  /** Calls back after a moment without keys; what it returns calls it off. */
+  onQuiet: (then: () => void) => () => void;
+  /** A question is put. */
+  onAsk: (asked: Asked) => void;
   onSuspend: () => void;
   onRedraw: () => void;
 }
 
 interface Open extends Asked {
+  /** -1 for none. */
   selected: number;
-  /** Whether Enter answers: not while somebody is in the middle of a message that has nothing to do with it. */
+  /** Whether keys answer: not those that were on their way before it was seen, nor amid a message of its own. */
   isArmed: boolean;
-  resolve: (answer: Answered) => void;
+  stopWaiting?: (() => void) | undefined;
 }
 
 /** What keys do: they edit the draft, choose, and say what the person wants. Nothing that was typed is lost. */
@@ -25,6 +31,7 @@ export class PromptKeys {
   isBusy = false;
   wishes: Wishes | undefined;
   readonly #options: PromptKeysOptions;
+  readonly #questions = new Questions((asked) => this.#put(asked));
   #open: Open | undefined;
   #suggestions: Suggestions | undefined;
   #chosen = 0;
@@ -38,31 +45,36 @@ export class PromptKeys {
     this.draft = draftOf(text);
   }
 
-  /** Puts a question; keys choose until it is answered. */
+  /** Puts a question, after those that are open; keys choose until it is answered. */
   ask(asked: Asked): Promise<Answered> {
-    const { promise, resolve } = deferred<Answered>();
-    const isArmed = this.draft.text === "";
-    this.#open = { ...asked, selected: 0, isArmed, resolve };
-    return promise;
+    return this.#questions.ask(asked);
   }
 
-  /** Takes the open question away, unanswered. */
+  /** Takes all questions away, unanswered. */
   dismiss(): void {
-    this.#answer(undefined);
+    this.#close();
+    this.#questions.dismiss();
   }
 
   get hint(): Harmless {
-    if (this.#open) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
+    if (this.#open?.isArmed) return this.#open.words ?? shown`↑ ↓ and Enter, or its number`;
+    if (this.#open) return shown``;
     if (this.#isLeaving) return shown`Ctrl-C again leaves`;
     return this.isBusy
       ? shown`type ahead; Esc stops`
       : shown`what shall be done? / for commands, @ for files`;
   }
 
-  /** The open question. */
+  /** The open question, which is seen from now on. */
   above(paint: Paint): Harmless[] {
-    if (!this.#open) return [];
-    const { question, choices, selected, isArmed } = this.#open;
+    const open = this.#open;
+    if (!open) return [];
+    const { question, choices, selected, isArmed } = open;
+    if (!isArmed && this.draft.text === "") {
+      open.stopWaiting ??= this.#options.onQuiet(() => {
+        open.isArmed = true;
+      });
+    }
     const lines = choices.map(({ label }, at) => {
       const text = shown`${at + 1}. ${label}`;
       return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
@@ -80,6 +92,8 @@ export class PromptKeys {
   }
 
   press(key: Key): void {
+    this.#open?.stopWaiting?.();
+    if (this.#open) this.#open.stopWaiting = undefined;
     const name = key.type === "key" ? key.name : "";
     const isLeaving = this.#isLeaving;
     this.#isLeaving = false;
@@ -117,10 +131,10 @@ export class PromptKeys {
     if (name === "escape" && this.#suggestions) {
       this.#suggestions = undefined;
     } else if (this.isBusy) {
-      this.#answer(undefined);
+      this.dismiss();
       this.wishes?.stop();
     } else if (this.#open) {
-      this.#answer(undefined);
+      this.dismiss();
     } else if (this.draft.text !== "") {
       if (name === "escape") return;
       // It can be had back with the arrow.
@@ -136,29 +150,38 @@ export class PromptKeys {
   #choose(open: Open, key: Key): boolean {
     const { choices, selected } = open;
     const name = key.type === "key" ? key.name : "";
+    if (!open.isArmed) return ["up", "down", "enter"].includes(name);
     if (name === "up" || name === "down") {
-      open.isArmed = true;
-      const by = name === "up" ? choices.length - 1 : 1;
-      open.selected = choices.length > 0 ? (selected + by) % choices.length : 0;
+      const { length } = choices;
+      open.selected =
+        name === "down" ? (selected + 1) % length : (Math.max(selected, 0) + length - 1) % length;
       return true;
     }
     if (name === "enter") {
       const choice = choices[selected];
-      if (choice && open.isArmed) this.#answer({ value: choice.value });
-      open.isArmed = true;
+      if (choice) this.#answer({ value: choice.value });
       return true;
     }
     const number = key.type === "text" && /^[1-9]$/.test(key.text) ? Number(key.text) : 0;
     const choice = choices[number - 1];
-    if (!choice || !open.isArmed) return false;
+    if (!choice) return false;
     this.#answer({ value: choice.value });
     return true;
   }
 
-  #answer(answer: Answered): void {
-    const open = this.#open;
+  #put(asked: Asked): void {
+    this.#open = { ...asked, selected: asked.isDeliberate ? -1 : 0, isArmed: false };
+    this.#options.onAsk(asked);
+  }
+
+  #close(): void {
+    this.#open?.stopWaiting?.();
     this.#open = undefined;
-    open?.resolve(answer);
+  }
+
+  #answer(answer: Answered): void {
+    this.#close();
+    this.#questions.answer(answer);
   }
 
   #complete(): void {
@@ -184,7 +207,6 @@ export class PromptKeys {
     this.#clear();
     const open = this.#open;
     if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
-    if (open) open.isArmed = true;
     this.wishes?.submit(words);
   }
 
@@ -203,12 +225,4 @@ export class PromptKeys {
     const text = queued ?? this.#options.history.move(by, fullText(this.draft));
     if (text !== undefined) this.draft = draftOf(text);
   }
-}
-
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -175,7 +175,7 @@ describe("consent in a session", () => {
     const edit = callTool("edit_file", { file_path: "/a.txt", old_string: "two", new_string: "three" });
     const stage = await open([READ, edit, "Changed."]);
     stage.type(`go${ENTER}`);
-    await stage.see(/❯ 1\. yes/);
+    await stage.see(/1\. yes[^]*> or type why not/);
     expect(stage.all()).toContain("edit a.txt +1 −1\n one\n-two\n+three\n");
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\ntwo\n");
     stage.type("1");
@@ -193,8 +193,10 @@ describe("consent in a session", () => {
       "Asked.",
     ]);
     stage.type(`go${ENTER}`);
-    await stage.see(/2\. yes, and always writes in \/src\//);
-    stage.type(`${DOWN}${ENTER}`);
+    await stage.see(/2\. yes, and always writes in \/src\/[^]*> or type why not/);
+    stage.type(`${ENTER}${DOWN}${DOWN}`);
+    await stage.see(/❯ 2\. yes/);
+    stage.type(ENTER);
     await stage.see(/Done so\./);
     expect(readFileSync(join(home, "src/b.ts"), "utf8")).toBe("b");
     const kept = readFileSync(join(home, "state/holdfast/allowed.json"), "utf8");
@@ -260,6 +262,28 @@ describe("consent in a session", () => {
     first.go();
     await stage.see(/Written\./);
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+  });
+
+  it("a stricter mode, and a rule that is taken back, hold for the turn at hand", async () => {
+    const [first, second] = [held(write("/a.txt", "a")), held(write("/src/b.txt", "b"))];
+    const stage = await open([first.step, second.step, "Written."], { settings: { mode: "auto" } });
+    stage.type(`/allow write_file(/src/**)${ENTER}`);
+    await stage.see(/allowed from now on/);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`/mode ask${ENTER}`);
+    await stage.see(/ask \(shift-tab\)/);
+    first.go();
+    await stage.see(/Allow it\?/);
+    stage.type("1");
+    await second.begun;
+    stage.type(`/allow remove write_file(/src/**)${ENTER}`);
+    await stage.see(/is asked for again/);
+    second.go();
+    await stage.see(/write src\/b\.txt[^]*Allow it\?/);
+    expect(() => readFileSync(join(home, "src/b.txt"))).toThrow("ENOENT");
+    stage.type("1");
+    await stage.see(/Written\./);
   });
 });
 

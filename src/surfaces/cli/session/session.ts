@@ -9,6 +9,7 @@ import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
 import { withPricedBudget } from "../../../runs/budget.ts";
 import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
+import type { LiveRules } from "../../../runs/consent-rules.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
 import { hasIsolation } from "../../../runs/isolation.ts";
@@ -91,6 +92,8 @@ export class Session implements Conversation {
   /** How the turn at hand was begun. */
   #turnMode: Mode = DEFAULT_MODE;
   #turnRules = 0;
+  /** Both may be others by the time a call is judged. */
+  readonly #live: LiveRules;
   #lastCall: ToolEnd | undefined;
   #isOver = false;
   #wake = (): void => {};
@@ -103,6 +106,15 @@ export class Session implements Conversation {
     const { env } = terminal;
     this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
     this.#traces = tracesFrom(env);
+    const [mode, allow] = [(): Mode => this.mode, () => project.config.allow ?? []];
+    this.#live = {
+      get mode() {
+        return mode();
+      },
+      get allow() {
+        return allow();
+      },
+    };
   }
 
   /** Runs until the person leaves; what is given is as if it had been typed. */
@@ -191,11 +203,13 @@ export class Session implements Conversation {
 
   async agent(): Promise<RunAgent> {
     const { settings, model, project, saver: checkpointer, compactAt } = this;
+    const { allow: _, ...config } = project.config;
     return createRunAgent({
       settings: withPricedBudget({ ...settings, mode: this.mode }, this.prices),
       model: model.model,
       checkpointer,
-      project,
+      project: { ...project, config },
+      live: this.#live,
       mcp: await this.servers(),
       ...(compactAt !== undefined && { compactAt }),
     });

@@ -136,6 +136,14 @@ describe("settings in a session", () => {
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
   });
 
+  it("/allow takes nothing that is no rule", async () => {
+    const stage = await open([]);
+    await say(stage, "/allow write_file(/a.*)", /allowed from now on/);
+    await say(stage, "/allow git push", /"git push" is no rule/);
+    expect(await stage.session.allowed?.rules()).toEqual(["write_file(/a.*)"]);
+    expect(stage.session.project.config.allow).toEqual(["write_file(/a.*)"]);
+  });
+
   it("/tools names what there is", async () => {
     const stage = await open([], { settings: { shell: false } });
     await say(stage, "/tools", /tools: ls, read_file/);
