@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmdirSync } from "node:fs";
 import { lstat, mkdir, realpath, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exclusive } from "../exclusive.ts";
@@ -73,6 +73,22 @@ interface Hold {
 }
 
 const holds = new Map<string, Hold>();
+let isMinded = false;
+
+/** A process that is told to end does not wait for its commands: what was made for them goes with it. */
+function mindExit(): void {
+  if (isMinded) return;
+  isMinded = true;
+  process.once("exit", () => {
+    for (const path of [...holds.values()].flatMap(({ made }) => [...made])) {
+      try {
+        rmdirSync(path);
+      } catch {
+        // Somebody has put something into it.
+      }
+    }
+  });
+}
 
 /** The path to hold for a name: itself, or what stands in its place on the way there. */
 async function placeOf(root: string, name: string, { made }: Hold): Promise<string | undefined> {
@@ -100,6 +116,7 @@ async function standIn(path: string, made: Set<string>): Promise<boolean> {
     return false;
   }
   made.add(path);
+  mindExit();
   return true;
 }
 

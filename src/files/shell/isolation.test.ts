@@ -192,6 +192,18 @@ describe.runIf(canIsolate())("an isolated command", () => {
     expect(readdirSync(root)).toEqual(["go"]);
   });
 
+  it("leaves nothing behind where its process ends before it", () => {
+    const shell = JSON.stringify(new URL("index.ts", import.meta.url).href);
+    const program = `
+      import { existsSync } from "node:fs";
+      import { shellBackend } from ${shell};
+      void shellBackend(".", { isolation: "always" }).execute("touch started; sleep 60");
+      setInterval(() => existsSync("started") && process.exit(), 10);`;
+    const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", program];
+    expect(spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" }).status).toBe(0);
+    expect(readdirSync(root)).toEqual(["started"]);
+  });
+
   it("cannot point git elsewhere by taking turns with another", async () => {
     mkdirSync(join(root, ".git"));
     const path = join(root, ".git/commondir");
