@@ -116,6 +116,30 @@ it("asks whether the files of a project are trusted, says what was read, and wha
   expect(await screen.exit).toBe(0);
 });
 
+it("--continue asks again in a thread of mode auto where nothing isolates commands, unless a flag says otherwise", async () => {
+  const first = open([
+    process.execPath,
+    MAIN,
+    "--sandbox",
+    "never",
+    "--mode",
+    "auto",
+    "Survey this directory",
+  ]);
+  await first.see(/Done \(8\/8/);
+  first.type(CTRL_D);
+  expect(await first.exit).toBe(0);
+  const again = open([process.execPath, MAIN, "--continue"]);
+  await again.see(/^ask \(shift-tab\)/m);
+  expect(again.all()).toContain("The thread was in mode auto");
+  again.type(CTRL_D);
+  expect(await again.exit).toBe(0);
+  const meant = open([process.execPath, MAIN, "--continue", "--mode", "auto"]);
+  await meant.see(/^auto \(shift-tab\)/m);
+  meant.type(CTRL_D);
+  expect(await meant.exit).toBe(0);
+});
+
 it("has plain lines on a terminal that knows nothing else", async () => {
   const screen = open([process.execPath, MAIN], { env: { TERM: "dumb" } });
   await screen.see(/^> $/m);

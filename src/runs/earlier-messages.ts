@@ -8,6 +8,8 @@ import { copyThread } from "./host/copy-thread.ts";
 export interface EarlierMessage {
   id: string;
   text: string;
+  /** Whether it was handed to an agent at work: it began no turn of its own. */
+  isHandedOver: boolean;
   /** The checkpoint of the thread as it was before; absent for the first message. */
   before?: string;
 }
@@ -31,12 +33,18 @@ export async function earlierMessages({ graph }: RunAgent, thread: string): Prom
     line.unshift({ id, isInput: state.metadata?.source === "input", said: messages.filter(isFromUser) });
   }
   const known = new Set<string>();
-  return line.flatMap(({ said }, at) => {
+  return line.flatMap(({ said, isInput }, at) => {
     const fresh = said.filter(({ id = "" }) => !known.has(id));
     for (const { id = "" } of fresh) known.add(id);
     // The checkpoint of the input has the message already, not yet in its place.
     const before = line[line[at - 1]?.isInput ? at - 2 : at - 1]?.id;
-    return fresh.map(({ id = "", text }) => ({ id, text, ...(before !== undefined && { before }) }));
+    const isHandedOver = at > 0 && !isInput && !line[at - 1]?.isInput;
+    return fresh.map(({ id = "", text }) => ({
+      id,
+      text,
+      isHandedOver,
+      ...(before !== undefined && { before }),
+    }));
   });
 }
 

@@ -3,10 +3,11 @@ import { HarnessError } from "../../../errors.ts";
 import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
 import { withPricedBudget } from "../../../runs/budget.ts";
-import { isolationNotice } from "../../../runs/isolation.ts";
+import { hasIsolation, isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
+import { chosenMode } from "../../../runs/settings.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
@@ -17,6 +18,7 @@ import { projectFor } from "../project.ts";
 import type { Face } from "../session/face.ts";
 import { History } from "../session/history.ts";
 import { LiveFace } from "../session/live-face.ts";
+import { DEFAULT_MODE } from "../session/modes.ts";
 import { PlainFace } from "../session/plain-face.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
@@ -42,12 +44,16 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
   return withSaver(path, async (saver) => {
     const thread = flags.continue ? await latestHere(saver, terminal) : undefined;
     const kept = thread === undefined ? undefined : await knownSettings(saver, thread);
-    const settings = await settingsFrom(withDefaults(flags, kept !== undefined), terminal, kept);
+    const wanted = await settingsFrom(withDefaults(flags, kept !== undefined), terminal, kept);
     const { project, notice } = await projectFor(
-      { ...settings, trustProject: flags.trustProject },
+      { ...wanted, trustProject: flags.trustProject },
       terminal,
       {},
     );
+    // Somebody has answered for it once, and is asked again where nothing isolates commands.
+    const isKept = kept !== undefined && flags.mode === undefined && !flags.yes;
+    const isAutoLeft = isKept && chosenMode(wanted) === "auto" && !hasIsolation(wanted, project.config);
+    const settings = isAutoLeft ? { ...wanted, mode: DEFAULT_MODE } : wanted;
     const named = (name: string | undefined) =>
       modelFor(name, { env, isWatched: true, timeout: flags.timeout });
     const model = await named(flags.model ?? kept?.model ?? settledModel(project, env));
@@ -84,6 +90,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         firstLine(conversation, project, terminal),
         ...(model.isFallback ? [paint("yellow", oneLine(asTyped(FALLBACK, env)))] : []),
         ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
+        ...(isAutoLeft ? [paint("yellow", AUTO_LEFT)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
         ...(thread === undefined ? [] : [shown`going on with ${oneLine(thread)}`]),
       ];
@@ -104,6 +111,8 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     return EXIT.done;
   });
 }
+
+const AUTO_LEFT = shown`The thread was in mode auto, and nothing isolates commands here: you are asked again. /mode auto changes it.`;
 
 /** The directory is what a session is about, with commands, each of which is asked for. */
 function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {

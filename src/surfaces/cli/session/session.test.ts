@@ -322,7 +322,7 @@ describe("commands of a session", () => {
     await stage.see(/One\.[^]*what shall be done/);
     writeFileSync(join(home, "a.txt"), "mine");
     stage.type(`/undo${ENTER}`);
-    await stage.see(/Left as they are, since somebody changed them after the agent: \/a\.txt/);
+    await stage.see(/Left as they are, since somebody else changed them, too: \/a\.txt/);
     expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("mine");
   });
 

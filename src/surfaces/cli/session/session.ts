@@ -9,7 +9,6 @@ import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
 import { withPricedBudget } from "../../../runs/budget.ts";
 import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
-import type { LiveRules } from "../../../runs/consent-rules.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
 import { hasIsolation } from "../../../runs/isolation.ts";
@@ -35,6 +34,7 @@ import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import { echoOf } from "./echo.ts";
 import type { Face } from "./face.ts";
+import { liveRules } from "./live-rules.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { skillTask } from "./skill.prompt.ts";
@@ -92,8 +92,6 @@ export class Session implements Conversation {
   /** How the turn at hand was begun. */
   #turnMode: Mode = DEFAULT_MODE;
   #turnRules = 0;
-  /** Both may be others by the time a call is judged. */
-  readonly #live: LiveRules;
   #lastCall: ToolEnd | undefined;
   #isOver = false;
   #wake = (): void => {};
@@ -106,15 +104,6 @@ export class Session implements Conversation {
     const { env } = terminal;
     this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
     this.#traces = tracesFrom(env);
-    const [mode, allow] = [(): Mode => this.mode, () => project.config.allow ?? []];
-    this.#live = {
-      get mode() {
-        return mode();
-      },
-      get allow() {
-        return allow();
-      },
-    };
   }
 
   /** Runs until the person leaves; what is given is as if it had been typed. */
@@ -209,7 +198,7 @@ export class Session implements Conversation {
       model: model.model,
       checkpointer,
       project: { ...project, config },
-      live: this.#live,
+      live: liveRules(() => this),
       mcp: await this.servers(),
       ...(compactAt !== undefined && { compactAt }),
     });

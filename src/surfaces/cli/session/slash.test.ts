@@ -17,6 +17,7 @@ import { callTool, type Step } from "../../../testing/index.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001B[B"];
 const IDLE = /^> what shall be done/m;
+const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 
 let home: string;
@@ -77,6 +78,40 @@ describe("threads in a session", () => {
       /That thread works on .*elsewhere: holdfast resume\s+first/,
     );
     expect(stage.session.thread).toBeUndefined();
+  });
+
+  it("/undo of a message that was handed over leaves the files of its turn, and says so; once more takes it back", async () => {
+    const first = held(write("/a.txt", "agent"));
+    const stage = await open([first.step, "One."], { settings: { mode: "edits" } });
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`be brief${ENTER}${ENTER}`);
+    await stage.see(/at its next call: be brief/);
+    first.go();
+    await stage.see(/One\.[^]*what shall be done/);
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/handed over amid a turn[^]*> be brief/);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("agent");
+    stage.type("\u0003");
+    await stage.see(IDLE);
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: \/a\.txt/);
+    expect(() => readFileSync(join(home, "a.txt"))).toThrow("ENOENT");
+  });
+
+  it("/undo puts nothing back while another process works on the thread", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" }, saver });
+    stage.type(`go${ENTER}`);
+    await stage.see(/One\.[^]*what shall be done/);
+    await stage.until(() => !stage.session.isBusy);
+    const release = await saver.acquireThread(stage.session.thread!);
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/is in use by process/);
+    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("agent");
+    await release();
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: \/a\.txt/);
   });
 });
 

@@ -91,21 +91,27 @@ export const undo: SlashCommand = {
     const last = agent && (await earlierMessages(agent, thread!)).at(-1);
     if (!agent || thread === undefined || !last)
       return conversation.say(shown`There is nothing to take back.`);
-    const files = conversation.copiesFor(thread)?.restore(last.id);
-    if (last.before === undefined) conversation.switchTo(undefined);
-    else {
-      const release = await conversation.saver.acquireThread(thread);
-      try {
-        await takeBack(agent, thread, last.before);
-      } finally {
-        await release();
-      }
+    const copies = conversation.copiesFor(thread);
+    const release = await conversation.saver.acquireThread(thread);
+    let files;
+    try {
+      files = copies?.restore(last.id);
+      if (last.before === undefined) conversation.switchTo(undefined);
+      else await takeBack(agent, thread, last.before);
+      copies?.forget(last.id);
+    } finally {
+      await release();
     }
     conversation.face.draft(last.text);
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,
       ...named("Files put back", files?.restored ?? []),
-      ...named("Left as they are, since somebody changed them after the agent", files?.changed ?? []),
+      ...named("Left as they are, since somebody else changed them, too", files?.changed ?? []),
+      ...(last.isHandedOver
+        ? [
+            shown`It was handed over amid a turn, whose files stay as they are: /undo again takes back the turn.`,
+          ]
+        : []),
       conversation.paint("dim", shown`What commands changed is not taken back.`),
     );
   },
