@@ -127,6 +127,16 @@ describe("a project that nobody has said yes to", () => {
     expect(err).toContain("--trust-project is about a directory: add --dir");
   });
 
+  it("is not trusted where its settings cannot be used", async () => {
+    mkdirSync(join(folder, ".holdfast"), { recursive: true });
+    writeFileSync(join(folder, ".holdfast/config.json"), '{"modle":"x"}');
+    expect(await holdfast(["trust", "."])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("modle") as string,
+    });
+    expect((await holdfast(["trust"])).out).toBe("");
+  });
+
   it("is trusted by a command of its own, which says what that means", async () => {
     const { out } = await holdfast(["trust", "."]);
     expect(out).toContain(`${folder}/.holdfast/config.json: sets mode, deny\n`);

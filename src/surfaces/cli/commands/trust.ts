@@ -27,8 +27,13 @@ export async function trust({ folder, revoke }: TrustFlags, terminal: Terminal):
     return EXIT.done;
   }
   const dir = await existingFolder(folder!, cwd);
+  const before = await trustedFolders(env);
   const root = await sayTrust(dir, true, env);
-  const { files } = await openProject({ dir, env });
+  const { files } = await openProject({ dir, env }).catch(async (error: unknown) => {
+    // What cannot be used would stop every run from now on.
+    if (!before.includes(root)) await forgetTrust(dir, env);
+    throw error;
+  });
   for (const { path, says } of files) stdout.write(shown`${oneLine(path)}: ${oneLine(says)}\n`);
   stdout.write(shown`${oneLine(root)} is trusted.\n`);
   return EXIT.done;
