@@ -53,9 +53,11 @@ export class Keyboard {
     this.#stdout.write(ON);
     this.#stdin.on("data", this.#onData);
     this.#stdin.resume();
-    setTimeout(() => {
+    const end = (): void => {
       this.#isTypedAhead = false;
-    }, TYPED_AHEAD_MS).unref();
+    };
+    // Where the process was late, what is there is read before the time is up.
+    setTimeout(() => setImmediate(end), TYPED_AHEAD_MS).unref();
     process.on("exit", this.#restore);
   }
 
