@@ -91,6 +91,42 @@ it("keys that were on their way when a question came are no answer to it", async
   await stage.see(/Written\./);
 });
 
+it("a reason may begin with a digit: alone it is a choice, after a moment or with Enter", async () => {
+  let quiet = (): void => {};
+  const onQuiet = (then: () => void) => {
+    quiet = then;
+    return () => void (quiet = () => {});
+  };
+  const steps = [write("/a.txt"), write("/b.txt"), write("/c.txt"), "Written."];
+  const stage = await SessionStage.open(steps, { home, onQuiet });
+  stages.push(stage);
+  const asked = async (): Promise<void> => {
+    await stage.see(/Allow it\?/);
+    quiet();
+    await stage.see(/^> or type why not/m);
+  };
+  stage.type(`go${ENTER}`);
+  await asked();
+  stage.type("1");
+  stage.type("st the tests");
+  await stage.see(/^> 1st the tests$/m);
+  quiet();
+  stage.type(ENTER);
+  await stage.see(/b\.txt[^]*Allow it\?/);
+  expect(stage.asked(1).at(-1)).toContain("1st the tests");
+  await asked();
+  stage.type("1");
+  await stage.see(/^> 1$/m);
+  quiet();
+  await stage.see(/c\.txt[^]*Allow it\?/);
+  await asked();
+  stage.type("1");
+  await stage.see(/^> 1$/m);
+  stage.type(ENTER);
+  await stage.see(/Written\./);
+  expect(["a", "b", "c"].map((name) => existsSync(join(home, `${name}.txt`)))).toEqual([false, true, true]);
+});
+
 it("a question beside an open one waits for its turn, and both get their answers", async () => {
   const stage = await open([write("/a.txt"), "Written."], { sandbox: "never" });
   stage.type(`go${ENTER}`);

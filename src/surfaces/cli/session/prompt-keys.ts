@@ -162,11 +162,22 @@ export class PromptKeys {
       if (choice) this.#answer({ value: choice.value });
       return true;
     }
-    const number = key.type === "text" && /^[1-9]$/.test(key.text) ? Number(key.text) : 0;
-    const choice = choices[number - 1];
+    const choice = key.type === "text" ? numbered(open, key.text) : undefined;
     if (!choice) return false;
-    this.#answer({ value: choice.value });
+    const answer = (): void => this.#answer({ value: choice.value });
+    if (open.words) this.#holdDigit(open, (key as { text: string }).text, answer);
+    else answer();
     return true;
+  }
+
+  /** A digit may begin a reason: it is a choice when nothing follows it for a moment, or Enter does. */
+  #holdDigit(open: Open, digit: string, answer: () => void): void {
+    this.#edit(draftOf(digit));
+    open.stopWaiting = this.#options.onQuiet(() => {
+      if (this.draft.text !== digit) return;
+      this.#clear();
+      answer();
+    });
   }
 
   #put(asked: Asked): void {
@@ -206,6 +217,8 @@ export class PromptKeys {
     this.#options.history.add(words);
     this.#clear();
     const open = this.#open;
+    const choice = open?.isArmed ? numbered(open, words) : undefined;
+    if (choice) return this.#answer({ value: choice.value });
     if (open?.isArmed && open.words && !words.startsWith("/")) return this.#answer({ words });
     this.wishes?.submit(words);
   }
@@ -225,4 +238,8 @@ export class PromptKeys {
     const text = queued ?? this.#options.history.move(by, fullText(this.draft));
     if (text !== undefined) this.draft = draftOf(text);
   }
+}
+
+function numbered({ choices }: Asked, text: string): Asked["choices"][number] | undefined {
+  return /^[1-9]$/.test(text) ? choices[Number(text) - 1] : undefined;
 }
