@@ -23,6 +23,7 @@ import { PlainFace } from "../session/plain-face.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
 import { listFiles, type Suggestion } from "../session/suggestions.ts";
+import { waitingLines } from "../session/waiting.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads.ts";
 import { asTyped, commandName } from "../wording.ts";
@@ -92,7 +93,9 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
         ...(isAutoLeft ? [paint("yellow", AUTO_LEFT)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
-        ...(thread === undefined ? [] : [shown`going on with ${oneLine(thread)}`]),
+        ...(thread === undefined
+          ? []
+          : [shown`going on with ${oneLine(thread)}`, ...(await waitingLines(saver, thread))]),
       ];
       face.print(lines);
       const task = flags.task?.trim() ?? "";

@@ -64,6 +64,17 @@ describe("threads in a session", () => {
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
   });
 
+  it("/resume says that a question waits in the thread", async () => {
+    const stage = await open([write("/a.txt", "a"), "Two."]);
+    stage.type(`first${ENTER}`);
+    await stage.see(/Allow it\?/);
+    stage.type("\u001B");
+    await stage.until(() => !stage.session.isBusy);
+    const first = stage.session.thread!;
+    await say(stage, "/new", /The next message begins a new thread\./);
+    await say(stage, `/resume ${first}`, /A question waits there: holdfast resume first-\w+ asks it again/);
+  });
+
   it("/resume takes no thread of another directory, whose files nobody has said yes to here", async () => {
     const saver = await sqliteSaver(":memory:");
     const elsewhere = join(home, "elsewhere");

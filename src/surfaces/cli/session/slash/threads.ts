@@ -14,6 +14,7 @@ import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { findThread } from "../../threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
+import { waitingLines } from "../waiting.ts";
 
 /** So many of the latest are offered. */
 const OFFERED = 9;
@@ -50,7 +51,7 @@ export const resume: SlashCommand = {
     conversation.switchTo(chosen);
     const [last] = (await earlierMessages(await conversation.agent(), chosen)).slice(-1);
     const said = last ? oneLine(`, last asked: ${shortened(last.text, 60)}`) : shown``;
-    conversation.say(shown`This is ${oneLine(chosen)}${said}`);
+    conversation.say(shown`This is ${oneLine(chosen)}${said}`, ...(await waitingLines(saver, chosen)));
   },
 };
 
