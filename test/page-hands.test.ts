@@ -242,8 +242,15 @@ describe.runIf(hasBrowser)("with the page", () => {
   it("a task is sent with Enter, but not while composing, and stays where it cannot be sent", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
-    await page.keyboard.press("/");
     const field = page.getByLabel("Next task");
+    // The page may be seen before it hears keys.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press("/");
+        return field.evaluate("(element) => element === document.activeElement");
+      })
+      .toBe(true);
+    await field.fill("");
     await page.keyboard.type("one");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("two");
