@@ -247,15 +247,15 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expect
       .poll(async () => {
         await page.keyboard.press("/");
-        return field.evaluate("(element) => element === document.activeElement");
+        return page.evaluate("document.activeElement?.tagName");
       })
-      .toBe(true);
+      .toBe("TEXTAREA");
     await field.fill("");
     await page.keyboard.type("one");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("two");
-    await field.evaluate(
-      "(element) => element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))",
+    await page.evaluate(
+      "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))",
     );
     suite.server.replies.set(`POST threads/${THREAD}/runs`, [
       { status: 429, body: { error: "busy", message: "Too many runs at once." } },
@@ -266,6 +266,24 @@ describe.runIf(hasBrowser)("with the page", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => field.inputValue()).toBe("");
     expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
+  });
+
+  it("two options that are changed before either is drawn are both sent", async () => {
+    const page = await suite.open();
+    await page.getByText("Options").click();
+    await page.evaluate(`
+      const select = document.querySelector(".options select");
+      select.value = "first";
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      document.querySelector(".options input[type=checkbox]").click();`);
+    await expect.poll(() => page.getByLabel(/Ask me before files change/).isChecked()).toBe(true);
+    await page.getByLabel("Task", { exact: true }).fill("Look");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(
+        () => suite.server.asked.find(({ method, path }) => method === "POST" && path === "threads")?.body,
+      )
+      .toMatchObject({ task: "Look", settings: { approve: "first", ask: expect.any(Array) as unknown[] } });
   });
 
   it("a run is stopped, gone on with and forked", async () => {

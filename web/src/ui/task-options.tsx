@@ -11,7 +11,8 @@ export function TaskOptions({
   onSettings,
 }: {
   settings: Settings;
-  onSettings: (settings: Settings) => void;
+  /** Gets what makes new settings of those that are there: two changes may come before either is drawn. */
+  onSettings: (change: (settings: Settings) => Settings) => void;
 }) {
   const { info } = usePage();
   const defaults = info?.defaults ?? {};
@@ -31,17 +32,16 @@ export function TaskOptions({
           <input
             placeholder={info?.model}
             value={settings.model ?? ""}
-            onInput={({ currentTarget: { value } }) => {
-              const { model: _, ...rest } = settings;
-              onSettings(value ? { ...rest, model: value } : rest);
-            }}
+            onInput={({ currentTarget: { value } }) =>
+              onSettings(({ model: _, ...rest }) => (value ? { ...rest, model: value } : rest))
+            }
           />
         </label>
         <label>
           Show me the plan first
           <select
             value={current.approve ?? "never"}
-            onChange={(event) => onSettings({ ...settings, approve: event.currentTarget.value })}
+            onChange={({ currentTarget: { value } }) => onSettings((now) => ({ ...now, approve: value }))}
           >
             <option value="never">Never</option>
             <option value="first">The first plan</option>
@@ -53,8 +53,8 @@ export function TaskOptions({
           <select
             value={current.plan === false ? "none" : (current.preset ?? "lean")}
             onChange={({ currentTarget: { value } }) =>
-              onSettings(
-                value === "none" ? { ...settings, plan: false } : { ...settings, plan: true, preset: value },
+              onSettings((now) =>
+                value === "none" ? { ...now, plan: false } : { ...now, plan: true, preset: value },
               )
             }
           >
@@ -70,7 +70,9 @@ export function TaskOptions({
           <input
             type="checkbox"
             checked={asks}
-            onChange={(event) => onSettings({ ...settings, ask: event.currentTarget.checked ? WRITING : [] })}
+            onChange={({ currentTarget: { checked } }) =>
+              onSettings((now) => ({ ...now, ask: checked ? WRITING : [] }))
+            }
           />
           Ask me before files change and commands run
         </label>
@@ -79,7 +81,7 @@ export function TaskOptions({
             <input
               type="checkbox"
               checked={current.shell ?? false}
-              onChange={(event) => onSettings({ ...settings, shell: event.currentTarget.checked })}
+              onChange={({ currentTarget: { checked } }) => onSettings((now) => ({ ...now, shell: checked }))}
             />
             It may run commands
           </label>
