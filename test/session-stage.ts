@@ -1,9 +1,12 @@
 import { EventEmitter } from "node:events";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
 import type { BaseMessage } from "@langchain/core/messages";
 import xterm from "@xterm/headless";
+import { afterEach, beforeEach } from "vitest";
 import { Allowed } from "../src/project/allowed.ts";
 import type { Project } from "../src/project/index.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../src/runs/settings.ts";
@@ -51,6 +54,32 @@ export function held(step: Step): { step: Step; go: () => void; begun: Promise<v
 function atOnce(then: () => void): () => void {
   then();
   return () => {};
+}
+
+/** For the tests of a file: a folder for each, and sessions in it that are left behind it. */
+export function sessionStages() {
+  let home = "";
+  let opened: SessionStage[] = [];
+  beforeEach(() => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-session-")));
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((stage) => stage.leave()));
+    opened = [];
+    rmSync(home, { recursive: true });
+  });
+  return {
+    get home() {
+      return home;
+    },
+    /** Opens a session and waits until it can be typed to. */
+    async open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
+      const stage = await SessionStage.open(steps, { home, ...options });
+      opened.push(stage);
+      await stage.see(/^> what shall be done/m);
+      return stage;
+    },
+  };
 }
 
 /** A session on a terminal emulator, with a model that plays a script. */

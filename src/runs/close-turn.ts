@@ -1,6 +1,7 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { RunAgent } from "./agent.ts";
 import { NOT_FINISHED } from "./close-turn.prompt.ts";
+import { openCalls } from "./open-calls.ts";
 
 const TOOLS = "tools";
 
@@ -14,16 +15,7 @@ export async function closeTurn({ graph }: RunAgent, thread: string): Promise<vo
   const { tasks, values } = await graph.getState(config);
   if (!tasks.some(({ name }) => name === TOOLS)) return;
   const { messages = [] } = values as { messages?: BaseMessage[] };
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const answered = new Set(
-    messages
-      .slice(turn + 1)
-      .flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : [])),
-  );
-  const open = ((messages[turn] as AIMessage | undefined)?.tool_calls ?? []).filter(
-    ({ id = "" }) => !answered.has(id),
-  );
-  const answers = open.map(
+  const answers = openCalls(messages).map(
     ({ id = "", name }) =>
       new ToolMessage({ content: NOT_FINISHED, status: "error", name, tool_call_id: id }),
   );

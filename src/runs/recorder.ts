@@ -19,6 +19,7 @@ import { thoughtFilter, withoutThoughts, type Shown } from "../models/thoughts.t
 import { boundedArgs, boundedText } from "./bounded.ts";
 import type { RunEventBody, Usage } from "./events.ts";
 import type { Question } from "./questions.ts";
+import { tellingTexts } from "./telling-texts.ts";
 import { MAIN } from "./view.ts";
 
 /** A model's or a tool's run, from its start to its end. */
@@ -291,17 +292,6 @@ function messageOf(output: unknown): ToolMessage | undefined {
   return messages.find((message) => ToolMessage.isInstance(message));
 }
 
-const TELLING = [
-  "file_path",
-  "path",
-  "pattern",
-  "command",
-  "description",
-  "question",
-  "query",
-  "url",
-  "name",
-];
 const MOST = 120;
 
 /** The telling part of a tool call's arguments: what people want to know of it in a list. */
@@ -313,10 +303,7 @@ function aboutCall(input: string): string {
     return cut(input);
   }
   if (typeof args !== "object" || args === null) return cut(input);
-  const values = args as Record<string, unknown>;
-  const found = TELLING.map((key) => values[key]).filter(
-    (value) => typeof value === "string" && value !== "",
-  );
+  const found = tellingTexts(args as Record<string, unknown>);
   return cut(found.length > 0 ? found.slice(0, 2).join(" ") : input);
 }
 

@@ -1,7 +1,8 @@
-import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import type { RunAgent } from "./agent.ts";
+import { openCalls } from "./open-calls.ts";
 import { waitingInput } from "./waiting-edit.ts";
 
 /**
@@ -25,8 +26,5 @@ export async function steer(agent: RunAgent, thread: string, words: string): Pro
 function isCallDue({ values, tasks }: StateSnapshot): boolean {
   if (tasks.some(({ interrupts }) => interrupts.length > 0)) return true;
   const { messages = [] } = values as { messages?: BaseMessage[] };
-  const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const calls = (messages[turn] as AIMessage | undefined)?.tool_calls ?? [];
-  const results = messages.slice(turn + 1).filter((message) => ToolMessage.isInstance(message));
-  return calls.some(({ id }) => !results.some((result) => result.tool_call_id === id));
+  return openCalls(messages).length > 0;
 }

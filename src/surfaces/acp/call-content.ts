@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { shortened } from "../../middleware/shortened.ts";
+import { tellingTexts } from "../../runs/telling-texts.ts";
 import { MAIN, ownerName } from "../../runs/view.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -22,24 +23,10 @@ export function kindOf(tool: string): ToolKind {
   return KINDS[tool] ?? "other";
 }
 
-/** What people want to know of a call in a list. */
-const TELLING = [
-  "file_path",
-  "path",
-  "pattern",
-  "command",
-  "description",
-  "question",
-  "query",
-  "url",
-  "name",
-];
 const LONGEST_TITLE = 120;
 
 export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
-  const given = fields(args);
-  const texts = TELLING.flatMap((key) => (typeof given[key] === "string" ? given[key] : []));
-  const about = texts.find((text) => text !== "") ?? "";
+  const [about = ""] = tellingTexts(fields(args));
   const what = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
   return shortened(owner === MAIN ? what : `${ownerName(owner)}: ${what}`, LONGEST_TITLE);
 }

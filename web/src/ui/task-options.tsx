@@ -33,7 +33,7 @@ export function TaskOptions({
             placeholder={info?.model}
             value={settings.model ?? ""}
             onInput={({ currentTarget: { value } }) =>
-              onSettings(({ model: _, ...rest }) => (value ? { ...rest, model: value } : rest))
+              onSettings(({ model: _model, ...rest }) => (value ? { ...rest, model: value } : rest))
             }
           />
         </label>

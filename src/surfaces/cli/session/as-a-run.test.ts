@@ -1,42 +1,25 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { AIMessage } from "@langchain/core/messages";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
-import { callTool, type Step } from "../../../testing/index.ts";
+import { describe, expect, it } from "vitest";
+import { sessionStages } from "../../../../test/session-stage.ts";
+import { callTool } from "../../../testing/index.ts";
 
 const ENTER = "\r";
 const IDLE = /^> what shall be done/m;
 const SERVER = join(process.cwd(), "test/mcp/hostile-server.mjs");
 
-let home: string;
-let stages: SessionStage[] = [];
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-session-")));
-});
-afterEach(async () => {
-  await Promise.all(stages.map((stage) => stage.leave()));
-  stages = [];
-  rmSync(home, { recursive: true });
-});
-
-async function open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
-  const stage = await SessionStage.open(steps, { home, ...options });
-  stages.push(stage);
-  await stage.see(IDLE);
-  return stage;
-}
+const stages = sessionStages();
 
 describe("a session has what a run has", () => {
   it("MCP servers: calls with readable arguments, allowed for good by tool, listed by /tools, noted when broken", async () => {
     const server = (how: string) => ({ command: process.execPath, args: [SERVER, how] });
     const mcp = { mcpServers: { h: server(""), broken: server("broken") } };
     const call = callTool("mcp__h__forged", { text: "one\ntwo", size: 3 });
-    const stage = await open([call, call, "Done so."], { project: { mcp } });
+    const stage = await stages.open([call, call, "Done so."], { project: { mcp } });
     stage.type(`go${ENTER}`);
     await stage.see(/Allow it\?/);
     expect(stage.all()).toContain("The MCP server broken is not used");
@@ -53,7 +36,9 @@ describe("a session has what a run has", () => {
       Object.assign(new AIMessage({ content: "", tool_calls: [{ name: "ls", args: { path: "/" }, id }] }), {
         usage_metadata: { input_tokens: 900, output_tokens: 100, total_tokens: 1000 },
       });
-    const stage = await open([look("a"), look("b"), "On."], { settings: { budget: { tokens: 2000 } } });
+    const stage = await stages.open([look("a"), look("b"), "On."], {
+      settings: { budget: { tokens: 2000 } },
+    });
     stage.type(`go${ENTER}`);
     await stage.see(/Stopped after 2,000 tokens/);
     await stage.see(IDLE);
@@ -73,7 +58,7 @@ describe("a session has what a run has", () => {
     await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
     const { port } = collector.address() as AddressInfo;
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
-    const stage = await open(["One.", "Two."], { env });
+    const stage = await stages.open(["One.", "Two."], { env });
     stage.type(`first${ENTER}second${ENTER}`);
     await stage.see(/Two\./);
     await stage.leave();
@@ -85,7 +70,7 @@ describe("a session has what a run has", () => {
   it("rules of a trusted project: what it denies is refused, what it allows is not asked for", async () => {
     const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
     const config = { deny: ["write_file(/no/**)"], allow: ["write_file(/yes/**)"] };
-    const stage = await open([[write("/no/a"), write("/yes/a")], "Done so."], { project: { config } });
+    const stage = await stages.open([[write("/no/a"), write("/yes/a")], "Done so."], { project: { config } });
     stage.type(`go${ENTER}`);
     await stage.see(/Done so\./);
     expect(stage.all()).toMatch(/✗ write no\/a .* was not made: the rule write_file/);
@@ -96,13 +81,13 @@ describe("a session has what a run has", () => {
 describe("what is typed in a session", () => {
   it("sends an image along that it names, where the model can look at it; a path is no command", async () => {
     const png = Buffer.from("89504e470d0a1a0a0000", "hex");
-    writeFileSync(join(home, "shot.png"), png);
-    const stage = await open(["A cat."], { profile: { imageInputs: true } });
-    stage.type(`${home}/shot.png what is it?${ENTER}`);
+    writeFileSync(join(stages.home, "shot.png"), png);
+    const stage = await stages.open(["A cat."], { profile: { imageInputs: true } });
+    stage.type(`${stages.home}/shot.png what is it?${ENTER}`);
     await stage.see(/A cat\./);
     expect(stage.all()).toContain("shot.png goes along");
     expect(stage.model.requests[0]!.messages.at(-1)!.content).toEqual([
-      { type: "text", text: `${home}/shot.png what is it?` },
+      { type: "text", text: `${stages.home}/shot.png what is it?` },
       { type: "image_url", image_url: { url: `data:image/png;base64,${png.toString("base64")}` } },
     ]);
   });

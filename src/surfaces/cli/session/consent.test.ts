@@ -1,53 +1,37 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
-import { callTool, type Step } from "../../../testing/index.ts";
+import { expect, it } from "vitest";
+import { sessionStages } from "../../../../test/session-stage.ts";
+import { callTool } from "../../../testing/index.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001B[B"];
 const execute = (command: string) => callTool("execute", { command });
 const write = (path: string) => callTool("write_file", { file_path: path, content: "x" });
 
-let home: string;
-let stages: SessionStage[] = [];
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-consent-")));
-});
-afterEach(async () => {
-  await Promise.all(stages.map((stage) => stage.leave()));
-  stages = [];
-  rmSync(home, { recursive: true });
-});
-
-async function open(
-  steps: readonly Step[],
-  settings: NonNullable<StageOptions["settings"]>,
-): Promise<SessionStage> {
-  const stage = await SessionStage.open(steps, { home, settings });
-  stages.push(stage);
-  await stage.see(/^> what shall be done/m);
-  return stage;
-}
+const stages = sessionStages();
 
 it("a command is shown as it would be typed, and allowed for good by its first words, not with another behind it", async () => {
   const steps = [execute("echo one 1"), execute("echo one 2"), execute("echo one; touch made"), "Done so."];
-  const stage = await open(steps, { shell: true, sandbox: "never" });
+  const stage = await stages.open(steps, { settings: { shell: true, sandbox: "never" } });
   stage.type(`go${ENTER}`);
   await stage.see(/^\$ echo one 1\n[^]*2\. yes, and always commands that begin with echo one/m);
   stage.type("2");
   await stage.see(/✓ \$ echo one 2[^]*^\$ echo one; touch made[^]*1\. yes\n {2}2\. no/m);
   stage.type("2");
   await stage.see(/Done so\./);
-  expect(existsSync(join(home, "made"))).toBe(false);
-  expect(readFileSync(join(home, "state/holdfast/allowed.json"), "utf8")).toContain("execute(echo one *)");
+  expect(existsSync(join(stages.home, "made"))).toBe(false);
+  expect(readFileSync(join(stages.home, "state/holdfast/allowed.json"), "utf8")).toContain(
+    "execute(echo one *)",
+  );
 });
 
 it("a command that failed says so in its line, with the end of what it said", async () => {
-  const stage = await open([execute("echo why; exit 3"), "Oh."], {
-    shell: true,
-    sandbox: "never",
-    mode: "auto",
+  const stage = await stages.open([execute("echo why; exit 3"), "Oh."], {
+    settings: {
+      shell: true,
+      sandbox: "never",
+      mode: "auto",
+    },
   });
   stage.type(`go${ENTER}`);
   await stage.see(/✗ \$ echo why; exit 3 exit 3.*\n {4}why\n[^]*Oh\./);
@@ -56,13 +40,15 @@ it("a command that failed says so in its line, with the end of what it said", as
 
 it("mode plan reads, has its plan approved, and then works", async () => {
   const plan = callTool("write_todos", { todos: ["Write a"] });
-  const stage = await open([write("/early.txt"), plan, write("/a.txt"), "Written."], { mode: "plan" });
+  const stage = await stages.open([write("/early.txt"), plan, write("/a.txt"), "Written."], {
+    settings: { mode: "plan" },
+  });
   stage.type(`go${ENTER}`);
   await stage.see(/✗ write early\.txt[^]*Work on this plan\?/);
-  expect(existsSync(join(home, "early.txt"))).toBe(false);
+  expect(existsSync(join(stages.home, "early.txt"))).toBe(false);
   stage.type("1");
   await stage.see(/Written\./);
-  expect(existsSync(join(home, "a.txt"))).toBe(true);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(true);
 });
 
 it("keys that were on their way when a question came are no answer to it", async () => {
@@ -71,22 +57,21 @@ it("keys that were on their way when a question came are no answer to it", async
     quiet = then;
     return () => void (quiet = () => {});
   };
-  const stage = await SessionStage.open([write("/a.txt"), "Written."], { home, onQuiet });
-  stages.push(stage);
+  const stage = await stages.open([write("/a.txt"), "Written."], { onQuiet });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);
   stage.type(`${ENTER}${DOWN}${ENTER}1`);
   await stage.see(/Allow it\?[^]*^> 1$/m);
   stage.type("\u007F");
   await stage.see(/Allow it\?[^]*^> ?$/m);
-  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
   quiet();
   await stage.see(/^> or type why not/m);
   // Nothing is chosen yet.
   stage.type(ENTER);
   stage.type(DOWN);
   await stage.see(/❯ 1\. yes/);
-  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
   stage.type(ENTER);
   await stage.see(/Written\./);
 });
@@ -98,8 +83,7 @@ it("a reason may begin with a digit: alone it is a choice, after a moment or wit
     return () => void (quiet = () => {});
   };
   const steps = [write("/a.txt"), write("/b.txt"), write("/c.txt"), "Written."];
-  const stage = await SessionStage.open(steps, { home, onQuiet });
-  stages.push(stage);
+  const stage = await stages.open(steps, { onQuiet });
   const asked = async (): Promise<void> => {
     await stage.see(/Allow it\?/);
     quiet();
@@ -124,11 +108,15 @@ it("a reason may begin with a digit: alone it is a choice, after a moment or wit
   await stage.see(/^> 1$/m);
   stage.type(ENTER);
   await stage.see(/Written\./);
-  expect(["a", "b", "c"].map((name) => existsSync(join(home, `${name}.txt`)))).toEqual([false, true, true]);
+  expect(["a", "b", "c"].map((name) => existsSync(join(stages.home, `${name}.txt`)))).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 it("a question beside an open one waits for its turn, and both get their answers", async () => {
-  const stage = await open([write("/a.txt"), "Written."], { sandbox: "never" });
+  const stage = await stages.open([write("/a.txt"), "Written."], { settings: { sandbox: "never" } });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);
   stage.type(`/mode auto${ENTER}`);
@@ -139,11 +127,11 @@ it("a question beside an open one waits for its turn, and both get their answers
   stage.type("2");
   await stage.see(/auto \(shift-tab\)/);
   await stage.see(/Written\./);
-  expect(existsSync(join(home, "a.txt"))).toBe(true);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(true);
 });
 
 it("Esc takes all questions away", async () => {
-  const stage = await open([write("/a.txt"), "Without it."], { sandbox: "never" });
+  const stage = await stages.open([write("/a.txt"), "Without it."], { settings: { sandbox: "never" } });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);
   stage.type(`/mode auto${ENTER}`);
@@ -151,17 +139,17 @@ it("Esc takes all questions away", async () => {
   stage.type("\u001B");
   await stage.see(/^> what shall be done/m);
   expect(stage.session.mode).toBe("ask");
-  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
 });
 
 it("Esc at a question stops the turn; the next message goes on without what was asked for", async () => {
-  const stage = await open([write("/a.txt"), "Without it."], {});
+  const stage = await stages.open([write("/a.txt"), "Without it."], { settings: {} });
   stage.type(`go${ENTER}`);
   await stage.see(/Allow it\?/);
   stage.type("\u001B");
   await stage.see(/^> what shall be done/m);
   stage.type(`leave it${ENTER}`);
   await stage.see(/Without it\./);
-  expect(existsSync(join(home, "a.txt"))).toBe(false);
+  expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
   expect(stage.asked(1).map((one) => one.split(":")[0])).toEqual(["human", "ai", "tool", "human"]);
 });

@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { held, SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { describe, expect, it } from "vitest";
+import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
@@ -19,27 +18,11 @@ const LOOK = callTool("ls", { path: "/" });
 const READ = callTool("read_file", { file_path: "/a.txt" });
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 
-let home: string;
-let stages: SessionStage[] = [];
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-session-")));
-});
-afterEach(async () => {
-  await Promise.all(stages.map((stage) => stage.leave()));
-  stages = [];
-  rmSync(home, { recursive: true });
-});
-
-async function open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
-  const stage = await SessionStage.open(steps, { home, ...options });
-  stages.push(stage);
-  await stage.see(IDLE);
-  return stage;
-}
+const stages = sessionStages();
 
 describe("a session", () => {
   it("takes a message, shows the answer as Markdown, and waits for the next", async () => {
-    const stage = await open(["# Hello\n\nThis is **it**:\n\n- one\n- two", "Again."]);
+    const stage = await stages.open(["# Hello\n\nThis is **it**:\n\n- one\n- two", "Again."]);
     stage.type(`Say hello${ENTER}`);
     await stage.see(/Done/);
     await stage.see(IDLE);
@@ -52,7 +35,7 @@ describe("a session", () => {
 
   it("queues what is typed meanwhile, in sight, and sends it in its turn", async () => {
     const first = held("One.");
-    const stage = await open([first.step, "Two.", "Three."]);
+    const stage = await stages.open([first.step, "Two.", "Three."]);
     stage.type(`first${ENTER}`);
     await first.begun;
     stage.type(`second${ENTER}third${ENTER}draft`);
@@ -69,7 +52,7 @@ describe("a session", () => {
 
   it("hands over what waits at the next model call, behind the results, on an empty Enter", async () => {
     const first = held(LOOK);
-    const stage = await open([first.step, "Done so."]);
+    const stage = await stages.open([first.step, "Done so."]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(`be brief${ENTER}`);
@@ -85,7 +68,7 @@ describe("a session", () => {
 
   it("sends what comes too late for the last call as the next message", async () => {
     const first = held("One.");
-    const stage = await open([first.step, "Two."]);
+    const stage = await stages.open([first.step, "Two."]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(`late${ENTER}${ENTER}`);
@@ -97,7 +80,7 @@ describe("a session", () => {
 
   it("takes back what was queued with the arrow", async () => {
     const first = held("One.");
-    const stage = await open([first.step]);
+    const stage = await stages.open([first.step]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(`wrong${ENTER}`);
@@ -111,7 +94,7 @@ describe("a session", () => {
 
   it("stops at Esc, keeps what was typed, and goes on with the next message", async () => {
     const first = held("Never.");
-    const stage = await open([first.step, "Here."]);
+    const stage = await stages.open([first.step, "Here."]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type("half a thou");
@@ -125,18 +108,18 @@ describe("a session", () => {
   });
 
   it("leaves at the second Ctrl-C, and at Ctrl-D", async () => {
-    const stage = await open([]);
+    const stage = await stages.open([]);
     stage.type("\u0003");
     await stage.see(/Ctrl-C again leaves/);
     stage.type("\u0003");
     await stage.done;
-    const other = await open([]);
+    const other = await stages.open([]);
     other.type("\u0004");
     await expect(other.done).resolves.toBeUndefined();
   });
 
   it("gives a paste of 5,000 lines to the model as one message, whole", async () => {
-    const stage = await open(["Read."]);
+    const stage = await stages.open(["Read."]);
     const long = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join("\n");
     stage.type(`\u001B[200~${long.replaceAll("\n", "\r")}\u001B[201~`);
     await stage.see(/> \[pasted #1: 5,000 lines\]/);
@@ -146,17 +129,17 @@ describe("a session", () => {
   });
 
   it("remembers what was typed in the next session", async () => {
-    const stage = await open(["One."]);
+    const stage = await stages.open(["One."]);
     stage.type(`remember me${ENTER}`);
     await stage.see(/One\./);
-    const other = await open([]);
+    const other = await stages.open([]);
     other.type(UP);
     await other.see(/> remember me/);
     expect(other.model.requests).toHaveLength(0);
   });
 
   it("completes commands and files", async () => {
-    const stage = await open(["Read."]);
+    const stage = await stages.open(["Read."]);
     stage.type("/exp");
     await stage.see(/\/export/);
     stage.type("\t");
@@ -171,21 +154,21 @@ describe("a session", () => {
 
 describe("consent in a session", () => {
   it("shows a write as a diff, and lets it through once", async () => {
-    writeFileSync(join(home, "a.txt"), "one\ntwo\n");
+    writeFileSync(join(stages.home, "a.txt"), "one\ntwo\n");
     const edit = callTool("edit_file", { file_path: "/a.txt", old_string: "two", new_string: "three" });
-    const stage = await open([READ, edit, "Changed."]);
+    const stage = await stages.open([READ, edit, "Changed."]);
     stage.type(`go${ENTER}`);
     await stage.see(/1\. yes[^]*> or type why not/);
     expect(stage.all()).toContain("edit a.txt +1 −1\n one\n-two\n+three\n");
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\ntwo\n");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("one\ntwo\n");
     stage.type("1");
     await stage.see(/Changed\./);
     expect(stage.all()).toContain("✓ edit a.txt +1 −1");
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("one\nthree\n");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("one\nthree\n");
   });
 
   it("always in a folder is kept outside of it, holds at once and later, and can be taken back", async () => {
-    const stage = await open([
+    const stage = await stages.open([
       write("/src/a.ts", "a"),
       write("/src/b.ts", "b"),
       "Done so.",
@@ -198,8 +181,8 @@ describe("consent in a session", () => {
     await stage.see(/❯ 2\. yes/);
     stage.type(ENTER);
     await stage.see(/Done so\./);
-    expect(readFileSync(join(home, "src/b.ts"), "utf8")).toBe("b");
-    const kept = readFileSync(join(home, "state/holdfast/allowed.json"), "utf8");
+    expect(readFileSync(join(stages.home, "src/b.ts"), "utf8")).toBe("b");
+    const kept = readFileSync(join(stages.home, "state/holdfast/allowed.json"), "utf8");
     expect(kept).toContain("write_file(/src/**)");
     stage.type(`/allow remove write_file(/src/**)${ENTER}`);
     await stage.see(/is asked for again/);
@@ -210,7 +193,7 @@ describe("consent in a session", () => {
   });
 
   it("words are a refusal with its reason, which the model reads", async () => {
-    const stage = await open([write("/a.txt", "a"), "Understood."]);
+    const stage = await stages.open([write("/a.txt", "a"), "Understood."]);
     stage.type(`go${ENTER}`);
     await stage.see(/Allow it\?/);
     stage.type(`not this file${ENTER}`);
@@ -220,7 +203,7 @@ describe("consent in a session", () => {
 
   it("a question does not take the words of somebody in the middle of typing", async () => {
     const first = held(write("/a.txt", "a"));
-    const stage = await open([first.step, "Written."]);
+    const stage = await stages.open([first.step, "Written."]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type("I was just say");
@@ -232,12 +215,12 @@ describe("consent in a session", () => {
     stage.type("1");
     await stage.see(/✓ write a\.txt/);
     stage.type(UP);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
   it("what a rule asks for, and files that others run, are asked for also after the mode was changed", async () => {
     const first = held([write("/a.txt", "a"), write("/.envrc", "x")]);
-    const stage = await open([first.step, "Written."], { settings: { ask: ["write_file(/a.txt)"] } });
+    const stage = await stages.open([first.step, "Written."], { settings: { ask: ["write_file(/a.txt)"] } });
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(SHIFT_TAB);
@@ -246,14 +229,14 @@ describe("consent in a session", () => {
     await stage.see(/Allow it\?/);
     stage.type("1");
     await stage.see(/write \.envrc[^]*Allow it\?/);
-    expect(() => readFileSync(join(home, ".envrc"))).toThrow("ENOENT");
+    expect(() => readFileSync(join(stages.home, ".envrc"))).toThrow("ENOENT");
     stage.type("1");
     await stage.see(/Written\./);
   });
 
   it("the mode changes with a key, also while the agent works", async () => {
     const first = held(write("/a.txt", "a"));
-    const stage = await open([first.step, "Written."]);
+    const stage = await stages.open([first.step, "Written."]);
     expect(stage.lines().at(-1)).toContain("ask (shift-tab)");
     stage.type(`go${ENTER}`);
     await first.begun;
@@ -261,12 +244,12 @@ describe("consent in a session", () => {
     await stage.see(/edits \(shift-tab\)/);
     first.go();
     await stage.see(/Written\./);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
   it("a stricter mode, and a rule that is taken back, hold for the turn at hand", async () => {
     const [first, second] = [held(write("/a.txt", "a")), held(write("/src/b.txt", "b"))];
-    const stage = await open([first.step, second.step, "Written."], { settings: { mode: "auto" } });
+    const stage = await stages.open([first.step, second.step, "Written."], { settings: { mode: "auto" } });
     stage.type(`/allow write_file(/src/**)${ENTER}`);
     await stage.see(/allowed from now on/);
     stage.type(`go${ENTER}`);
@@ -281,7 +264,7 @@ describe("consent in a session", () => {
     await stage.see(/is asked for again/);
     second.go();
     await stage.see(/write src\/b\.txt[^]*Allow it\?/);
-    expect(() => readFileSync(join(home, "src/b.txt"))).toThrow("ENOENT");
+    expect(() => readFileSync(join(stages.home, "src/b.txt"))).toThrow("ENOENT");
     stage.type("1");
     await stage.see(/Written\./);
   });
@@ -289,7 +272,7 @@ describe("consent in a session", () => {
 
 describe("commands of a session", () => {
   it("an unknown one names the nearest, and costs no model call", async () => {
-    const stage = await open([]);
+    const stage = await stages.open([]);
     stage.type(`/modle${ENTER}`);
     await stage.see(/There is no command \/modle; did you mean \/model\?/);
     stage.type(`/help${ENTER}`);
@@ -299,36 +282,36 @@ describe("commands of a session", () => {
   });
 
   it("/undo takes back the last message: files, conversation and prompt", async () => {
-    writeFileSync(join(home, "a.txt"), "before\n");
+    writeFileSync(join(stages.home, "a.txt"), "before\n");
     const steps = ["One.", READ, [write("/a.txt", "after\n"), write("/new.txt", "x")], "Two.", "Three."];
-    const stage = await open(steps, { settings: { mode: "edits" } });
+    const stage = await stages.open(steps, { settings: { mode: "edits" } });
     stage.type(`first${ENTER}`);
     await stage.see(/One\./);
     stage.type(`second${ENTER}`);
     await stage.see(/Two\.[^]*what shall be done/);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("after\n");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("after\n");
     stage.type(`/undo${ENTER}`);
     await stage.see(/Files put back: .*new\.txt/);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("before\n");
-    expect(() => readFileSync(join(home, "new.txt"))).toThrow("ENOENT");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("before\n");
+    expect(() => readFileSync(join(stages.home, "new.txt"))).toThrow("ENOENT");
     stage.type(` but better${ENTER}`);
     await stage.see(/Three\./);
     expect(stage.asked(4)).toEqual(["human: first", "ai: One.", "human: second but better"]);
   });
 
   it("/undo leaves alone what somebody changed after the agent", async () => {
-    const stage = await open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" } });
+    const stage = await stages.open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" } });
     stage.type(`first${ENTER}`);
     await stage.see(/One\.[^]*what shall be done/);
-    writeFileSync(join(home, "a.txt"), "mine");
+    writeFileSync(join(stages.home, "a.txt"), "mine");
     stage.type(`/undo${ENTER}`);
     await stage.see(/Left as they are, since somebody else changed them, too: \/a\.txt/);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("mine");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("mine");
   });
 
   it("/fork goes back to any message in a copy, and leaves the thread as it is", async () => {
     const saver = await sqliteSaver(":memory:");
-    const stage = await open(["One.", "Two.", "Other."], { saver });
+    const stage = await stages.open(["One.", "Two.", "Other."], { saver });
     stage.type(`first${ENTER}`);
     await stage.see(/One\./);
     stage.type(`second${ENTER}`);
@@ -353,10 +336,10 @@ describe("commands of a session", () => {
       "Finished.",
       "Finished.",
     ];
-    writeFileSync(join(home, "editor.sh"), '#!/bin/sh\nsed -i "s/Plant/Plant roses/" "$1"\n', {
+    writeFileSync(join(stages.home, "editor.sh"), '#!/bin/sh\nsed -i "s/Plant/Plant roses/" "$1"\n', {
       mode: 0o755,
     });
-    const stage = await open(steps, { settings: { preset: "classic" } });
+    const stage = await stages.open(steps, { settings: { preset: "classic" } });
     stage.type(`go${ENTER}`);
     await second.begun;
     await stage.see(/\[ \] 2 Plant/);
@@ -370,14 +353,14 @@ describe("commands of a session", () => {
   });
 
   it("/export writes the conversation, /cost says what it took, Ctrl-O shows the last call", async () => {
-    const stage = await open([LOOK, "Here it is."]);
+    const stage = await stages.open([LOOK, "Here it is."]);
     stage.type(`go${ENTER}`);
     await stage.see(/Here it is\./);
     stage.type(CTRL_O);
     await stage.see(/result\n/);
     stage.type(`/export out.md${ENTER}`);
     await stage.see(/Written to/);
-    const text = readFileSync(join(home, "out.md"), "utf8");
+    const text = readFileSync(join(stages.home, "out.md"), "utf8");
     expect(text).toContain("## You\n\ngo");
     expect(text).toContain("### ✓ ls /");
     expect(text).toContain("## Agent\n\nHere it is.");
@@ -387,7 +370,7 @@ describe("commands of a session", () => {
 
   it("/compact has the conversation summarized with the next message", async () => {
     const steps: Step[] = ["First.", "Second.", "Third.", "The summary.", "Fourth."];
-    const stage = await open(steps);
+    const stage = await stages.open(steps);
     for (const word of ["one", "two", "three"]) {
       stage.type(`${word}${ENTER}`);
       await stage.until(() => stage.model.requests.length === ["one", "two", "three"].indexOf(word) + 1);
@@ -413,7 +396,7 @@ describe("the screen of a session", () => {
     "has one prompt and no leftovers at %ix%i, with 200 items, wide text and a resize",
     async (columns, rows) => {
       const second = held("漢字 are **wide**, and 👩‍💻 too. ".repeat(20));
-      const stage = await open([plan, second.step, "Done so.", "Done so."], {
+      const stage = await stages.open([plan, second.step, "Done so.", "Done so."], {
         columns,
         rows,
         settings: { preset: "classic" },
@@ -441,7 +424,7 @@ describe("the screen of a session", () => {
   it("keeps every word of a long answer, once and in order, while somebody types", async () => {
     const words = Array.from({ length: 3000 }, (_, at) => `word${at}`);
     const lines = words.map((word, at) => (at % 12 === 11 ? `${word}\n\n` : `${word} `));
-    const stage = await open([lines.join(""), "Two."]);
+    const stage = await stages.open([lines.join(""), "Two."]);
     stage.type(`go${ENTER}`);
     stage.type("typed meanwhile");
     await stage.see(/word2999/);

@@ -1,42 +1,17 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { held, SessionStage, type StageOptions } from "../../../../test/session-stage.ts";
+import { describe, expect, it } from "vitest";
+import { held, SessionStage, sessionStages } from "../../../../test/session-stage.ts";
 import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
-import { callTool, type Step } from "../../../testing/index.ts";
+import { callTool } from "../../../testing/index.ts";
 
 const [ENTER, DOWN] = ["\r", "\u001B[B"];
 const IDLE = /^> what shall be done/m;
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 
-let home: string;
-let stages: SessionStage[] = [];
-beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-slash-")));
-});
-afterEach(async () => {
-  await Promise.all(stages.map((stage) => stage.leave()));
-  stages = [];
-  rmSync(home, { recursive: true });
-});
-
-async function open(steps: readonly Step[], options: Partial<StageOptions> = {}): Promise<SessionStage> {
-  const stage = await SessionStage.open(steps, { home, ...options });
-  stages.push(stage);
-  await stage.see(IDLE);
-  return stage;
-}
+const stages = sessionStages();
 
 /** Types a line and waits for what it brings. */
 async function say(stage: SessionStage, text: string, what: RegExp): Promise<void> {
@@ -47,7 +22,7 @@ async function say(stage: SessionStage, text: string, what: RegExp): Promise<voi
 
 describe("threads in a session", () => {
   it("/threads lists those of the directory, /new begins one, /resume goes on with another", async () => {
-    const stage = await open(["One.", "Two.", "Three."]);
+    const stage = await stages.open(["One.", "Two.", "Three."]);
     await say(stage, "/threads", /There are no threads of this directory yet\./);
     await say(stage, "first", /One\./);
     const first = stage.session.thread!;
@@ -65,7 +40,7 @@ describe("threads in a session", () => {
   });
 
   it("/resume says that a question waits in the thread", async () => {
-    const stage = await open([write("/a.txt", "a"), "Two."]);
+    const stage = await stages.open([write("/a.txt", "a"), "Two."]);
     stage.type(`first${ENTER}`);
     await stage.see(/Allow it\?/);
     stage.type("\u001B");
@@ -73,16 +48,16 @@ describe("threads in a session", () => {
     const first = stage.session.thread!;
     await say(stage, "/new", /The next message begins a new thread\./);
     await say(stage, `/resume ${first}`, /A question waits there: holdfast resume first-\w+ asks it again/);
+    expect(stage.session.thread).toBe(first);
   });
 
   it("/resume takes no thread of another directory, whose files nobody has said yes to here", async () => {
     const saver = await sqliteSaver(":memory:");
-    const elsewhere = join(home, "elsewhere");
+    const elsewhere = join(stages.home, "elsewhere");
     mkdirSync(elsewhere);
-    const other = await SessionStage.open(["One."], { home: elsewhere, saver });
-    stages.push(other);
+    const other = await stages.open(["One."], { home: elsewhere, saver });
     await say(other, "first", /One\./);
-    const stage = await open([], { saver });
+    const stage = await stages.open([], { saver });
     await say(
       stage,
       `/resume ${other.session.thread}`,
@@ -93,7 +68,7 @@ describe("threads in a session", () => {
 
   it("/undo of a message that was handed over leaves the files of its turn, and says so; once more takes it back", async () => {
     const first = held(write("/a.txt", "agent"));
-    const stage = await open([first.step, "One."], { settings: { mode: "edits" } });
+    const stage = await stages.open([first.step, "One."], { settings: { mode: "edits" } });
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(`be brief${ENTER}${ENTER}`);
@@ -102,24 +77,27 @@ describe("threads in a session", () => {
     await stage.see(/One\.[^]*what shall be done/);
     stage.type(`/undo${ENTER}`);
     await stage.see(/handed over amid a turn[^]*> be brief/);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("agent");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("agent");
     stage.type("\u0003");
     await stage.see(IDLE);
     stage.type(`/undo${ENTER}`);
     await stage.see(/Files put back: \/a\.txt/);
-    expect(() => readFileSync(join(home, "a.txt"))).toThrow("ENOENT");
+    expect(() => readFileSync(join(stages.home, "a.txt"))).toThrow("ENOENT");
   });
 
   it("/undo puts nothing back while another process works on the thread", async () => {
     const saver = await sqliteSaver(":memory:");
-    const stage = await open([write("/a.txt", "agent"), "One."], { settings: { mode: "edits" }, saver });
+    const stage = await stages.open([write("/a.txt", "agent"), "One."], {
+      settings: { mode: "edits" },
+      saver,
+    });
     stage.type(`go${ENTER}`);
     await stage.see(/One\.[^]*what shall be done/);
     await stage.until(() => !stage.session.isBusy);
     const release = await saver.acquireThread(stage.session.thread!);
     stage.type(`/undo${ENTER}`);
     await stage.see(/is in use by process/);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("agent");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("agent");
     await release();
     stage.type(`/undo${ENTER}`);
     await stage.see(/Files put back: \/a\.txt/);
@@ -129,7 +107,7 @@ describe("threads in a session", () => {
 describe("the plan in a session", () => {
   it("/plan clear takes off what is not done, /plan approve has new ones approved", async () => {
     const again = callTool("write_todos", { todos: ["Water"] });
-    const stage = await open([PLAN, "Later.", again, "Fine."], { settings: { preset: "classic" } });
+    const stage = await stages.open([PLAN, "Later.", again, "Fine."], { settings: { preset: "classic" } });
     await say(stage, "go", /Later\./);
     await say(stage, "/plan clear", /What was not done is off the plan\./);
     await say(stage, "/plan", /There is no plan\./);
@@ -142,7 +120,7 @@ describe("the plan in a session", () => {
   });
 
   it("a plan that is not wanted goes back with the reason", async () => {
-    const stage = await open([PLAN, "Understood."], { settings: { approve: "first" } });
+    const stage = await stages.open([PLAN, "Understood."], { settings: { approve: "first" } });
     stage.type(`go${ENTER}`);
     await stage.see(/Work on this plan\?/);
     stage.type(`dig deeper${ENTER}`);
@@ -153,7 +131,7 @@ describe("the plan in a session", () => {
 
 describe("settings in a session", () => {
   it("/mode says what there is; auto without isolation is a question", async () => {
-    const stage = await open([], { settings: { sandbox: "never" } });
+    const stage = await stages.open([], { settings: { sandbox: "never" } });
     await say(stage, "/mode", /❯ ask: asks before writes and commands/);
     stage.type(`/mode auto${ENTER}`);
     await stage.see(/Nothing isolates commands here[^]*1\. no/);
@@ -167,23 +145,26 @@ describe("settings in a session", () => {
   });
 
   it("/model says which one answers, and has another answer", async () => {
-    const stage = await open([]);
+    const stage = await stages.open([]);
     await say(stage, "/model", /scripted \(\/model provider:name changes it\)/);
     await say(stage, "/model other", /scripted answers from now on\./);
     expect(stage.model.requests).toHaveLength(0);
   });
 
   it("/allow adds a rule and lists it with its place", async () => {
-    const stage = await open([callTool("write_file", { file_path: "/a.txt", content: "a" }), "Written."]);
+    const stage = await stages.open([
+      callTool("write_file", { file_path: "/a.txt", content: "a" }),
+      "Written.",
+    ]);
     await say(stage, "/allow", /Nothing is allowed for good here\./);
     await say(stage, "/allow write_file(/a.*)", /allowed from now on: write_file\(\/a\.\*\)/);
     await say(stage, "/allow", /kept in .*allowed\.json/);
     await say(stage, "go", /Written\./);
-    expect(readFileSync(join(home, "a.txt"), "utf8")).toBe("a");
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
   it("/allow takes nothing that is no rule", async () => {
-    const stage = await open([]);
+    const stage = await stages.open([]);
     await say(stage, "/allow write_file(/a.*)", /allowed from now on/);
     await say(stage, "/allow git push", /"git push" is no rule/);
     expect(await stage.session.allowed?.rules()).toEqual(["write_file(/a.*)"]);
@@ -191,7 +172,7 @@ describe("settings in a session", () => {
   });
 
   it("/tools names what there is", async () => {
-    const stage = await open([], { settings: { shell: false } });
+    const stage = await stages.open([], { settings: { shell: false } });
     await say(stage, "/tools", /tools: ls, read_file/);
     expect(stage.all()).not.toContain("execute");
     expect(stage.all()).not.toContain("web_");
@@ -200,23 +181,23 @@ describe("settings in a session", () => {
 
 describe("texts and skills in a session", () => {
   it("/export with .json has every event, and overwrites nothing", async () => {
-    const stage = await open(["Here."]);
+    const stage = await stages.open(["Here."]);
     await say(stage, "/export", /There is nothing to export yet\./);
     await say(stage, "go", /Here\./);
     await say(stage, "/export all.json", /Written to .*all\.json/);
-    const events = readFileSync(join(home, "all.json"), "utf8").trim().split("\n");
+    const events = readFileSync(join(stages.home, "all.json"), "utf8").trim().split("\n");
     expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toContain("model-end");
-    writeFileSync(join(home, "mine.md"), "mine");
+    writeFileSync(join(stages.home, "mine.md"), "mine");
     await say(stage, "/export mine.md", /mine\.md cannot be written: it is\s+there already\./);
-    expect(readFileSync(join(home, "mine.md"), "utf8")).toBe("mine");
+    expect(readFileSync(join(stages.home, "mine.md"), "utf8")).toBe("mine");
   });
 
   it("a skill is a command: completed, in the help, and asked for in words", async () => {
-    mkdirSync(join(home, "skills/review"), { recursive: true });
+    mkdirSync(join(stages.home, "skills/review"), { recursive: true });
     const text = "---\nname: review\ndescription: How we review\n---\nLook twice.";
-    writeFileSync(join(home, "skills/review/SKILL.md"), text);
-    const { skills } = await readSkills([join(home, "skills")]);
-    const stage = await open(["Reviewed."], { project: { skills } });
+    writeFileSync(join(stages.home, "skills/review/SKILL.md"), text);
+    const { skills } = await readSkills([join(stages.home, "skills")]);
+    const stage = await stages.open(["Reviewed."], { project: { skills } });
     stage.type("/rev");
     await stage.see(/\/review/);
     stage.type("\u0015");
@@ -227,12 +208,12 @@ describe("texts and skills in a session", () => {
 
   it("/quit leaves, also while the agent works", async () => {
     const first = held("Never.");
-    const stage = await open([first.step]);
+    const stage = await stages.open([first.step]);
     stage.type(`go${ENTER}`);
     await first.begun;
     stage.type(`/quit${ENTER}`);
     await stage.done;
     first.go();
-    expect(existsSync(join(home, "state/history"))).toBe(true);
+    expect(existsSync(join(stages.home, "state/history"))).toBe(true);
   });
 });
