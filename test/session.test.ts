@@ -71,7 +71,7 @@ it("a task in several words opens a session that surveys offline, and --continue
   const chosen = open([process.execPath, MAIN, "--resume"]);
   await chosen.see(/Which thread\?\n❯ 1\. survey-this/);
   chosen.type(ENTER);
-  await chosen.see(/This is survey-this-directory-/);
+  await chosen.see(/going on with survey-this-directory-/);
   chosen.type(CTRL_D);
   expect(await chosen.exit).toBe(0);
 });

@@ -45,10 +45,10 @@ export class KeptCopies {
     this.#dir = realpathSync(dir);
   }
 
-  /** A turn begins: what is kept from now on belongs to it. */
+  /** A turn begins or goes on: what is kept from now on belongs to it. */
   begin(turn: string): void {
     this.#turn = turn;
-    this.#files = {};
+    this.#files = readTurn(this.#fileOf(turn));
   }
 
   /** Called before a call is made; it waits until this returns. */

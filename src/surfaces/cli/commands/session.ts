@@ -4,7 +4,7 @@ import { Allowed } from "../../../project/allowed.ts";
 import type { Project } from "../../../project/index.ts";
 import { withPricedBudget } from "../../../runs/budget.ts";
 import { hasIsolation, isolationNotice } from "../../../runs/isolation.ts";
-import { modelFor } from "../../../runs/model.ts";
+import { modelFor, OFFLINE } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
 import { chosenMode } from "../../../runs/settings.ts";
@@ -23,7 +23,6 @@ import { PlainFace } from "../session/plain-face.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
 import { listFiles, type Suggestion } from "../session/suggestions.ts";
-import { waitingLines } from "../session/waiting.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
 import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads.ts";
 import { asTyped, commandName } from "../wording.ts";
@@ -57,7 +56,9 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const settings = isAutoLeft ? { ...wanted, mode: DEFAULT_MODE } : wanted;
     const named = (name: string | undefined) =>
       modelFor(name, { env, isWatched: true, timeout: flags.timeout });
-    const model = await named(flags.model ?? kept?.model ?? settledModel(project, env));
+    // A thread that was begun without a model goes on with the one that there is now.
+    const before = kept?.model === OFFLINE ? undefined : kept?.model;
+    const model = await named(flags.model ?? before ?? settledModel(project, env));
     const { dir } = settings;
     const paint = paintOf(terminal);
     const prices = pricesOf(model.name, env, project.config);
@@ -93,9 +94,6 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         ...(isolation === undefined ? [] : [paint("yellow", oneLine(isolation))]),
         ...(isAutoLeft ? [paint("yellow", AUTO_LEFT)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
-        ...(thread === undefined
-          ? []
-          : [shown`going on with ${oneLine(thread)}`, ...(await waitingLines(saver, thread))]),
       ];
       face.print(lines);
       const task = flags.task?.trim() ?? "";

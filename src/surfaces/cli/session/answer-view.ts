@@ -1,3 +1,4 @@
+import { isOpen } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { MAIN, type RunView } from "../../../runs/view.ts";
 import { clock } from "../output/amounts.ts";
@@ -19,6 +20,7 @@ export class AnswerView {
   #hasText = false;
   #askedAt: number | undefined;
   readonly #calls = new Map<string, number>();
+  /** Whether the plan has changed in this run. */
   #isPlanned = false;
   /** Whether an empty row was given out last. */
   #isSpaced = false;
@@ -84,6 +86,13 @@ export class AnswerView {
       default:
         return [];
     }
+  }
+
+  /** The run without a plan that was finished before it: that says nothing of what is done now. */
+  current(view: RunView): RunView {
+    const main = view.agents.get(MAIN);
+    if (this.#isPlanned || !main || main.todos.some(isOpen)) return view;
+    return { ...view, agents: new Map(view.agents).set(MAIN, { ...main, todos: [] }) };
   }
 
   /** Takes in the text that has come: rows that are final. */

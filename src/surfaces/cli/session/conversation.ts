@@ -55,6 +55,8 @@ export interface Conversation {
   /** Another thread is talked to from now on; undefined begins one with the next message. */
   switchTo: (thread: string | undefined) => void;
   takeTurn: (text: string) => Promise<void>;
+  /** Goes on where the thread stopped; a question that waits is put again. */
+  goOn: () => Promise<void>;
   quit: () => void;
 }
 

@@ -57,7 +57,7 @@ export interface Face {
   ask: (asked: Asked) => Promise<Answered>;
   /** Takes all questions away, unanswered. */
   dismiss: () => void;
-  /** Puts a text into the prompt. */
+  /** Puts a text into the prompt, before what is being written there. */
   draft: (text: string) => void;
   /** Leaves the terminal to another program. */
   lend: <T>(work: () => Promise<T>) => Promise<T>;

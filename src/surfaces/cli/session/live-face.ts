@@ -193,7 +193,7 @@ export class LiveFace implements Face {
     const isPlanned = this.#status.isBusy && this.#view !== EMPTY_VIEW && room > 0;
     const rows = Math.max(1, Math.min(Math.ceil(height * 0.5), room));
     const plan = isPlanned
-      ? frame(this.#view, { columns, rows, now: this.#now, paint, prices: prices?.() })
+      ? frame(this.#answer.current(this.#view), { columns, rows, now: this.#now, paint, prices: prices?.() })
       : [];
     room -= plan.length;
     const tail = room > 0 ? this.#answer.tail(columns).slice(-room) : [];

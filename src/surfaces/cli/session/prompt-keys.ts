@@ -41,8 +41,11 @@ export class PromptKeys {
     this.#options = options;
   }
 
+  /** Puts a text before what is being written. */
   put(text: string): void {
-    this.draft = draftOf(text);
+    const { draft } = this;
+    const start = draft.text === "" ? text : `${text}\n`;
+    this.draft = { ...draft, text: start + draft.text, cursor: start.length + draft.cursor };
   }
 
   /** Puts a question, after those that are open; keys choose until it is answered. */

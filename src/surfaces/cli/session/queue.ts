@@ -34,6 +34,13 @@ export class Queue {
     return this.#take(this.#waiting.findLastIndex(({ isOnItsWay }) => !isOnItsWay));
   }
 
+  /** Takes out all but what is on its way. */
+  takeAll(): string[] {
+    const taken: string[] = [];
+    for (let text = this.first(); text !== undefined; text = this.first()) taken.push(text);
+    return taken;
+  }
+
   /** What waits, and is wanted, reaches the agent in its next call; what comes too late for that goes on waiting. */
   async handOver(
     edits: PlanEdits,

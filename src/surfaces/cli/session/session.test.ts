@@ -107,6 +107,23 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: half a thought");
   });
 
+  it("puts what was queued back into the prompt at Esc, before what is being typed", async () => {
+    const first = held("Never.");
+    const stage = await stages.open([first.step, "Here."]);
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type(`one${ENTER}two${ENTER}three`);
+    await stage.see(/queued: one\nqueued: two[^]*> three/);
+    stage.type(ESC);
+    await stage.see(/Interrupted[^]*> one\n {2}two\n {2}three/);
+    first.go();
+    await stage.until(() => !stage.session.isBusy);
+    expect(stage.model.requests).toHaveLength(1);
+    stage.type(ENTER);
+    await stage.see(/Here\./);
+    expect(stage.asked(1).at(-1)).toBe("human: one\ntwo\nthree");
+  });
+
   it("leaves at the second Ctrl-C, and at Ctrl-D", async () => {
     const stage = await stages.open([]);
     stage.type("\u0003");

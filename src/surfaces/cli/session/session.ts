@@ -10,7 +10,9 @@ import { withPricedBudget } from "../../../runs/budget.ts";
 import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
 import { taskInput } from "../../../runs/drive.ts";
+import { earlierMessages } from "../../../runs/earlier-messages.ts";
 import type { RunEvent, Usage } from "../../../runs/events.ts";
+import { goOnInput } from "../../../runs/go-on.ts";
 import { hasIsolation } from "../../../runs/isolation.ts";
 import { KeptCopies } from "../../../runs/kept-copies.ts";
 import { withImages } from "../../../runs/named-images.ts";
@@ -39,6 +41,7 @@ import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { skillTask } from "./skill.prompt.ts";
 import { SLASH_COMMANDS } from "./slash.ts";
+import { takeUp } from "./take-up.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 
@@ -118,6 +121,7 @@ export class Session implements Conversation {
       unqueue: () => this.#queue.last(),
     });
     this.#showStatus();
+    if (this.thread !== undefined) await this.#guarded(() => takeUp(this, { isAsked: first.length === 0 }));
     for (const text of first) this.submit(text);
     while (!this.#isOver) {
       const next = this.#queue.first();
@@ -266,30 +270,60 @@ export class Session implements Conversation {
     const isNew = this.thread === undefined;
     const thread = (this.thread ??= await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
-    const held = await this.saver.acquireThread(thread);
-    try {
-      const agent = await this.agent();
+    await this.#work(thread, { task: text, resumed: !isNew }, async (agent) => {
       const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
       if (!isNew) await closeTurn(agent, thread);
       if (!isNew && isPlanNew) await proposePlan(agent, thread);
+      const turn = crypto.randomUUID();
+      const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
+      this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
+      const input = taskInput(content, { run: this.#run, ...(isNew && { title: shortened(text) }) }, turn);
+      return { turn, input };
+    });
+  }
+
+  /** Goes on where the thread stopped; a question that waits is put again. */
+  async goOn(): Promise<void> {
+    const { thread } = this;
+    if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
+    await this.#work(thread, { resumed: true }, async (agent) => {
+      const words = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
+      if (words === undefined) {
+        throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
+      }
+      const messages = await earlierMessages(agent, thread);
+      const turn = messages.findLast(({ isHandedOver }) => !isHandedOver)?.id ?? crypto.randomUUID();
+      return { turn, input: words === null ? null : taskInput(words, { run: this.#run }) };
+    });
+  }
+
+  get #run(): RunSettings {
+    return { ...this.settings, model: this.model.name };
+  }
+
+  async #work(
+    thread: string,
+    what: { task?: string; resumed: boolean },
+    begin: (agent: RunAgent) => Promise<{ turn: string; input: object | null }>,
+  ): Promise<void> {
+    const held = await this.saver.acquireThread(thread);
+    try {
+      const agent = await this.agent();
       const controller = new AbortController();
+      const { turn, input } = await begin(agent);
       this.#turn = { controller, edits: new PlanEdits(), agent };
       this.#turnMode = this.mode;
       this.#turnRules = this.project.config.allow?.length ?? 0;
       this.compactAt = undefined;
-      const run = { ...this.settings, model: this.model.name };
-      const id = crypto.randomUUID();
-      const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
-      this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
-      const input = taskInput(content, { run, ...(isNew && { title: shortened(text) }) }, id);
       const copies = this.copiesFor(thread);
-      copies?.begin(id);
+      copies?.begin(turn);
       const events = new RunEvents(thread, (event, view) => {
         this.#note(event, copies);
         this.face.show(event, view);
       });
       this.#showStatus();
-      await conduct(input, {
+      const { outcome } = await conduct(input, {
+        ...what,
         agent,
         thread,
         held,
@@ -301,13 +335,12 @@ export class Session implements Conversation {
           if (answer === undefined) controller.abort();
           return answer;
         },
-        task: text,
-        resumed: !isNew,
         dir: this.settings.dir,
         prices: this.prices,
         traces: this.#traces,
         edits: this.#turn.edits,
       });
+      if (outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
     } finally {
       this.#turn = undefined;
       // A lease that cannot be given back, as on a full disk, ends with this process.
@@ -346,6 +379,9 @@ export class Session implements Conversation {
     // The second time it is meant to be over.
     if (turn.controller.signal.aborted) return this.quit();
     turn.controller.abort();
+    const waiting = this.#queue.takeAll();
+    // What was meant to follow may not be what is wanted now.
+    if (waiting.length > 0) this.face.draft(waiting.join("\n"));
     this.#showStatus();
   }
 
@@ -383,6 +419,8 @@ export class Session implements Conversation {
     return this.paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
   }
 }
+
+const STOPPED = shown`/continue goes on where it stopped.`;
 
 /** A path is no command. */
 const COMMAND = /^\/([\w-]*)(?=\s|$)/;

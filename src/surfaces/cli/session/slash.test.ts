@@ -6,9 +6,10 @@ import { readSkills } from "../../../middleware/skills/read-skills.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool } from "../../../testing/index.ts";
 
-const [ENTER, DOWN] = ["\r", "\u001B[B"];
+const [ENTER, ESC, DOWN] = ["\r", "\u001B", "\u001B[B"];
 const IDLE = /^> what shall be done/m;
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
+const LOOK = callTool("ls", { path: "/" });
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 
 const stages = sessionStages();
@@ -33,22 +34,63 @@ describe("threads in a session", () => {
     stage.type(`/resume${ENTER}`);
     await stage.see(/Which thread\?[^]*2\. first/);
     stage.type(`${DOWN}${ENTER}`);
-    await stage.see(/This is first-\w+, last asked: first/);
+    await stage.see(/going on with first-\w+\n\n> first\n\nOne\./);
     expect(stage.session.thread).toBe(first);
     await say(stage, "third", /Three\./);
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: third"]);
   });
 
-  it("/resume says that a question waits in the thread", async () => {
+  it("/resume puts a question again that waits in the thread, and /undo knows what came of it", async () => {
     const stage = await stages.open([write("/a.txt", "a"), "Two."]);
     stage.type(`first${ENTER}`);
     await stage.see(/Allow it\?/);
-    stage.type("\u001B");
+    stage.type(ESC);
+    await stage.see(/\/continue goes on where it stopped/);
     await stage.until(() => !stage.session.isBusy);
     const first = stage.session.thread!;
     await say(stage, "/new", /The next message begins a new thread\./);
-    await say(stage, `/resume ${first}`, /A question waits there: holdfast resume first-\w+ asks it again/);
-    expect(stage.session.thread).toBe(first);
+    stage.type(`/resume ${first}${ENTER}`);
+    await stage.see(/going on with first-\w+\n\n> first\n[^]*Allow it\?/);
+    stage.type("1");
+    await stage.see(/Two\./);
+    await stage.until(() => !stage.session.isBusy);
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
+    await say(stage, "/undo", /Files put back: \/a\.txt/);
+    expect(existsSync(join(stages.home, "a.txt"))).toBe(false);
+  });
+
+  it("a session that takes up a thread shows what was said last, and puts its question, if nothing else is asked", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const before = await stages.open(["**One**.", write("/a.txt", "a")], { saver });
+    await say(before, "first", /One\./);
+    const { thread } = before.session;
+    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread! });
+    await later.see(/going on with first-\w+\n\n> first\n\nOne\.\n/);
+    await later.leave();
+    before.type(`second${ENTER}`);
+    await before.see(/Allow it\?/);
+    before.type(ESC);
+    await before.until(() => !before.session.isBusy);
+    const asked = await SessionStage.open(["Two."], { home: stages.home, saver, thread: thread! });
+    await asked.see(/> second[^]*Allow it\?/);
+    asked.type("1");
+    await asked.see(/Two\./);
+    await asked.leave();
+    expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
+  });
+
+  it("/continue goes on where a turn was stopped, and says so where nothing is left", async () => {
+    const first = held(callTool("ls", { path: "/" }));
+    const stage = await stages.open([first.step, LOOK, "Done so."]);
+    await say(stage, "/continue", /There is nothing to go on with yet/);
+    stage.type(`first${ENTER}`);
+    await first.begun;
+    stage.type(ESC);
+    await stage.see(/\/continue goes on where it stopped/);
+    first.go();
+    await say(stage, "/continue", /Done so\./);
+    expect(stage.asked(1)).toEqual(["human: first"]);
+    await say(stage, "/continue", /It is finished: say what shall be done next/);
   });
 
   it("/resume takes no thread of another directory, whose files nobody has said yes to here", async () => {
@@ -126,6 +168,34 @@ describe("the plan in a session", () => {
     stage.type(`dig deeper${ENTER}`);
     await stage.see(/Understood\./);
     expect(stage.asked(1).at(-1)).toContain("dig deeper");
+  });
+
+  it("a plan that was not answered is put again by /plan", async () => {
+    const stage = await stages.open([PLAN, "Understood."], { settings: { approve: "first" } });
+    stage.type(`go${ENTER}`);
+    await stage.see(/Work on this plan\?/);
+    stage.type(ESC);
+    await stage.until(() => !stage.session.isBusy);
+    await say(stage, "/plan foo", /\/plan takes edit, approve or clear, not foo/);
+    stage.type(`/plan${ENTER}`);
+    await stage.see(/> \/plan\n[^]*Work on this plan\?/);
+    stage.type("1");
+    await stage.see(/Understood\./);
+    expect(stage.asked(1).at(-1)).toMatch(/^tool: /);
+  });
+
+  it("a plan that was finished before is not shown beside other work", async () => {
+    const done = callTool("write_todos", { todos: [{ content: "Dig", status: "completed" }] });
+    const second = held("Two.");
+    const stage = await stages.open([done, "One.", second.step], { settings: { preset: "classic" } });
+    await say(stage, "first", /One\./);
+    stage.type(`second${ENTER}`);
+    await second.begun;
+    await stage.see(/> second/);
+    const since = stage.all().split("> second")[1]!;
+    expect(since).not.toContain("Dig");
+    second.go();
+    await stage.see(/Two\./);
   });
 });
 

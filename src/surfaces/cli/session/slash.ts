@@ -3,7 +3,7 @@ import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
 import { allow, compact, cost, mode, model, tools } from "./slash/settings.ts";
 import { exportThread, quit } from "./slash/text.ts";
-import { fork, fresh, resume, threads, undo } from "./slash/threads.ts";
+import { fork, fresh, goOn, resume, threads, undo } from "./slash/threads.ts";
 
 const KEYS = [
   "Enter sends, Alt-Enter, Ctrl-J or \\ and Enter begin a line; @ completes a file, / a command, ↑ what was typed before",
@@ -30,6 +30,7 @@ const help: SlashCommand = {
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   help,
   plan,
+  goOn,
   threads,
   resume,
   fresh,

@@ -3,7 +3,7 @@ import { describeChanges, diffTodos } from "../../../../plan/index.ts";
 import { requestEdit } from "../../../../runs/mailbox.ts";
 import { PlanConflict } from "../../../../runs/merged-plan.ts";
 import { planItems } from "../../../../runs/plan-text.ts";
-import { readPlan } from "../../../../runs/thread.ts";
+import { openQuestions, readPlan } from "../../../../runs/thread.ts";
 import { MAIN } from "../../../../runs/view.ts";
 import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
@@ -19,6 +19,11 @@ export const plan: SlashCommand = {
   isBeside: true,
   run: async (args, conversation) => {
     if (args === "edit") return editPlan(conversation);
+    if (args !== "" && !["approve", "clear"].includes(args)) {
+      return conversation.say(oneLine(`/plan takes edit, approve or clear, not ${args}.`));
+    }
+    // A plan that was proposed and not answered is put again.
+    if (args !== "clear" && (await isProposed(conversation))) return conversation.goOn();
     if (args === "approve") {
       conversation.settings = { ...conversation.settings, approve: "first" };
       return conversation.say(shown`New plans wait for your approval from the next message on.`);
@@ -29,6 +34,13 @@ export const plan: SlashCommand = {
     conversation.say(...(todos.length > 0 ? planLines(todos, MAIN, paint) : [shown`There is no plan.`]));
   },
 };
+
+async function isProposed(conversation: Conversation): Promise<boolean> {
+  const { thread, isBusy } = conversation;
+  if (thread === undefined || isBusy) return false;
+  const questions = await openQuestions(await conversation.agent(), thread);
+  return questions.some(({ kind }) => kind === "plan-approval");
+}
 
 /** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
 async function editPlan(conversation: Conversation): Promise<void> {

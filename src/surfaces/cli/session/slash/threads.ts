@@ -14,7 +14,7 @@ import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { findThread } from "../../threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
-import { waitingLines } from "../waiting.ts";
+import { takeUp } from "../take-up.ts";
 
 /** So many of the latest are offered. */
 const OFFERED = 9;
@@ -49,10 +49,14 @@ export const resume: SlashCommand = {
       );
     conversation.settings = { ...known, model: settings.model, mode };
     conversation.switchTo(chosen);
-    const [last] = (await earlierMessages(await conversation.agent(), chosen)).slice(-1);
-    const said = last ? oneLine(`, last asked: ${shortened(last.text, 60)}`) : shown``;
-    conversation.say(shown`This is ${oneLine(chosen)}${said}`, ...(await waitingLines(saver, chosen)));
+    await takeUp(conversation);
   },
+};
+
+export const goOn: SlashCommand = {
+  name: "continue",
+  about: "go on where the thread stopped; a question that waits is put again",
+  run: (_args, conversation) => conversation.goOn(),
 };
 
 export const fresh: SlashCommand = {
@@ -79,7 +83,10 @@ export const fork: SlashCommand = {
       conversation.switchTo(to);
     }
     conversation.face.draft(message.text);
-    conversation.say(oneLine(`Your message is in the prompt again; ${thread} stays as it is.`));
+    const where = conversation.thread === undefined ? "a new thread" : conversation.thread;
+    conversation.say(
+      oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.`),
+    );
   },
 };
 

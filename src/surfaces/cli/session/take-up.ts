@@ -1,0 +1,46 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { isFromUser } from "../../../middleware/from-user.ts";
+import { withoutThoughts } from "../../../models/thoughts.ts";
+import { goOnInput } from "../../../runs/go-on.ts";
+import { questionsOf } from "../../../runs/thread.ts";
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { quoted } from "../wording.ts";
+import type { Conversation } from "./conversation.ts";
+import { echoOf } from "./echo.ts";
+import { markdownRows } from "./markdown.ts";
+
+/** So many rows of the last answer are shown. */
+const MOST_ROWS = 12;
+
+/**
+ * Shows what was said last in the thread that a session goes on with, and what is left in it. A question that waits is
+ * put again where nothing else is asked.
+ */
+export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
+  const { thread, paint, terminal } = conversation;
+  if (thread === undefined) return;
+  const agent = await conversation.agent();
+  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
+  const { messages = [] } = state.values as { messages?: BaseMessage[] };
+  const asked = messages.findLast(isFromUser);
+  const answer = messages.findLast((message) => AIMessage.isInstance(message));
+  const columns = (terminal.stdout.columns || 80) - 1;
+  const rows = answer ? markdownRows(withoutThoughts(answer.text), { columns, paint }) : [];
+  conversation.say(
+    paint("dim", oneLine(`going on with ${thread}`)),
+    ...(asked ? [...echoOf(asked.text, paint), shown``] : []),
+    ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread))] : []),
+    ...rows.slice(-MOST_ROWS),
+    ...(rows.length > 0 ? [shown``] : []),
+  );
+  const isWaiting = (await questionsOf(agent, state)).length > 0;
+  if (isWaiting && isAsked) return conversation.goOn();
+  if (goOnInput(state) === null) conversation.say(paint("dim", isWaiting ? WAITS : STOPPED));
+}
+
+const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
+const STOPPED = shown`It was stopped in the middle: /continue goes on, a message says something else.`;
+
+function moreIn(thread: string): Harmless {
+  return oneLine(`… the whole of it: holdfast show ${quoted(thread)} --transcript`);
+}
