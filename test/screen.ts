@@ -72,8 +72,12 @@ export class Screen {
 
   /** Waits until the screen shows something. */
   async see(what: RegExp): Promise<void> {
+    await this.until(() => what.test(this.lines().join("\n")), `${what}`);
+  }
+
+  async until(isSo: () => boolean, what: string): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
-    while (!what.test(this.lines().join("\n"))) {
+    while (!isSo()) {
       if (Date.now() > deadline) throw new Error(`${what} did not appear on:\n${this.all()}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -10,7 +10,7 @@ const [ENTER, CTRL_C, CTRL_D, CTRL_Z] = ["\r", "\u0003", "\u0004", "\u001A"];
 const IDLE = /^> what shall be done/m;
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
-let script: FixtureResponse[] = [];
+let script: (FixtureResponse | Promise<FixtureResponse>)[] = [];
 let home: string;
 let screens: Screen[] = [];
 
@@ -81,7 +81,7 @@ it.each([
   [80, 24],
   [200, 60],
 ])(
-  "at %ix%i a model behind a server gets what was typed and pasted, and the shell nothing",
+  "at %ix%i: typing, pasting, consent, a plan, stopping, going on, commands; and nothing for the shell",
   async (columns, rows) => {
     script = [{ content: "# Title\n\nSome **bold** words." }, { content: "漢字 read." }];
     const command = `"${process.execPath}" "${MAIN}"; IFS= read -r -t 0.3 left; echo "left:[$left]"`;
@@ -97,11 +97,76 @@ it.each([
     screen.type(ENTER);
     await screen.see(/漢字 read\./);
     expect(JSON.stringify(server.getLastRequest()?.body)).toContain("line 4998\\nline 4999");
+
+    // A write is a diff, allowed for good by its folder; a command stands as it would be typed.
+    script = [
+      tool("write_file", { file_path: "/src/b.ts", content: "export const b = 2;\n" }),
+      tool("write_file", { file_path: "/src/c.ts", content: "export const c = 3;\n" }),
+      tool("execute", { command: "echo said; exit 3" }),
+      { content: "| a | b |\n|---|---|\n| one | two |" },
+    ];
+    screen.type(`Write and run${ENTER}`);
+    await shows(screen, /write src\/b\.ts \+1 −0 \+export const b = 2;/);
+    await screen.see(/Allow it\?[^]*2\. yes, and always writes in/);
+    await screen.see(/> or type why not/);
+    screen.type("2");
+    await shows(screen, /✓ write src\/c\.ts 1 line \$ echo said; exit 3/);
+    await screen.see(/> or type why not/);
+    screen.type("1");
+    await shows(screen, /✗ \$ echo said; exit 3 exit 3.* one two/);
+    screen.type("\u000F");
+    await shows(screen, /one two .*echo said; exit 3.* said/);
+
+    // The plan, what is queued, and what is stopped.
+    script = [tool("write_todos", { todos: ["Dig", "Plant"] }), new Promise(() => {})];
+    screen.type(`/mode edits${ENTER}`);
+    await screen.see(/^edits/m);
+    screen.type(`Make a plan${ENTER}`);
+    await screen.see(/Dig[^]*Plant/);
+    screen.type(`then this${ENTER}`);
+    await screen.see(/queued: then this/);
+    screen.type("\u001B");
+    await shows(screen, /Interrupted .*\/continue goes on/);
+    await screen.see(/> then this/);
+    screen.type("\u0015");
+    script = [{ content: "Here." }];
+    screen.type(`/continue${ENTER}`);
+    await shows(screen, /Interrupted .*\/continue .*Here\..*Stopped with open items/);
+
+    // Commands, completed with Tab.
+    for (const [typed, expected] of [
+      ["/pl\t", /> \/plan \[>\] 1 Dig \[ \] 2 Plant/],
+      ["/cost", /> \/cost \w+k tokens read/],
+      ["/tools", /> \/tools .*write_file/],
+      ["/threads", /> \/threads say-something-\w+ .*\(this one\)/],
+      ["/export out.md", /> \/export out\.md Written to .*out\.md/],
+      ["/undo", /> \/undo Taken back/],
+    ] as const) {
+      screen.type(`${typed}${ENTER}`);
+      await shows(screen, expected);
+    }
+    screen.type(`\u0015@src/c\t`);
+    await screen.see(/> @src\/c\.ts/);
+    screen.type("\u0015");
+    expect(readFileSync(join(home, "project/out.md"), "utf8")).toContain("Write and run");
     screen.type(`/quit${ENTER}rm -rf /${ENTER}`);
     await screen.see(/left:\[\]/);
     expect(await screen.exit).toBe(0);
   },
 );
+
+function tool(name: string, args: object): FixtureResponse {
+  return { toolCalls: [{ name, arguments: JSON.stringify(args) }] };
+}
+
+/** All that was written, as if the terminal had no width. */
+function flat(screen: Screen): string {
+  return screen.all().replaceAll(/\s+/g, " ");
+}
+
+async function shows(screen: Screen, what: RegExp): Promise<void> {
+  await screen.until(() => what.test(flat(screen)), `${what}`);
+}
 
 it("asks whether the files of a project are trusted, says what was read, and what is not isolated", async () => {
   writeFileSync(join(home, "project/AGENTS.md"), "Be brief.");
