@@ -7,8 +7,6 @@ export default defineConfig({
     // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // A loaded machine is slow, not wrong.
-    // Processes and browsers meet in an order of their own once in many runs; what was tried twice is in the report.
-    retry: process.env["CI"] ? 1 : 0,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [

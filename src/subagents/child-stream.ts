@@ -5,6 +5,8 @@ type Chunk = [namespace: string[], mode: string, payload: unknown];
 export interface ChunkStream {
   modes: Set<string>;
   push(chunk: Chunk): void;
+  /** Whether nobody reads it any more: what is pushed then is gone. */
+  readonly closed?: boolean;
 }
 
 /** The key of a task's configurable under which a nested run finds the stream of its caller. */
@@ -16,6 +18,8 @@ export class ChildStream implements ChunkStream {
   latest: object | undefined;
   #depth = Infinity;
   #caller: ChunkStream | undefined;
+  /** What came after the caller's invocation had ended, for the one that goes on. */
+  #unheard: Chunk[] = [];
 
   constructor(caller: unknown) {
     this.#caller = caller as ChunkStream | undefined;
@@ -26,6 +30,11 @@ export class ChildStream implements ChunkStream {
   turnTo(caller: unknown): void {
     this.#caller = caller as ChunkStream | undefined;
     for (const mode of this.#caller?.modes ?? []) this.modes.add(mode);
+    for (const chunk of this.#unheard.splice(0)) this.#pass(chunk);
+  }
+
+  get closed(): boolean {
+    return this.#caller?.closed ?? false;
   }
 
   push(chunk: Chunk): void {
@@ -35,7 +44,12 @@ export class ChildStream implements ChunkStream {
       this.#depth = namespace.length;
       this.latest = payload as object;
     }
-    if (mode !== VALUES || this.#caller?.modes.has(VALUES)) this.#caller?.push(chunk);
+    if (mode !== VALUES || this.#caller?.modes.has(VALUES)) this.#pass(chunk);
+  }
+
+  #pass(chunk: Chunk): void {
+    if (this.closed) this.#unheard.push(chunk);
+    else this.#caller?.push(chunk);
   }
 }
 

@@ -42,6 +42,8 @@ export class BackgroundJob {
   readonly #abort = new AbortController();
   readonly #stream: ChildStream;
   #writer: ToolRuntime["writer"];
+  /** What it told after its caller's invocation had ended, for the one that goes on. */
+  #untold: unknown[] = [];
 
   constructor(assignment: Assignment, terms: Terms) {
     this.assignment = assignment;
@@ -56,6 +58,7 @@ export class BackgroundJob {
     if (runtime.writer === this.#writer) return;
     this.#stream.turnTo(runtime.configurable?.[STREAM_KEY]);
     this.#follow(runtime);
+    for (const chunk of this.#untold.splice(0)) this.#tell(chunk);
   }
 
   /** Stops it, and resolves when it has stopped, or does not listen. What it has finished is kept. */
@@ -82,6 +85,11 @@ export class BackgroundJob {
     stopped.addEventListener("abort", () => this.#abort.abort(), { once: true });
   }
 
+  #tell(chunk: unknown): void {
+    if (this.#stream.closed) this.#untold.push(chunk);
+    else this.#writer?.(chunk);
+  }
+
   async #work(terms: Terms): Promise<void> {
     this.settled = await terms.turn(() => this.#run(terms));
   }
@@ -102,7 +110,7 @@ export class BackgroundJob {
       __pregel_scratchpad: padOf(configurable["__pregel_scratchpad"], mayTakeAnswer),
       ...(isResumed && { __pregel_resuming: true }),
     };
-    const writer = (chunk: unknown): void => this.#writer?.(chunk);
+    const writer = (chunk: unknown): void => this.#tell(chunk);
     const config = { ...runtime.config, writer };
     try {
       if (isResumed) {
