@@ -15,6 +15,7 @@ import { plainPaint } from "../src/surfaces/cli/output/paint.ts";
 import { History } from "../src/surfaces/cli/session/history.ts";
 import { LiveFace } from "../src/surfaces/cli/session/live-face.ts";
 import { Session } from "../src/surfaces/cli/session/session.ts";
+import { commandNames } from "../src/surfaces/cli/session/slash.ts";
 import type { Terminal } from "../src/surfaces/cli/terminal.ts";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
 
@@ -139,7 +140,7 @@ export class SessionStage {
       terminal,
       paint: plainPaint,
       history: new History(join(home, "state", "history")),
-      commands: () => this.session.commandNames().map((text) => ({ text })),
+      commands: () => commandNames(project).map((text) => ({ text })),
       files: () => ["src/a.ts", "docs/b.md"],
       onQuiet: options.onQuiet ?? atOnce,
     });

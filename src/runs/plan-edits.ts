@@ -1,3 +1,4 @@
+import type { MessageContent } from "@langchain/core/messages";
 import type { RunControl } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import type { Todo } from "../plan/index.ts";
@@ -9,7 +10,7 @@ export type BeginEdit = (todos: readonly Todo[]) => void | Promise<void>;
 /** How what people want is done, where no step runs. */
 interface Hands {
   write: (edit: PlanEdit, begin: BeginEdit | undefined) => Promise<Todo[]>;
-  say: (words: string) => Promise<void>;
+  say: (words: MessageContent) => Promise<void>;
 }
 
 interface Waiting {
@@ -44,7 +45,7 @@ export class PlanEdits {
    * Tells the agent something. Resolves when it is in the thread, behind the results of the turn, and rejects with
    * `run-ended` where the model is not called again: then it is the next task.
    */
-  say(words: string): Promise<void> {
+  say(words: MessageContent): Promise<void> {
     return this.#queue(({ say }) => say(words));
   }
 

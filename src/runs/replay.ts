@@ -11,6 +11,7 @@ import type { RunEvent, RunEventBody, Usage } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import type { RunSettings } from "./settings.ts";
+import { NO_USAGE, sumUsage } from "./usage.ts";
 import { MAIN } from "./view.ts";
 
 interface Values {
@@ -203,17 +204,7 @@ class Story {
   #emit({ type, ...rest }: RunEventBody, at = Math.max(this.main.at, this.#latest)): void {
     this.#latest = Math.max(at, this.#latest);
     const event = { type, version: 1, at, thread: this.#thread, ...rest } as RunEvent;
-    if (event.type === "model-end") this.#usage = sum(this.#usage, event.usage);
+    if (event.type === "model-end") this.#usage = sumUsage(this.#usage, event.usage);
     this.events.push(event);
   }
-}
-
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-
-function sum(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-  };
 }

@@ -1,4 +1,4 @@
-import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import type { RunAgent } from "./agent.ts";
@@ -10,7 +10,7 @@ import { waitingInput } from "./waiting-edit.ts";
  * behind the results that are there. Throws `turn-unfinished` while calls of the turn are due, as their results come
  * first, and `run-ended` where no model call is to come: then it is the next task.
  */
-export async function steer(agent: RunAgent, thread: string, words: string): Promise<void> {
+export async function steer(agent: RunAgent, thread: string, words: MessageContent): Promise<void> {
   const state = await agent.graph.getState({ configurable: { thread_id: thread } });
   if (state.tasks.length === 0) {
     throw new HarnessError("run-ended", "The run has ended: give it as the next task.");

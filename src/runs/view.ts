@@ -1,5 +1,6 @@
 import type { Todo } from "../plan/index.ts";
 import type { RunEvent, Usage } from "./events.ts";
+import { NO_USAGE, sumUsage } from "./usage.ts";
 
 /** An agent of the run: the main one, or a sub-agent. */
 export interface AgentView {
@@ -32,7 +33,6 @@ export interface RunView {
 }
 
 export const MAIN = "main";
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
 
 export const EMPTY_VIEW: RunView = {
   thread: "",
@@ -67,9 +67,9 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       if (!view.agents.get(event.owner)?.waiting) return view;
       return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
     case "model-end":
-      return withAgent({ ...view, usage: sum(view.usage, event.usage) }, event, (agent) => ({
+      return withAgent({ ...view, usage: sumUsage(view.usage, event.usage) }, event, (agent) => ({
         ...agent,
-        usage: sum(agent.usage, event.usage),
+        usage: sumUsage(agent.usage, event.usage),
         waiting: undefined,
       }));
     case "tool-start":
@@ -153,12 +153,4 @@ function withAgent(
 function marksOf({ agents, usage, marks }: RunView, at: number): RunView["marks"] {
   const running = agents.get(MAIN)!.todos.filter((todo) => todo.status === "in_progress");
   return new Map(running.map(({ id }) => [id, marks.get(id) ?? { at, tokens: tokensOf(usage) }]));
-}
-
-function sum(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-  };
 }

@@ -1,11 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { AIMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { sessionStages } from "../../../../test/session-stage.ts";
+import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { callTool } from "../../../testing/index.ts";
 
 const ENTER = "\r";
@@ -90,5 +90,37 @@ describe("what is typed in a session", () => {
       { type: "text", text: `${stages.home}/shot.png what is it?` },
       { type: "image_url", image_url: { url: `data:image/png;base64,${png.toString("base64")}` } },
     ]);
+  });
+
+  it("takes an image from the clipboard at Ctrl-V, also amid a turn; it is gone with the session", async () => {
+    const png = Buffer.from("89504e470d0a1a0a0000", "hex");
+    writeFileSync(join(stages.home, "clip"), png);
+    const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
+    writeFileSync(join(stages.home, "xclip"), xclip, { mode: 0o755 });
+    const first = held(callTool("ls", { path: "/" }));
+    const stage = await stages.open([first.step, "A cat."], {
+      profile: { imageInputs: true },
+      env: { PATH: `${stages.home}:/bin` },
+      columns: 120,
+    });
+    stage.type(`go${ENTER}`);
+    await first.begun;
+    stage.type("what is\u0016");
+    await stage.see(/> what is @\S+pasted-1\.png/);
+    const file = /@(\S+pasted-1\.png)/.exec(stage.lines().join("\n"))![1]!;
+    expect(existsSync(file)).toBe(true);
+    stage.type(`${ENTER}${ENTER}`);
+    await stage.see(/at its next call: what is/);
+    first.go();
+    await stage.see(/A cat\./);
+    expect(stage.model.requests[1]!.messages.at(-1)!.content).toEqual([
+      { type: "text", text: `what is @${file}` },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${png.toString("base64")}` } },
+    ]);
+    writeFileSync(join(stages.home, "clip"), "words");
+    stage.type("\u0016");
+    await stage.see(/There is no image on the clipboard\./);
+    await stage.leave();
+    expect(existsSync(file)).toBe(false);
   });
 });

@@ -13,6 +13,8 @@ export interface Wishes {
   stop: () => void;
   quit: () => void;
   nextMode: () => void;
+  /** Ctrl-V: the file with the image on the clipboard; undefined when there is none. */
+  pastedImage: () => Promise<string | undefined>;
   /** The last call in full. */
   unfold: () => void;
   /** The message that was queued last, to be edited; undefined when there is none. */

@@ -64,6 +64,7 @@ export class LiveFace implements Face {
       onAsk: ({ about }) => this.print(about),
       onSuspend: () => this.#suspend(),
       onRedraw: () => this.#region.forget(),
+      onChange: () => this.#drawSoon(),
     });
     this.#keyboard = new Keyboard(options.terminal, (key) => {
       this.#prompt.press(key);

@@ -3,7 +3,7 @@ import type { Paint } from "../output/paint.ts";
 import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";
 import type { History } from "./history.ts";
 import type { Key } from "./keys.ts";
-import { draftOf, edited, EMPTY_DRAFT, fullText, movedLine, type Draft } from "./line-editor.ts";
+import { draftOf, edited, EMPTY_DRAFT, fullText, inserted, movedLine, type Draft } from "./line-editor.ts";
 import { Questions } from "./questions.ts";
 import { accepted, suggestionsFor, type Suggestions } from "./suggestions.ts";
 
@@ -15,6 +15,8 @@ export interface PromptKeysOptions extends FaceOptions {
   onAsk: (asked: Asked) => void;
   onSuspend: () => void;
   onRedraw: () => void;
+  /** The draft was changed by something else than a key. */
+  onChange: () => void;
 }
 
 interface Open extends Asked {
@@ -104,6 +106,7 @@ export class PromptKeys {
     if (name === "ctrl-d" && this.draft.text === "") return this.wishes?.quit();
     if (name === "ctrl-z") return this.#options.onSuspend();
     if (name === "ctrl-l") return this.#options.onRedraw();
+    if (name === "ctrl-v") return void this.#pasteImage();
     if (name === "ctrl-o") return this.wishes?.unfold();
     if (name === "shift-tab") return this.wishes?.nextMode();
     if (this.#open && this.draft.text === "" && this.#choose(this.#open, key)) return;
@@ -123,6 +126,14 @@ export class PromptKeys {
       commands: this.#options.commands(),
       files: this.#options.files,
     });
+  }
+
+  async #pasteImage(): Promise<void> {
+    const path = await this.wishes?.pastedImage();
+    if (path === undefined) return;
+    const before = this.draft.text.slice(0, this.draft.cursor);
+    this.draft = inserted(this.draft, `${/\S$/.test(before) ? " " : ""}@${path} `);
+    this.#options.onChange();
   }
 
   #clear(): void {

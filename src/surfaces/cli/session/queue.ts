@@ -1,5 +1,3 @@
-import type { PlanEdits } from "../../../runs/plan-edits.ts";
-
 /** A message that waits to be sent; `isOnItsWay` while the agent at work is about to get it. */
 export interface Queued {
   text: string;
@@ -43,7 +41,7 @@ export class Queue {
 
   /** What waits, and is wanted, reaches the agent in its next call; what comes too late for that goes on waiting. */
   async handOver(
-    edits: PlanEdits,
+    say: (text: string) => Promise<void>,
     { isWanted, onArrival }: { isWanted: (text: string) => boolean; onArrival: (text: string) => void },
   ): Promise<void> {
     const chosen = this.#waiting.filter(({ text, isOnItsWay }) => !isOnItsWay && isWanted(text));
@@ -52,7 +50,7 @@ export class Queue {
     await Promise.all(
       chosen.map(async (queued) => {
         try {
-          await edits.say(queued.text);
+          await say(queued.text);
           this.#waiting.splice(this.#waiting.indexOf(queued), 1);
           onArrival(queued.text);
         } catch {

@@ -4,43 +4,44 @@ import type { McpServers } from "../../../mcp/index.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
-import { compileRule, type RuledCall } from "../../../project/rules.ts";
+import type { RuledCall } from "../../../project/rules.ts";
 import { createRunAgent, type RunAgent } from "../../../runs/agent.ts";
 import { withPricedBudget } from "../../../runs/budget.ts";
 import { closeTurn } from "../../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../../runs/conduct.ts";
 import { taskInput } from "../../../runs/drive.ts";
 import { earlierMessages } from "../../../runs/earlier-messages.ts";
-import type { RunEvent, Usage } from "../../../runs/events.ts";
+import type { RunEvent } from "../../../runs/events.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
 import { hasIsolation } from "../../../runs/isolation.ts";
 import { KeptCopies } from "../../../runs/kept-copies.ts";
-import { withImages } from "../../../runs/named-images.ts";
+import { withImages, type WithImages } from "../../../runs/named-images.ts";
 import { PlanEdits } from "../../../runs/plan-edits.ts";
-import { costOf, pricesOf, type Prices } from "../../../runs/prices.ts";
-import { isRunForUser } from "../../../runs/run-for-user.ts";
+import { pricesOf, type Prices } from "../../../runs/prices.ts";
 import { RunServers } from "../../../runs/servers.ts";
 import { chosenMode, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { proposePlan } from "../../../runs/thread.ts";
 import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
+import { NO_USAGE, sumUsage } from "../../../runs/usage.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { directoryName } from "../directories.ts";
-import { dollars, short } from "../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
+import { Agreement } from "./agreement.ts";
 import { wholeCall } from "./call-lines.ts";
+import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
 import { echoOf } from "./echo.ts";
 import type { Face } from "./face.ts";
+import { footer } from "./footer.ts";
 import { liveRules } from "./live-rules.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { skillTask } from "./skill.prompt.ts";
-import { SLASH_COMMANDS } from "./slash.ts";
+import { argumentsOf, commandIn, commandNames, commandOf } from "./slash.ts";
 import { takeUp } from "./take-up.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
@@ -65,7 +66,7 @@ export interface SessionOptions {
 interface Turn {
   controller: AbortController;
   edits: PlanEdits;
-  agent: RunAgent;
+  agreement: Agreement;
 }
 
 /** A conversation with an agent on one thread, until the person leaves. */
@@ -82,19 +83,17 @@ export class Session implements Conversation {
   model: SessionModel;
   thread: string | undefined;
   /** What this session has spent. */
-  usage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  usage = NO_USAGE;
   /** The conversation is summarized in the next turn when it has so many messages. */
   compactAt: number | undefined;
   readonly #servers: RunServers;
   readonly #traces: Traces | undefined;
+  readonly #clipboard: Clipboard;
   readonly #queue = new Queue(() => {
     this.#showStatus();
     this.#wake();
   });
   #turn: Turn | undefined;
-  /** How the turn at hand was begun. */
-  #turnMode: Mode = DEFAULT_MODE;
-  #turnRules = 0;
   #lastCall: ToolEnd | undefined;
   #isOver = false;
   #wake = (): void => {};
@@ -107,6 +106,7 @@ export class Session implements Conversation {
     const { env } = terminal;
     this.#servers = new RunServers({ env, onNote: (text) => this.say(paint("yellow", oneLine(text))) });
     this.#traces = tracesFrom(env);
+    this.#clipboard = new Clipboard(env);
   }
 
   /** Runs until the person leaves; what is given is as if it had been typed. */
@@ -117,6 +117,7 @@ export class Session implements Conversation {
       stop: () => this.#stop(),
       quit: () => this.quit(),
       nextMode: () => this.setMode(nextMode(this.mode, this.isIsolated)),
+      pastedImage: () => this.#pastedImage(),
       unfold: () => this.#unfold(),
       unqueue: () => this.#queue.last(),
     });
@@ -152,7 +153,7 @@ export class Session implements Conversation {
 
   /** Takes what was typed: a command that goes on beside the agent at once, everything else in its turn. */
   submit(text: string): void {
-    const command = this.#commandOf(text);
+    const command = commandOf(text);
     if (command?.isBeside && this.isBusy) {
       void this.#guarded(() => this.#command(text, command));
       return;
@@ -182,16 +183,8 @@ export class Session implements Conversation {
     this.say(this.paint("dim", oneLine(`allowed from now on: ${rules.join(", ")} (/allow takes it back)`)));
   }
 
-  /** Whether a call needs no question any more: what was agreed to, or another mode, since the turn began. */
   agreesTo(call: RuledCall): boolean {
-    const always = [...(this.project.config.ask ?? []), ...this.settings.ask].map(compileRule);
-    // Those are asked for in every mode, whatever else is allowed.
-    if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
-    const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
-    if (this.mode !== this.#turnMode && (this.mode === "auto" || (this.mode === "edits" && isWrite)))
-      return true;
-    const fresh = (this.project.config.allow ?? []).slice(this.#turnRules);
-    return fresh.some((rule) => compileRule(rule).allows(call));
+    return this.#turn?.agreement.covers(call) ?? false;
   }
 
   async agent(): Promise<RunAgent> {
@@ -216,6 +209,7 @@ export class Session implements Conversation {
   async close(): Promise<void> {
     await this.#servers.close();
     await this.#traces?.close();
+    await this.#clipboard.close();
   }
 
   /** What people may do to the plan while the agent works. */
@@ -236,27 +230,15 @@ export class Session implements Conversation {
   }
 
   async #handle(text: string): Promise<void> {
-    const command = this.#commandOf(text);
+    const command = commandOf(text);
     if (command) return this.#command(text, command);
-    const name = COMMAND.exec(text)?.[1];
+    const name = commandIn(text);
     if (name === undefined) return this.takeTurn(text);
     if (this.project.skills.some((skill) => skill.name === name))
       return this.takeTurn(skillTask(name, argumentsOf(text)));
-    const [near] = nearWords(`/${name}`, this.commandNames());
+    const [near] = nearWords(`/${name}`, commandNames(this.project));
     const hint = near === undefined ? "/help lists them" : `did you mean ${near}?`;
     this.say(this.paint("red", oneLine(`There is no command /${name}; ${hint}`)));
-  }
-
-  commandNames(): string[] {
-    const names = [...SLASH_COMMANDS.map((one) => one.name), ...this.project.skills.map((one) => one.name)];
-    return names.map((name) => `/${name}`);
-  }
-
-  #commandOf(text: string): SlashCommand | undefined {
-    const name = COMMAND.exec(text)?.[1];
-    return name === undefined
-      ? undefined
-      : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
   }
 
   async #command(text: string, command: SlashCommand): Promise<void> {
@@ -275,9 +257,11 @@ export class Session implements Conversation {
       if (!isNew) await closeTurn(agent, thread);
       if (!isNew && isPlanNew) await proposePlan(agent, thread);
       const turn = crypto.randomUUID();
-      const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
-      this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
-      const input = taskInput(content, { run: this.#run, ...(isNew && { title: shortened(text) }) }, turn);
+      const input = taskInput(
+        await this.#content(text),
+        { run: this.#run, ...(isNew && { title: shortened(text) }) },
+        turn,
+      );
       return { turn, input };
     });
   }
@@ -297,6 +281,19 @@ export class Session implements Conversation {
     });
   }
 
+  /** A message with the images that it names. */
+  async #content(text: string): Promise<WithImages["content"]> {
+    const { content, notes } = await withImages(text, { dir: this.terminal.cwd, model: this.model.model });
+    this.say(...notes.map((note) => this.paint("dim", oneLine(note))));
+    return content;
+  }
+
+  async #pastedImage(): Promise<string | undefined> {
+    const file = await this.#clipboard.image();
+    if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
+    return file;
+  }
+
   get #run(): RunSettings {
     return { ...this.settings, model: this.model.name };
   }
@@ -311,9 +308,7 @@ export class Session implements Conversation {
       const agent = await this.agent();
       const controller = new AbortController();
       const { turn, input } = await begin(agent);
-      this.#turn = { controller, edits: new PlanEdits(), agent };
-      this.#turnMode = this.mode;
-      this.#turnRules = this.project.config.allow?.length ?? 0;
+      this.#turn = { controller, edits: new PlanEdits(), agreement: new Agreement(this) };
       this.compactAt = undefined;
       const copies = this.copiesFor(thread);
       copies?.begin(turn);
@@ -355,20 +350,14 @@ export class Session implements Conversation {
       this.#lastCall = event;
       copies?.afterCall(event.name, event.args);
     }
-    if (event.type === "model-end") {
-      const { inputTokens, outputTokens, cachedTokens } = event.usage;
-      this.usage = {
-        inputTokens: this.usage.inputTokens + inputTokens,
-        outputTokens: this.usage.outputTokens + outputTokens,
-        cachedTokens: this.usage.cachedTokens + cachedTokens,
-      };
-    }
+    if (event.type === "model-end") this.usage = sumUsage(this.usage, event.usage);
   }
 
   #steer(): void {
     if (!this.#turn) return;
-    void this.#queue.handOver(this.#turn.edits, {
-      isWanted: (text) => !COMMAND.test(text),
+    const { edits } = this.#turn;
+    void this.#queue.handOver(async (text) => edits.say(await this.#content(text)), {
+      isWanted: (text) => commandIn(text) === undefined,
       onArrival: (text) => this.say(...echoOf(text, this.paint)),
     });
   }
@@ -401,30 +390,8 @@ export class Session implements Conversation {
 
   #showStatus(): void {
     const isStopping = this.#turn?.controller.signal.aborted ?? false;
-    this.face.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: this.#footer(isStopping) });
-  }
-
-  #footer(isStopping: boolean): Harmless {
-    const { inputTokens, outputTokens } = this.usage;
-    const spent = inputTokens + outputTokens;
-    const { prices } = this;
-    const parts = [
-      `${this.mode} (shift-tab)`,
-      this.model.name,
-      directoryName(this.settings, this.terminal),
-      spent > 0 ? `${short(spent)} tokens` : undefined,
-      prices && spent > 0 ? dollars(costOf(this.usage, prices)) : undefined,
-      isStopping ? "stopping; once more leaves" : undefined,
-    ];
-    return this.paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
+    this.face.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: footer(this, isStopping) });
   }
 }
 
 const STOPPED = shown`/continue goes on where it stopped.`;
-
-/** A path is no command. */
-const COMMAND = /^\/([\w-]*)(?=\s|$)/;
-
-function argumentsOf(text: string): string {
-  return text.replace(COMMAND, "").trim();
-}

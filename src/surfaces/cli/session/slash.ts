@@ -1,3 +1,4 @@
+import type { Project } from "../../../project/index.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
@@ -45,3 +46,28 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   exportThread,
   quit,
 ];
+
+/** A path is no command. */
+const COMMAND = /^\/([\w-]*)(?=\s|$)/;
+
+/** The name of the command that a text begins with. */
+export function commandIn(text: string): string | undefined {
+  return COMMAND.exec(text)?.[1];
+}
+
+export function commandOf(text: string): SlashCommand | undefined {
+  const name = commandIn(text);
+  return name === undefined
+    ? undefined
+    : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
+}
+
+/** What stands behind the command. */
+export function argumentsOf(text: string): string {
+  return text.replace(COMMAND, "").trim();
+}
+
+/** What can be typed: the commands, and the skills of a project. */
+export function commandNames({ skills }: Pick<Project, "skills">): string[] {
+  return [...SLASH_COMMANDS, ...skills].map(({ name }) => `/${name}`);
+}

@@ -51,6 +51,7 @@ it("of 50,000 tokens none is lost, what is typed is in the next frame, and littl
     stop: none,
     quit: none,
     nextMode: none,
+    pastedImage: () => Promise.resolve(undefined),
     unfold: none,
     unqueue: none,
   });

@@ -1,8 +1,4 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFromUser } from "../../../middleware/from-user.ts";
-import { withoutThoughts } from "../../../models/thoughts.ts";
-import { goOnInput } from "../../../runs/go-on.ts";
-import { questionsOf } from "../../../runs/thread.ts";
+import { standingOf } from "../../../runs/standing.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
@@ -19,23 +15,18 @@ const MOST_ROWS = 12;
 export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
-  const agent = await conversation.agent();
-  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
-  const { messages = [] } = state.values as { messages?: BaseMessage[] };
-  const asked = messages.findLast(isFromUser);
-  const answer = messages.findLast((message) => AIMessage.isInstance(message));
+  const { asked, answer, isStopped, isWaiting } = await standingOf(await conversation.agent(), thread);
   const columns = (terminal.stdout.columns || 80) - 1;
-  const rows = answer ? markdownRows(withoutThoughts(answer.text), { columns, paint }) : [];
+  const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(
     paint("dim", oneLine(`going on with ${thread}`)),
-    ...(asked ? [...echoOf(asked.text, paint), shown``] : []),
+    ...(asked ? [...echoOf(asked, paint), shown``] : []),
     ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread))] : []),
     ...rows.slice(-MOST_ROWS),
     ...(rows.length > 0 ? [shown``] : []),
   );
-  const isWaiting = (await questionsOf(agent, state)).length > 0;
   if (isWaiting && isAsked) return conversation.goOn();
-  if (goOnInput(state) === null) conversation.say(paint("dim", isWaiting ? WAITS : STOPPED));
+  if (isStopped) conversation.say(paint("dim", isWaiting ? WAITS : STOPPED));
 }
 
 const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;

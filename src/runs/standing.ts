@@ -1,0 +1,28 @@
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { isFromUser } from "../middleware/from-user.ts";
+import { withoutThoughts } from "../models/thoughts.ts";
+import type { RunAgent } from "./agent.ts";
+import { goOnInput } from "./go-on.ts";
+import { questionsOf } from "./thread.ts";
+
+/** Where a thread stands that somebody comes back to. */
+export interface Standing {
+  /** What the user said last, and the agent. */
+  asked?: string | undefined;
+  answer?: string | undefined;
+  /** Whether it was stopped in the middle, and whether a question waits there. */
+  isStopped: boolean;
+  isWaiting: boolean;
+}
+
+export async function standingOf(agent: RunAgent, thread: string): Promise<Standing> {
+  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
+  const { messages = [] } = state.values as { messages?: BaseMessage[] };
+  const answer = messages.findLast((message) => AIMessage.isInstance(message));
+  return {
+    asked: messages.findLast(isFromUser)?.text,
+    answer: answer && withoutThoughts(answer.text),
+    isStopped: goOnInput(state) === null,
+    isWaiting: (await questionsOf(agent, state)).length > 0,
+  };
+}

@@ -1,0 +1,30 @@
+import type { Mode } from "../../../project/index.ts";
+import { compileRule, type RuledCall } from "../../../project/rules.ts";
+import { isRunForUser } from "../../../runs/run-for-user.ts";
+import type { Conversation } from "./conversation.ts";
+
+type Terms = Pick<Conversation, "mode" | "project" | "settings">;
+
+/** What a person has come to agree to since a turn began: questions that were put before need no answer then. */
+export class Agreement {
+  readonly #now: Terms;
+  readonly #mode: Mode;
+  readonly #rules: number;
+
+  constructor(now: Terms) {
+    this.#now = now;
+    this.#mode = now.mode;
+    this.#rules = now.project.config.allow?.length ?? 0;
+  }
+
+  covers(call: RuledCall): boolean {
+    const { mode, project, settings } = this.#now;
+    const always = [...(project.config.ask ?? []), ...settings.ask].map(compileRule);
+    // Those are asked for in every mode, whatever else is allowed.
+    if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
+    const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
+    if (mode !== this.#mode && (mode === "auto" || (mode === "edits" && isWrite))) return true;
+    const fresh = (project.config.allow ?? []).slice(this.#rules);
+    return fresh.some((rule) => compileRule(rule).allows(call));
+  }
+}

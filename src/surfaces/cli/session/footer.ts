@@ -1,0 +1,20 @@
+import { costOf } from "../../../runs/prices.ts";
+import { directoryName } from "../directories.ts";
+import { dollars, short } from "../output/amounts.ts";
+import { oneLine, type Harmless } from "../output/harmless.ts";
+import type { Conversation } from "./conversation.ts";
+
+/** How things stand, below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
+export function footer(conversation: Conversation, isStopping: boolean): Harmless {
+  const { mode, model, settings, terminal, usage, prices, paint } = conversation;
+  const spent = usage.inputTokens + usage.outputTokens;
+  const parts = [
+    `${mode} (shift-tab)`,
+    model.name,
+    directoryName(settings, terminal),
+    spent > 0 ? `${short(spent)} tokens` : undefined,
+    prices && spent > 0 ? dollars(costOf(usage, prices)) : undefined,
+    isStopping ? "stopping; once more leaves" : undefined,
+  ];
+  return paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
+}
