@@ -19,6 +19,9 @@ export interface PromptKeysOptions extends FaceOptions {
   onChange: () => void;
 }
 
+/** So many choices are shown at once. */
+const AT_ONCE = 9;
+
 interface Open extends Asked {
   /** -1 for none. */
   selected: number;
@@ -84,7 +87,10 @@ export class PromptKeys {
       const text = shown`${at + 1}. ${label}`;
       return at === selected && isArmed ? paint("cyan", shown`❯ ${text}`) : shown`  ${text}`;
     });
-    return [paint("bold", question), ...lines];
+    const from = Math.max(0, Math.min(selected - Math.floor(AT_ONCE / 2), lines.length - AT_ONCE));
+    const rest = lines.length - AT_ONCE;
+    const more = rest > 0 ? [paint("dim", shown`  ${rest} more with ↑ ↓`)] : [];
+    return [paint("bold", question), ...lines.slice(from, from + AT_ONCE), ...more];
   }
 
   /** What could be meant at the cursor. */
@@ -177,7 +183,8 @@ export class PromptKeys {
       return true;
     }
     const choice = key.type === "text" ? numbered(open, key.text) : undefined;
-    if (!choice) return false;
+    // Where there are more than nine, a digit may begin a number, which Enter ends.
+    if (!choice || choices.length > 9) return false;
     const answer = (): void => this.#answer({ value: choice.value });
     if (open.words) this.#holdDigit(open, (key as { text: string }).text, answer);
     else answer();
@@ -255,5 +262,5 @@ export class PromptKeys {
 }
 
 function numbered({ choices }: Asked, text: string): Asked["choices"][number] | undefined {
-  return /^[1-9]$/.test(text) ? choices[Number(text) - 1] : undefined;
+  return /^[1-9]\d*$/.test(text) ? choices[Number(text) - 1] : undefined;
 }

@@ -335,14 +335,30 @@ describe("commands of a session", () => {
     await stage.see(/Two\.[^]*what shall be done/);
     const before = stage.session.thread;
     stage.type(`/fork${ENTER}`);
-    await stage.see(/2\. second/);
-    stage.type("2");
+    await stage.see(/1\. second[^]*2\. first/);
+    stage.type("1");
     await stage.see(/in the prompt again/);
     stage.type(` way${ENTER}`);
     await stage.see(/Other\./);
     expect(stage.asked(2)).toEqual(["human: first", "ai: One.", "human: second way"]);
     expect(stage.session.thread).not.toBe(before);
     expect(await saver.listThreads()).toHaveLength(2);
+  });
+
+  it("/fork goes back to the oldest of many messages, too: by arrow, or by its number and Enter", async () => {
+    const stage = await stages.open(Array.from({ length: 11 }, (_, at) => `Answer ${at}.`));
+    for (let at = 0; at < 11; at += 1) {
+      stage.type(`message ${at}${ENTER}`);
+      await stage.see(new RegExp(`Answer ${at}\\.[^]*what shall be done`));
+    }
+    stage.type(`/fork${ENTER}`);
+    await stage.see(/❯ 1\. message 10[^]*9\. message 2\n {2}2 more with/);
+    stage.type(UP);
+    await stage.see(/3\. message 8[^]*❯ 11\. message 0/);
+    stage.type("10");
+    await stage.see(/> 10$/m);
+    stage.type(ENTER);
+    await stage.see(/^> message 1$/m);
   });
 
   it("/plan shows the plan and edits it while the agent works", async () => {

@@ -11,13 +11,13 @@ import type { ThreadSummary } from "../../../../storage/index.ts";
 import { isHere } from "../../directories.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import { findThread } from "../../threads.ts";
+import { findThread, MANY } from "../../threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 import { takeUp } from "../take-up.ts";
 
-/** So many of the latest are offered. */
-const OFFERED = 9;
+/** So many of the latest are offered, and listed. */
+const [OFFERED, LISTED] = [100, 20];
 
 export const threads: SlashCommand = {
   name: "threads",
@@ -25,7 +25,8 @@ export const threads: SlashCommand = {
   isBeside: true,
   run: async (_args, conversation) => {
     const list = await threadsHere(conversation);
-    const lines = list.map((thread) => threadLine(thread, conversation));
+    const lines = list.slice(0, LISTED).map((thread) => threadLine(thread, conversation));
+    if (list.length > LISTED) lines.push(conversation.paint("dim", shown`/resume offers older ones, too`));
     conversation.say(...(lines.length > 0 ? lines : [shown`There are no threads of this directory yet.`]));
   },
 };
@@ -131,7 +132,7 @@ function named(what: string, paths: readonly string[]): Harmless[] {
 
 /** The thread that somebody chooses of those of this directory. */
 async function chooseThread(conversation: Conversation): Promise<string | undefined> {
-  const list = (await threadsHere(conversation)).slice(0, OFFERED);
+  const list = await threadsHere(conversation);
   if (list.length === 0) {
     conversation.say(shown`There are no threads of this directory yet.`);
     return undefined;
@@ -157,17 +158,17 @@ async function chooseMessage(
   const answer = await conversation.face.ask({
     about: [],
     question,
-    choices: all.slice(-OFFERED).map(({ id, text }) => ({ value: id, label: oneLine(shortened(text, 70)) })),
+    choices: all.toReversed().map(({ id, text }) => ({ value: id, label: oneLine(shortened(text, 70)) })),
   });
   return answer && "value" in answer ? all.find(({ id }) => id === answer.value) : undefined;
 }
 
 async function threadsHere({ saver, terminal }: Conversation): Promise<ThreadSummary[]> {
   const found: ThreadSummary[] = [];
-  for (const thread of await saver.listThreads({ limit: 200 })) {
+  for (const thread of await saver.listThreads({ limit: MANY })) {
     const settings = await knownSettings(saver, thread.id);
     if (settings && isHere(settings, terminal)) found.push(thread);
-    if (found.length >= 20) break;
+    if (found.length >= OFFERED) break;
   }
   return found;
 }
