@@ -359,6 +359,7 @@ describe("commands of a session", () => {
     await stage.see(/> 10$/m);
     stage.type(ENTER);
     await stage.see(/^> message 1$/m);
+    expect(stage.all()).toContain("your message is in the prompt again");
   });
 
   it("/plan shows the plan and edits it while the agent works", async () => {
