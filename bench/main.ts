@@ -1,7 +1,6 @@
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { goalLine } from "./lines.ts";
-import { report } from "./report.ts";
+import { keepResults } from "./results.ts";
 import type { Section, SectionOptions } from "./section.ts";
 
 // Loaded when they are run: each brings its own share of packages.
@@ -18,11 +17,11 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
 const HELP = `Usage: npm run bench -- [--quick] [--only ${Object.keys(SECTIONS).join("|")}] [--seed n]
 
 Measures Holdfast beside its peers and prints one line per figure: name value ratio-vs-peer.
-The full run takes about 15 minutes and writes bench/RESULTS.md, bench/results.json and the plots.
+The full run takes most of an hour and writes bench/RESULTS.md, bench/results.json and the plots.
 
   --quick   fewer sizes, systems and repetitions, nothing written; under a minute
-  --only    one section: tokens, time (and storage), growth (of a thread), worth, load (of a server), session (on a
-            terminal), or scale (workers); nothing written
+  --only    one section, and only that is written anew: tokens, time (and storage), growth (of a thread), worth, load
+            (of a server), session (on a terminal), or scale (workers)
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text
@@ -62,7 +61,7 @@ async function run({ quick, only, seed }: Options): Promise<void> {
   }
   // At the end, where they are seen.
   for (const { name, goals } of sections) for (const goal of goals) console.log(goalLine(name, goal));
-  if (!quick && only === undefined) writeResults(sections, seed);
+  if (!quick) keepResults(sections, { seed, order: Object.keys(SECTIONS) });
 }
 
 function readOptions(): Options | undefined {
@@ -84,14 +83,4 @@ function readOptions(): Options | undefined {
     console.error(`bench: ${(error as Error).message.split(/\.\s|\n/)[0]}; see npm run bench -- --help`);
     return undefined;
   }
-}
-
-function writeResults(sections: readonly Section[], seed: number): void {
-  const write = (name: string, text: string): void => writeFileSync(new URL(name, import.meta.url), text);
-  write("RESULTS.md", report(sections));
-  const data = Object.fromEntries(
-    sections.map(({ name, goals, data: own }) => [name, { goals, ...(own as object) }]),
-  );
-  write("results.json", `${JSON.stringify({ seed, ...data }, null, 2)}\n`);
-  for (const { file, svg } of sections.flatMap(({ plots }) => plots)) write(file, svg);
 }

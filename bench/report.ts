@@ -12,14 +12,16 @@ Written by \`npm run bench\`; do not edit.
 - Each section begins with its own assumptions. A figure that is worse than a peer's stands in the tables like the others, and beside them is why.`;
 
 /** RESULTS.md. */
-export function report(sections: readonly Section[]): string {
+export function report(
+  sections: readonly (Pick<Section, "name" | "goals" | "markdown"> & { measured: string })[],
+): string {
   const goals = sections.flatMap((section) =>
-    section.goals.map((goal) => [section.name, goal.name, goalText(goal)]),
+    section.goals.map((goal) => [section.name, goal.name, goalText(goal), section.measured]),
   );
   return [
     HEAD,
     "\n## Goals\n",
-    table(["section", "goal", "figure"], goals),
+    table(["section", "goal", "figure", "measured"], goals),
     ...sections.map(({ markdown }) => `\n${markdown.trim()}`),
     "",
   ].join("\n");

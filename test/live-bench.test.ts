@@ -114,9 +114,12 @@ describe("the live benchmark", () => {
 
     const stopped = start(server.url, "good", ...args);
     await recordsReach("good", afterBudget.length + 1, stopped);
+    // It must not come to its end meanwhile.
+    stopped.child.kill("SIGSTOP");
     const second = await call("good", "--model", "openai-compatible:mock", ...args);
     expect(second.said.at(-1)).toContain(`Process ${stopped.child.pid} is writing to`);
     stopped.child.kill("SIGINT");
+    stopped.child.kill("SIGCONT");
     expect(await stopped.ended).toBe(130);
 
     const last = start(server.url, "good", ...args);

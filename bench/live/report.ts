@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Prices } from "../../src/runs/prices.ts";
 import { number } from "../lines.ts";
 import { table } from "../markdown.ts";
+import { readResults } from "../results.ts";
 import type { Estimate } from "../worth/intervals.ts";
 import { dollars } from "./estimate.ts";
 import { pairedRow, rowOf, type KindRow, type LiveRow, type PairedRow } from "./figures.ts";
@@ -156,12 +156,11 @@ function sumOf(rows: readonly LiveRow[], field: "crashed" | "outOfCalls"): numbe
 }
 
 function simulated(): Record<string, Estimate> {
-  const { worth } = JSON.parse(readFileSync(new URL("../results.json", import.meta.url), "utf8")) as {
-    worth: { rows: { system: string; figures: { finished: Estimate } }[] };
-  };
+  const { data } = readResults().find(({ name }) => name === "worth") ?? {};
+  const { rows = [] } = (data ?? {}) as { rows?: { system: string; figures: { finished: Estimate } }[] };
   return Object.fromEntries(
     LIVE_SYSTEMS.flatMap(({ name, simulated: other }) => {
-      const row = worth.rows.find(({ system }) => system === other);
+      const row = rows.find(({ system }) => system === other);
       return row ? [[name, row.figures.finished]] : [];
     }),
   );

@@ -71,6 +71,7 @@ async function streamed(tokens: number) {
     stop: () => {},
     quit: () => {},
     nextMode: () => {},
+    pastedImage: () => Promise.resolve(undefined),
     unfold: () => {},
     unqueue: () => undefined,
   });
