@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { MemorySaver } from "@langchain/langgraph";
+import type { RunEvent } from "../../src/runs/events.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type SectionGoal } from "../section.ts";
@@ -20,7 +21,7 @@ export interface Tracing {
   /** Milliseconds of processor time per turn. */
   plain: number[];
   traced: number[];
-  /** Of that what tracing took itself. Two runs differ by more than that. */
+  /** What tracing takes when it is told the events of a run once more, as two runs differ by more than that. */
   own: number[];
   spansPerTurn: number;
 }
@@ -58,14 +59,20 @@ export async function measureTracing({
     // The first ones warm up.
     for (let round = -2; round < rounds; round += 1) {
       for (const isTraced of round % 2 === 0 ? [false, true] : [true, false]) {
-        const { all, own } = await sample({ product, deep, turns: tracing.turns, env: isTraced ? env : {} });
+        const { time, events } = await sample({
+          product,
+          deep,
+          turns: tracing.turns,
+          env: isTraced ? env : {},
+        });
+        const own = isTraced ? 0 : await retell(events, product, env);
         if (round < 0) continue;
-        tracing[isTraced ? "traced" : "plain"].push(all);
-        if (isTraced) tracing.own.push(own);
+        tracing[isTraced ? "traced" : "plain"].push(time / tracing.turns);
+        if (!isTraced) tracing.own.push(own / tracing.turns);
       }
     }
     const response = await fetch(endpoint, { method: "POST" });
-    tracing.spansPerTurn = Number(await response.text()) / ((rounds + 2) * tracing.turns);
+    tracing.spansPerTurn = Number(await response.text()) / (2 * (rounds + 2) * tracing.turns);
   } finally {
     collector.stdin.end();
   }
@@ -82,43 +89,42 @@ async function sample({
   deep: TimedSystem;
   turns: number;
   env: Record<string, string>;
-}): Promise<{ all: number; own: number }> {
+}): Promise<{ time: number; events: RunEvent[] }> {
+  const events: RunEvent[] = [];
   const model = new testing.ScriptedModel(longScript(turns, deep.plan));
   const agent = deep.create(model, new MemorySaver()) as never;
   globalThis.gc?.();
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env);
-  let own = 0;
-  const counted: typeof traces = traces && {
-    run: (prices) => {
-      const follow = traces.run(prices);
-      return (event) => {
-        const before = process.cpuUsage();
-        follow(event);
-        own += since(before);
-      };
-    },
-    close: async () => {
-      const before = process.cpuUsage();
-      await traces.close();
-      own += since(before);
-    },
-  };
   const { outcome } = await runs.conduct(runs.taskInput(REQUEST, {}), {
     agent,
     thread: "t",
     model: { name: "scripted:model" },
-    events: new runs.RunEvents("t", () => {}),
+    events: new runs.RunEvents("t", (event) => void events.push(event)),
     signal: new AbortController().signal,
     answer: async () => undefined,
     resumed: false,
     held: async () => {},
-    traces: counted,
+    traces,
   });
-  await counted?.close();
-  const all = since(start);
+  await traces?.close();
+  const time = since(start);
   if (outcome !== "done") throw new Error(`A run for the time of tracing ended as ${outcome}.`);
-  return { all: all / turns, own: own / turns };
+  return { time, events };
+}
+
+async function retell(
+  events: readonly RunEvent[],
+  { runs }: Product,
+  env: Record<string, string>,
+): Promise<number> {
+  globalThis.gc?.();
+  const start = process.cpuUsage();
+  const traces = runs.tracesFrom(env)!;
+  const follow = traces.run(undefined);
+  for (const event of events) follow(event);
+  await traces.close();
+  return since(start);
 }
 
 function since(start: NodeJS.CpuUsage): number {
@@ -127,10 +133,10 @@ function since(start: NodeJS.CpuUsage): number {
 }
 
 /** Of a turn whose model takes this long, in milliseconds. */
-function shareOf({ traced, own }: Tracing, latency: number): number {
+function shareOf({ plain, own }: Tracing, latency: number): number {
   return ratioOf(
     own,
-    traced.map((all, at) => all - own[at]! + latency),
+    plain.map((time) => time + latency),
   );
 }
 
@@ -161,7 +167,7 @@ export function tracingTable(tracing: Tracing): string {
       "turns",
       "without, ms per turn",
       "with traces and metrics",
-      "of it their own",
+      "their own",
       "share",
       `share where a model takes ${LATENCY} ms`,
       "spans per turn",
