@@ -158,7 +158,9 @@ function run(command, args, options = {}) {
   return new Promise((done, fail) => {
     const settings = { cwd: project, env, maxBuffer: 64 * 1024 * 1024, timeout: 300_000, ...options };
     const child = execFile(command, args, settings, (error, stdout, stderr) => {
-      const why = error?.killed ? `took more than ${settings.timeout / 1000} s` : error?.message.split("\n")[0];
+      const why = error?.killed
+        ? `took more than ${settings.timeout / 1000} s`
+        : error?.message.split("\n")[0];
       if (error) fail(new Error(`${why}\n${stdout}${stderr}`));
       else done({ stdout, stderr });
     });

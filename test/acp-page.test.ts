@@ -24,7 +24,7 @@ describe("a session of an editor, on the page", () => {
     });
     const begun = await editor.agent.request(methods.agent.session.new, { cwd: served.dir, mcpServers: [] });
     session = begun.sessionId;
-    expect(await editor.prompt(session, "Survey this directory")).toEqual({ stopReason: "end_turn" });
+    await editor.prompt(session, "Survey this directory");
     await served.start();
   });
   afterEach(async () => {

@@ -91,7 +91,7 @@ describe("no call of a model that uses its ids again is lost", () => {
 
   it("in the lead agent", async () => {
     const { done, work } = worker();
-    const agent = await makeLeadAgent(
+    const agent = makeLeadAgent(
       { configurable: { is_plan_mode: true } },
       {
         model: new ScriptedModel([...turns("deerflow"), "Done.", "Done.", "Done.", "Done."]),
