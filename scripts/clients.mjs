@@ -129,7 +129,10 @@ async function byConformance() {
   child.stderr.on("data", (text) => (errors += text));
   const said = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
   const [, url, token] = /^(.*)\/#token=(.*)\n$/.exec(String(said[0])) ?? [];
-  if (url === undefined) throw new Error(`holdfast serve did not start: ${errors}`);
+  if (url === undefined) {
+    child.kill();
+    throw new Error(`holdfast serve did not start: ${errors}`);
+  }
   // The suite knows no tokens.
   const proxy = createServer((asked, answer) => {
     const headers = { ...asked.headers, authorization: `Bearer ${token}` };

@@ -78,12 +78,8 @@ function isLambda(runnable: Runnable): runnable is Runnable & { func: (state: Ro
 
 /** The last answer of the model, and what came after it. */
 function turnOf(messages: readonly BaseMessage[]): BaseMessage[] {
-  return messages.slice(
-    Math.max(
-      0,
-      messages.findLastIndex((message) => AIMessage.isInstance(message)),
-    ),
-  );
+  const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  return messages.slice(Math.max(0, at));
 }
 
 /** Some models use their call ids again: whether one of the turn was that of a call before. */

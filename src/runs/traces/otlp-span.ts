@@ -40,16 +40,17 @@ export class OtlpSpan implements Span, Place {
   }
 
   set(attributes: Attributes): void {
-    this.#attributes.push(attributes);
+    if (this.#end === undefined) this.#attributes.push(attributes);
   }
 
   note(name: string, at: number, attributes: Attributes = {}): void {
+    if (this.#end !== undefined) return;
     if (this.#notes.length < MOST_NOTES) this.#notes.push({ name, at, attributes });
     else this.#droppedNotes += 1;
   }
 
   fail(message: string): void {
-    this.#failure = message;
+    if (this.#end === undefined) this.#failure = message;
   }
 
   end(at: number): void {
@@ -83,7 +84,7 @@ export class OtlpSpan implements Span, Place {
 /** Numbers of the protocol. */
 const [INTERNAL, CLIENT, ERROR] = [1, 3, 2];
 
-/** Random bytes cost the same by the thousand as one by one. */
+/** A thousand random bytes take about as long as eight. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 

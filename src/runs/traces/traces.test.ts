@@ -180,8 +180,13 @@ describe("a collector", () => {
     const span = tracer.start("long", { at: 1 });
     for (let n = 0; n < 1500; n += 1) span.note("plan-change", n + 1);
     span.end(2000);
+    // What comes after the end is left out.
+    span.note("plan-change", 2001);
+    span.set({ late: true });
+    span.fail("late");
     await tracer.close();
     expectOfficialTypes(collector);
+    expect(JSON.stringify(collector.requests)).not.toContain("late");
     const [{ events, droppedEventsCount } = expect.fail()] = sentTo(collector)[0]!.scopeSpans[0]!.spans;
     expect([events.length, droppedEventsCount]).toEqual([1000, 500]);
   });
