@@ -35,22 +35,33 @@ const env = {
   HOLDFAST_PACE: "0",
 };
 
-await install();
 const node22 = join(folder, "node_modules/node/bin/node");
-const results = [
-  await tried("acpx runs a survey and prints its plan", byAcpx),
-  await tried("acp-factory runs one, and loads it in another process", byAcpFactory),
-  await tried("the inspector lists the tools and calls one", byInspector),
-  await tried("the conformance suite passes", byConformance),
-];
-rmSync(home, { recursive: true });
-process.exitCode = results.every(Boolean) ? 0 : 1;
+const TRIES = {
+  "the clients are installed": install,
+  "acpx runs a survey and prints its plan": byAcpx,
+  "acp-factory runs one, and loads it in another process": byAcpFactory,
+  "the inspector lists the tools and calls one": byInspector,
+  "the conformance suite passes": byConformance,
+};
+try {
+  for (const [name, work] of Object.entries(TRIES)) {
+    if (await tried(name, work)) continue;
+    process.exitCode = 1;
+    // Without the clients there is nothing to try.
+    if (work === install) break;
+  }
+} finally {
+  rmSync(home, { recursive: true });
+}
 
 async function install() {
   const manifest = JSON.stringify({ private: true, dependencies: CLIENTS });
   const file = join(folder, "package.json");
-  if (existsSync(file) && readFileSync(file, "utf8") === manifest && existsSync(join(folder, "node_modules")))
-    return;
+  // npm writes it at its end: a folder without it was left half way.
+  const isWhole = existsSync(join(folder, "node_modules/.package-lock.json")) && existsSync(node22);
+  if (isWhole && readFileSync(file, "utf8") === manifest) return;
+  console.log("Installing the clients (npm install, 400 MB)");
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, manifest);
   await run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
@@ -114,8 +125,14 @@ async function byConformance() {
     env,
     cwd: project,
   });
-  const [line] = await once(child.stdout, "data");
-  const [, url, token] = /^(.*)\/#token=(.*)\n$/.exec(line.toString());
+  let errors = "";
+  child.stderr.on("data", (text) => (errors += text));
+  const said = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
+  const [, url, token] = /^(.*)\/#token=(.*)\n$/.exec(String(said[0])) ?? [];
+  if (url === undefined) {
+    child.kill();
+    throw new Error(`holdfast serve did not start: ${errors}`);
+  }
   // The suite knows no tokens.
   const proxy = createServer((asked, answer) => {
     const headers = { ...asked.headers, authorization: `Bearer ${token}` };
@@ -144,7 +161,10 @@ function run(command, args, options = {}) {
   return new Promise((done, fail) => {
     const settings = { cwd: project, env, maxBuffer: 64 * 1024 * 1024, timeout: 300_000, ...options };
     const child = execFile(command, args, settings, (error, stdout, stderr) => {
-      if (error) fail(new Error(`${args.join(" ")}\n${stdout}${stderr}`));
+      const why = error?.killed
+        ? `took more than ${settings.timeout / 1000} s`
+        : error?.message.split("\n")[0];
+      if (error) fail(new Error(`${why}\n${stdout}${stderr}`));
       else done({ stdout, stderr });
     });
     child.stdin.end();

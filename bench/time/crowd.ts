@@ -29,7 +29,7 @@ export interface Crowd {
 }
 
 /** How long the models of a crowd take to answer. */
-const LATENCY = 50;
+export const LATENCY = 50;
 /** How often the event loop is looked at, in milliseconds. */
 const RESOLUTION = 5;
 

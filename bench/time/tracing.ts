@@ -1,21 +1,28 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { MemorySaver } from "@langchain/langgraph";
+import type { RunEvent } from "../../src/runs/events.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type SectionGoal } from "../section.ts";
 import { REQUEST } from "../task.ts";
+import { LATENCY } from "./crowd.ts";
 import type { Product } from "./product.ts";
 import { longScript } from "./script.ts";
 import { ratioOf, spreadOf } from "./statistics.ts";
 import { DEEP, type TimedSystem } from "./systems.ts";
 
-/** Runs as the command line and the server do them, by turns without and with a collector. */
+/**
+ * Runs as the command line and the server do them, by turns without and with a collector. Their model answers at once:
+ * a turn is what the harness does in it, which makes the share of tracing in it as large as it can be.
+ */
 export interface Tracing {
   turns: number;
   /** Milliseconds of processor time per turn. */
   plain: number[];
   traced: number[];
+  /** What tracing takes when it is told the events of a run once more, as two runs differ by more than that. */
+  own: number[];
   spansPerTurn: number;
 }
 
@@ -42,22 +49,30 @@ export async function measureTracing({
   quick: boolean;
 }): Promise<Tracing> {
   const deep = systems.find(({ name }) => name === DEEP)!;
-  const tracing: Tracing = { turns: quick ? 25 : 100, plain: [], traced: [], spansPerTurn: 0 };
+  const tracing: Tracing = { turns: quick ? 25 : 100, plain: [], traced: [], own: [], spansPerTurn: 0 };
   const collector = spawn(process.execPath, ["-e", COLLECTOR], { stdio: ["pipe", "pipe", "inherit"] });
   try {
     const [port] = (await once(collector.stdout, "data")) as [Buffer];
     const endpoint = `http://127.0.0.1:${String(port).trim()}`;
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
-    const rounds = quick ? 3 : 30;
+    const rounds = quick ? 3 : 15;
     // The first ones warm up.
     for (let round = -2; round < rounds; round += 1) {
       for (const isTraced of round % 2 === 0 ? [false, true] : [true, false]) {
-        const time = await sample({ product, deep, turns: tracing.turns, env: isTraced ? env : {} });
-        if (round >= 0) tracing[isTraced ? "traced" : "plain"].push(time);
+        const { time, events } = await sample({
+          product,
+          deep,
+          turns: tracing.turns,
+          env: isTraced ? env : {},
+        });
+        const own = isTraced ? 0 : await retell(events, product, env);
+        if (round < 0) continue;
+        tracing[isTraced ? "traced" : "plain"].push(time / tracing.turns);
+        if (!isTraced) tracing.own.push(own / tracing.turns);
       }
     }
     const response = await fetch(endpoint, { method: "POST" });
-    tracing.spansPerTurn = Number(await response.text()) / ((rounds + 2) * tracing.turns);
+    tracing.spansPerTurn = Number(await response.text()) / (2 * (rounds + 2) * tracing.turns);
   } finally {
     collector.stdin.end();
   }
@@ -74,7 +89,8 @@ async function sample({
   deep: TimedSystem;
   turns: number;
   env: Record<string, string>;
-}): Promise<number> {
+}): Promise<{ time: number; events: RunEvent[] }> {
+  const events: RunEvent[] = [];
   const model = new testing.ScriptedModel(longScript(turns, deep.plan));
   const agent = deep.create(model, new MemorySaver()) as never;
   globalThis.gc?.();
@@ -84,7 +100,7 @@ async function sample({
     agent,
     thread: "t",
     model: { name: "scripted:model" },
-    events: new runs.RunEvents("t", () => {}),
+    events: new runs.RunEvents("t", (event) => void events.push(event)),
     signal: new AbortController().signal,
     answer: async () => undefined,
     resumed: false,
@@ -92,29 +108,78 @@ async function sample({
     traces,
   });
   await traces?.close();
-  const { user, system } = process.cpuUsage(start);
+  const time = since(start);
   if (outcome !== "done") throw new Error(`A run for the time of tracing ended as ${outcome}.`);
-  return (user + system) / 1000 / turns;
+  return { time, events };
 }
 
-export function tracingLines({ turns, plain, traced, spansPerTurn }: Tracing): string[] {
+async function retell(
+  events: readonly RunEvent[],
+  { runs }: Product,
+  env: Record<string, string>,
+): Promise<number> {
+  globalThis.gc?.();
+  const start = process.cpuUsage();
+  const traces = runs.tracesFrom(env)!;
+  const follow = traces.run(undefined);
+  for (const event of events) follow(event);
+  await traces.close();
+  return since(start);
+}
+
+function since(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** Of a turn whose model takes this long, in milliseconds. */
+function shareOf({ plain, own }: Tracing, latency: number): number {
+  return ratioOf(
+    own,
+    plain.map((time) => time + latency),
+  );
+}
+
+export function tracingLines(tracing: Tracing): string[] {
+  const { turns, plain, traced, own, spansPerTurn } = tracing;
   return [
     figureLine(["traced-ms-per-turn", turns, DEEP], spreadOf(traced).median, spreadOf(plain).median),
+    figureLine(["tracing-ms-per-turn", turns, DEEP], spreadOf(own).median),
+    figureLine(["tracing-share-of-harness", turns, DEEP], shareOf(tracing, 0)),
+    figureLine([`tracing-share-with-a-model-of-${LATENCY}-ms`, turns, DEEP], shareOf(tracing, LATENCY)),
     figureLine(["spans-per-turn", turns, DEEP], spansPerTurn),
   ];
 }
 
 /** Short runs say nothing. */
-export function tracingGoals({ turns, plain, traced }: Tracing): SectionGoal[] {
+export function tracingGoals(tracing: Tracing): SectionGoal[] {
+  const { turns } = tracing;
   if (turns < 100) return [];
-  const name = `time per turn of createDeepAgent with traces and metrics vs without at ${turns} turns`;
-  return [goalOf({ name, value: ratioOf(traced, plain), limit: 1.02 })];
+  const name = `traces and metrics as a share of a turn of createDeepAgent whose model answers at once, at ${turns} turns`;
+  return [goalOf({ name, value: shareOf(tracing, 0), limit: 0.02 })];
 }
 
-export function tracingTable({ turns, plain, traced, spansPerTurn }: Tracing): string {
-  const shown = [spreadOf(plain).median, spreadOf(traced).median, ratioOf(traced, plain), spansPerTurn];
+export function tracingTable(tracing: Tracing): string {
+  const { turns, plain, traced, own, spansPerTurn } = tracing;
+  const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
   return table(
-    ["turns", "without, ms per turn", "with traces and metrics", "ratio", "spans per turn"],
-    [[String(turns), ...shown.map((value) => value.toFixed(3))]],
+    [
+      "turns",
+      "without, ms per turn",
+      "with traces and metrics",
+      "their own",
+      "share",
+      `share where a model takes ${LATENCY} ms`,
+      "spans per turn",
+    ],
+    [
+      [
+        String(turns),
+        ...[plain, traced, own].map((samples) => spreadOf(samples).median.toFixed(3)),
+        percent(shareOf(tracing, 0)),
+        percent(shareOf(tracing, LATENCY)),
+        spansPerTurn.toFixed(3),
+      ],
+    ],
   );
 }

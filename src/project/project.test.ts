@@ -229,12 +229,29 @@ describe("a repository that nobody has said yes to", () => {
     expect((await trusted()).trust).toBe("trusted");
   });
 
-  it.each(["", "{", "[]", '{"version":1,"folders":{"__proto__":{"trusted":true}}}', '{"version":2}'])(
-    "is not trusted by a file that says %j",
+  it("is not trusted by names that mean something to JavaScript", async () => {
+    const text = '{"version":1,"folders":{"__proto__":{"trusted":true}}}';
+    put(".local/state/holdfast/trust.json", text, home);
+    expect((await open()).trust).toBe("unknown");
+    expect((await trusted()).trust).toBe("trusted");
+  });
+
+  it.each(["", "{", "[]", '{"version":2}', undefined])(
+    "is not trusted by a file that cannot be read, and the user hears of it: %j",
     async (text) => {
-      put(".local/state/holdfast/trust.json", text, home);
-      expect((await open()).trust).toBe("unknown");
-      expect((await trusted()).trust).toBe("trusted");
+      const { trust: file } = userPlaces(env);
+      if (text === undefined) mkdirSync(file, { recursive: true });
+      else put(".local/state/holdfast/trust.json", text, home);
+      const problem = { code: "invalid-options", message: expect.stringContaining(`${file} cannot be read`) };
+      await expect(open()).rejects.toMatchObject(problem);
+      await expect(sayTrust(repository, true, env)).rejects.toMatchObject(problem);
+      await expect(sayTrust(repository, false, env)).rejects.toMatchObject(problem);
+      await expect(forgetTrust(repository, env)).rejects.toMatchObject(problem);
+      await expect(trustedFolders(env)).rejects.toMatchObject(problem);
+      expect(text ?? statSync(file).isDirectory()).toBe(text === undefined || readFileSync(file, "utf8"));
+      // Where there is nothing to trust nobody is asked, nor where it is left out.
+      expect((await open(mkdtempSync(join(home, "work/empty-")))).trust).toBe("none");
+      expect((await open(repository, false)).trust).toBe("none");
     },
   );
 

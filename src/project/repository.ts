@@ -50,9 +50,9 @@ export async function repositoryOf(dir: string, user: UserPlaces): Promise<Repos
   }
   const trust = new Trust(user.trust);
   const fingerprint = fingerprintOf([config, mcp]);
-  const said = await trust.of(root);
-  const isSame = said?.fingerprint === fingerprint || (!config && !mcp);
   const hasAny = config !== undefined || mcp !== undefined || texts.length > 0 || skills.length > 0;
+  const said = hasAny ? await trust.of(root) : undefined;
+  const isSame = said?.fingerprint === fingerprint || (!config && !mcp);
   const answer = said === undefined ? "unknown" : !said.trusted ? "refused" : isSame ? "trusted" : "changed";
   return {
     root,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { HarnessError } from "../errors.ts";
 
 const ENTRY = z.object({
   trusted: z.boolean(),
@@ -13,7 +14,10 @@ const ENTRY = z.object({
 const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), ENTRY) });
 type Entries = Map<string, z.output<typeof ENTRY>>;
 
-/** What the user has said about folders, kept outside of them. By real path. */
+/**
+ * What the user has said about folders, kept outside of them. By real path. Everything throws `invalid-options` where
+ * the file cannot be read: it trusts nobody, and is not written over.
+ */
 export class Trust {
   readonly #file: string;
 
@@ -44,13 +48,14 @@ export class Trust {
     return isKnown;
   }
 
-  /** A file that cannot be read trusts nobody. */
   async #read(): Promise<Entries> {
     try {
       const { folders } = FILE.parse(JSON.parse(await readFile(this.#file, "utf8")));
       return new Map(Object.entries(folders));
-    } catch {
-      return new Map();
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return new Map();
+      const text = `${this.#file} cannot be read: mend it, or delete it to begin anew.`;
+      throw new HarnessError("invalid-options", text, { cause });
     }
   }
 

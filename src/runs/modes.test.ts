@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
@@ -94,6 +102,37 @@ describe("a mode", () => {
       expected,
     );
   });
+
+  it.each(["plan", "ask", "edits", "auto"] as const)(
+    "%s loses no call of a model that uses its ids again",
+    async (mode) => {
+      const writing = (...files: string[]) =>
+        files.map((file, at) =>
+          callTool("write_file", { file_path: `/${file}`, content: "x" }, `call_${at}`),
+        );
+      const planning = callTool("write_todos", { todos: ["do it"] }, "call_0");
+      const agent = createRunAgent({
+        settings: { ...DEFAULT_SETTINGS, model: "scripted", dir, mode },
+        model: new ScriptedModel([
+          planning,
+          writing("a"),
+          writing("b", "c"),
+          writing("d", "e", "f"),
+          ...ENDING,
+        ]),
+        checkpointer: new MemorySaver(),
+      });
+      const options = { configurable: { thread_id: "t" } };
+      let input: unknown = { messages: [new HumanMessage("go")] };
+      do {
+        await agent.graph.invoke(input as never, options);
+        const { tasks } = await agent.graph.getState(options);
+        const open = tasks.flatMap(({ interrupts }) => interrupts.map(({ id }) => [id, { type: "approve" }]));
+        input = open.length > 0 && new Command({ resume: Object.fromEntries(open) as object });
+      } while (input);
+      expect(readdirSync(dir).toSorted()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    },
+  );
 
   it("that the user chose for a thread counts before the one of settings, and older threads keep theirs", async () => {
     const config: Config = { mode: "auto" };

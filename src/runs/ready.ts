@@ -4,6 +4,7 @@ import type { LiveRules } from "./consent-rules.ts";
 import type { DriveOptions } from "./drive.ts";
 import { isolationNotice } from "./isolation.ts";
 import { OFFLINE, type modelFor } from "./model.ts";
+import type { Prices } from "./prices.ts";
 import type { RunServers } from "./servers.ts";
 import type { RunSettings } from "./settings.ts";
 
@@ -35,6 +36,8 @@ export interface ReadyAgent {
   notice?: string;
   /** How the thread is run, where that is kept in it. */
   settings?: RunSettings;
+  /** What its model costs, where that is known. */
+  prices?: Prices;
 }
 
 /** Makes the agent that settings describe, for one run. */

@@ -15,7 +15,7 @@ class Watcher extends BaseCallbackHandler {
   }
 }
 
-it("callbacks such as LangSmith's and Langfuse's see the thread, and a sub-agent's owner and item", async () => {
+it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it is and its item", async () => {
   const watcher = new Watcher();
   const agent = createDeepAgent({
     model: new ScriptedModel([
@@ -37,9 +37,9 @@ it("callbacks such as LangSmith's and Langfuse's see the thread, and a sub-agent
     { configurable: { thread_id: "t" }, callbacks: [watcher] },
   );
   expect(watcher.seen).toEqual([
-    ["t", undefined, undefined],
-    ["t", undefined, undefined],
+    ["t", "main", undefined],
+    ["t", "main", "1"],
     ["t", "main/general-purpose:call_1", "1"],
-    ["t", undefined, undefined],
+    ["t", "main", "2"],
   ]);
 });

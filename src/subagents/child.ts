@@ -1,7 +1,7 @@
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import type { ToolRuntime } from "../middleware/loose-tool.ts";
-import { OWNER_KEY } from "../middleware/plan/events.ts";
+import { OWNER_KEY, TODO_KEY } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { ChildStream, STREAM_KEY } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
@@ -71,7 +71,7 @@ function childConfig({ runtime, owner, todo, budget }: ChildPlace) {
       [OWNER_KEY]: owner,
       __pregel_abort_signals: undefined,
     },
-    metadata: { ...config?.metadata, [OWNER_KEY]: owner, holdfast_todo: todo },
+    metadata: { ...config?.metadata, [OWNER_KEY]: owner, [TODO_KEY]: todo },
     recursionLimit: STEP_LIMIT,
     ...StepControl.forChild(config?.control),
     ...(signal && { signal: AbortSignal.any([signal]) }),

@@ -48,8 +48,16 @@ class LightRouter extends Runnable<RoutedState> {
   override async invoke(state: RoutedState, config?: RunnableConfig): Promise<unknown> {
     await breathe();
     const { messages, jumpTo } = state;
-    if (isSingleCall(messages)) {
-      const route: unknown = await this.#ask({ messages: messages.slice(-1), jumpTo }, config);
+    const turn = turnOf(messages);
+    if (isAnsweredBefore(turn, messages)) {
+      // LangChain leaves out calls of the turn that have a result, and takes those of earlier turns for theirs.
+      const route: unknown = await this.#ask({ ...state, messages: turn }, config);
+      return Array.isArray(route)
+        ? route.map((to) => withMessages(to, messages))
+        : withMessages(route, messages);
+    }
+    if (isSingleCall(turn)) {
+      const route: unknown = await this.#ask({ messages: turn, jumpTo }, config);
       if (typeof route === "string") return route;
       if (Array.isArray(route) && route.length === 1 && isToolCall(route[0])) return route[0].node;
     }
@@ -68,15 +76,33 @@ function isLambda(runnable: Runnable): runnable is Runnable & { func: (state: Ro
   return runnable instanceof RunnableLambda;
 }
 
-/** Whether the tools would find just the call of the last message to run. */
-function isSingleCall(messages: readonly BaseMessage[]): boolean {
-  const turn = messages.at(-1);
-  if (!AIMessage.isInstance(turn) || turn.tool_calls?.length !== 1) return false;
-  const { id } = turn.tool_calls[0]!;
-  // Some models use their call ids again: the tools would take the call for answered.
-  return !messages.some(
-    ({ type }, at) => type === "tool" && (messages[at] as ToolMessage).tool_call_id === id,
+/** The last answer of the model, and what came after it. */
+function turnOf(messages: readonly BaseMessage[]): BaseMessage[] {
+  const at = messages.findLastIndex((message) => AIMessage.isInstance(message));
+  return messages.slice(Math.max(0, at));
+}
+
+/** Some models use their call ids again: whether one of the turn was that of a call before. */
+function isAnsweredBefore(
+  [answer, ...rest]: readonly BaseMessage[],
+  messages: readonly BaseMessage[],
+): boolean {
+  if (!AIMessage.isInstance(answer) || !answer.tool_calls?.length) return false;
+  const ids = new Set(answer.tool_calls.map(({ id }) => id));
+  const before = messages.length - rest.length - 1;
+  return messages.some(
+    (message, at) => at < before && message.type === "tool" && ids.has((message as ToolMessage).tool_call_id),
   );
+}
+
+/** Whether the tools would find just the call of the last message to run. */
+function isSingleCall([answer, ...rest]: readonly BaseMessage[]): boolean {
+  return AIMessage.isInstance(answer) && answer.tool_calls?.length === 1 && rest.length === 0;
+}
+
+/** What is sent to a node with a part of the messages, with all of them. */
+function withMessages(route: unknown, messages: BaseMessage[]): unknown {
+  return route instanceof Send ? new Send(route.node, { ...(route.args as object), messages }) : route;
 }
 
 function isToolCall(route: unknown): route is Send {

@@ -98,6 +98,9 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       // A jump past a hook has the model run twice at once, beside calls: what runs together has no order to compare.
       const hasJump = options.turns.flat().some(({ name }) => name === "jump");
       fc.pre(!hasJump || options.hook !== "beforeModel");
+      // After such a hook LangChain loses calls whose ids were used before (`reused-ids.test.ts`).
+      const ids = options.turns.flatMap((calls) => calls.flatMap(({ id }) => id ?? []));
+      fc.pre(!options.hook.startsWith("afterModel") || new Set(ids).size === ids.length);
       expect(await played(options, true)).toEqual(await played(options, false));
     };
     await fc.assert(fc.asyncProperty(run, check), { numRuns: 40 });

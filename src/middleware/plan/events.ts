@@ -30,6 +30,9 @@ export interface Stage {
 /** The configurable under which a sub-agent's run learns its owner. */
 export const OWNER_KEY = "holdfast_owner";
 
+/** In the metadata that callbacks see: the item that a call is for. */
+export const TODO_KEY = "holdfast_todo";
+
 /** The owner of plans in this run, given by whoever started it, or `fallback`. */
 export function ownerOf({ configurable }: Stage, fallback: string): string {
   const owner = configurable?.[OWNER_KEY];

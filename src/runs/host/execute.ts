@@ -91,6 +91,7 @@ export async function execute(
       dir: ready.dir,
       notice: ready.notice,
       edits: run.edits,
+      prices: ready.prices,
       traces,
       onError: (error) => {
         failure = error;

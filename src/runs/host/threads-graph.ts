@@ -1,6 +1,7 @@
 import { shortened } from "../../middleware/shortened.ts";
 import { createRunAgent, type RunAgent } from "../agent.ts";
 import { closeTurn } from "../close-turn.ts";
+import type { Prices } from "../prices.ts";
 import { readyAgent, type ReadyOptions, type WantedSettings } from "../ready.ts";
 import type { RunSettings } from "../settings.ts";
 import { knownSettings } from "../thread-settings.ts";
@@ -11,6 +12,8 @@ export interface ThreadsGraphOptions extends Omit<ReadyOptions, "offlineDir" | "
   defaults: WantedSettings;
   /** Where the offline model works, which knows nothing but directories. */
   cwd: string;
+  /** What a model costs, where that is known. */
+  pricesOf?: ((model: string) => Prices | undefined) | undefined;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
@@ -18,7 +21,7 @@ const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
-  const { saver, defaults, cwd, projectOf } = options;
+  const { saver, defaults, cwd, projectOf, pricesOf } = options;
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -26,7 +29,9 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     prepare: async (thread, { settings: given }) => {
       const known = await knownSettings(saver, thread);
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
-      return readyAgent(wanted, { ...options, offlineDir: known ? undefined : cwd });
+      const ready = await readyAgent(wanted, { ...options, offlineDir: known ? undefined : cwd });
+      const prices = pricesOf?.(ready.model.name);
+      return { ...ready, ...(prices && { prices }) };
     },
     modelName: async (thread, { settings: given }) => {
       const { model } = (await knownSettings(saver, thread)) ?? {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../models/index.ts";
 import { version } from "../version.ts";
 import type { Sender } from "./otlp-json.ts";
-import type { Place } from "./otlp.ts";
+import type { Place } from "./otlp-span.ts";
 import type { Destination } from "./post.ts";
 
 export type Signal = "traces" | "metrics";

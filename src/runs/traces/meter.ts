@@ -13,8 +13,11 @@ export interface Instrument {
 
 /** Where figures go. */
 export interface Meter {
-  record: (instrument: Instrument, value: number, attributes: Attributes) => void;
+  /** What takes the values of an instrument with these attributes, as often as there is one. */
+  recorder: (instrument: Instrument, attributes: Attributes) => Recorder;
 }
+
+export type Recorder = (value: number) => void;
 
 export interface OtlpMeterOptions extends Sender, Destination {
   /** How often the figures are sent while they change. */
@@ -54,23 +57,27 @@ export class OtlpMeter implements Meter {
     this.#options = options;
   }
 
-  record(instrument: Instrument, value: number, attributes: Attributes): void {
+  recorder(instrument: Instrument, attributes: Attributes): Recorder {
     const series = this.#seriesOf(instrument, attributes);
-    series.sum += value;
-    series.count += 1;
-    series.min = Math.min(series.min, value);
-    series.max = Math.max(series.max, value);
-    const { bounds = [] } = instrument;
-    const bucket = bounds.findIndex((bound) => value <= bound);
-    const at = bucket < 0 ? bounds.length : bucket;
-    series.buckets[at] = (series.buckets[at] ?? 0) + 1;
-    this.#hasNews = true;
-    this.#timer ??= setTimeout(() => void this.#send(), this.#options.everyMs ?? 60_000).unref();
+    return (value) => this.#record(series, value);
   }
 
   /** Sends what there is, and waits for it a moment. */
   close(): Promise<void> {
     return goodbye(this.#send());
+  }
+
+  #record(series: Series, value: number): void {
+    series.sum += value;
+    series.count += 1;
+    series.min = Math.min(series.min, value);
+    series.max = Math.max(series.max, value);
+    const { bounds = [] } = series.instrument;
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    const at = bucket < 0 ? bounds.length : bucket;
+    series.buckets[at] = (series.buckets[at] ?? 0) + 1;
+    this.#hasNews = true;
+    this.#timer ??= setTimeout(() => void this.#send(), this.#options.everyMs ?? 60_000).unref();
   }
 
   #seriesOf(instrument: Instrument, attributes: Attributes): Series {

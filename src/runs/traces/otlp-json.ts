@@ -15,10 +15,13 @@ export function nanoseconds(ms: number): string {
   return `${Math.round(ms)}000000`;
 }
 
-export function keyValues(attributes: Attributes): object[] {
-  return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : { key, value: anyValue(value) },
-  );
+/** What is said later replaces what was said before. */
+export function keyValues(...attributes: readonly Attributes[]): object[] {
+  const found: object[] = [];
+  for (const [key, value] of Object.entries(Object.assign({}, ...attributes) as Attributes)) {
+    if (value !== undefined) found.push({ key, value: anyValue(value) });
+  }
+  return found;
 }
 
 function anyValue(value: Attribute): object {

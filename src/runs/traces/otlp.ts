@@ -1,22 +1,18 @@
-import { randomBytes } from "node:crypto";
-import { keyValues, nanoseconds, scopeOf, type Sender } from "./otlp-json.ts";
+import { keyValues, scopeOf, type Sender } from "./otlp-json.ts";
+import { OtlpSpan, type Place } from "./otlp-span.ts";
 import { goodbye, post, type Destination } from "./post.ts";
-import type { Attribute, Span, SpanStart, Tracer } from "./span.ts";
+import type { Span, SpanStart, Tracer } from "./span.ts";
 
 export interface OtlpOptions extends Sender, Destination {
   /** What the first span is below, as `traceparent` says it. */
   parent?: Place | undefined;
 }
 
-export interface Place {
-  traceId: string;
-  spanId: string;
-}
-
 /** A collector that is away or slow costs at most this much memory: what comes then is dropped, and counted. */
 const MOST_WAITING = 4096;
 const BATCH = 512;
-const EVERY_MS = 2000;
+/** As OpenTelemetry's own exporters. */
+const EVERY_MS = 5000;
 
 /**
  * Sends spans to a collector as OTLP/JSON: in batches, one request at a time, never in the way of a run. What cannot be
@@ -24,8 +20,7 @@ const EVERY_MS = 2000;
  */
 export class OtlpTracer implements Tracer {
   readonly #options: OtlpOptions;
-  readonly #places = new WeakMap<Span, Place>();
-  #waiting: object[] = [];
+  #waiting: OtlpSpan[] = [];
   #dropped = 0;
   #sending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -34,39 +29,9 @@ export class OtlpTracer implements Tracer {
     this.#options = options;
   }
 
-  start(name: string, { at, attributes = {}, parent, isCall = false }: SpanStart): Span {
-    const above = (parent && this.#places.get(parent)) ?? this.#options.parent;
-    const place = { traceId: above?.traceId ?? randomBytes(16).toString("hex"), spanId: randomId() };
-    const all: Record<string, Attribute | undefined> = { ...attributes };
-    const events: object[] = [];
-    let status: object = {};
-    let hasEnded = false;
-    const span: Span = {
-      set: (more) => void Object.assign(all, more),
-      note: (what, when, more = {}) => {
-        events.push({ name: what, timeUnixNano: nanoseconds(when), attributes: keyValues(more) });
-      },
-      fail: (message) => {
-        status = { code: ERROR, message };
-      },
-      end: (when) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        this.#add({
-          ...place,
-          ...(above && { parentSpanId: above.spanId }),
-          name,
-          kind: isCall ? CLIENT : INTERNAL,
-          startTimeUnixNano: nanoseconds(at),
-          endTimeUnixNano: nanoseconds(Math.max(at, when)),
-          attributes: keyValues(all),
-          events,
-          status,
-        });
-      },
-    };
-    this.#places.set(span, place);
-    return span;
+  start(name: string, { parent, ...rest }: SpanStart): Span {
+    const above = parent instanceof OtlpSpan ? parent : this.#options.parent;
+    return new OtlpSpan({ ...rest, name, above, onEnd: this.#add });
   }
 
   /** Sends what there is, and waits for it a moment. */
@@ -74,7 +39,7 @@ export class OtlpTracer implements Tracer {
     return goodbye(this.#send());
   }
 
-  #add(span: object): void {
+  readonly #add = (span: OtlpSpan): void => {
     if (this.#waiting.length >= MOST_WAITING) {
       this.#dropped += 1;
       return;
@@ -82,7 +47,7 @@ export class OtlpTracer implements Tracer {
     this.#waiting.push(span);
     if (this.#waiting.length >= BATCH) void this.#send();
     else this.#timer ??= setTimeout(() => void this.#send(), EVERY_MS).unref();
-  }
+  };
 
   #send(): Promise<void> {
     clearTimeout(this.#timer);
@@ -102,7 +67,7 @@ export class OtlpTracer implements Tracer {
     }
   }
 
-  #post(spans: readonly object[]): Promise<boolean> {
+  #post(spans: readonly OtlpSpan[]): Promise<boolean> {
     const { resource } = this.#options;
     const dropped = this.#dropped > 0 && { "holdfast.dropped_spans": this.#dropped };
     return post(this.#options, {
@@ -114,11 +79,4 @@ export class OtlpTracer implements Tracer {
       ],
     });
   }
-}
-
-/** Numbers of the protocol. */
-const [INTERNAL, CLIENT, ERROR] = [1, 3, 2];
-
-function randomId(): string {
-  return randomBytes(8).toString("hex");
 }

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../events.ts";
 import { MAIN } from "../view.ts";
-import type { Instrument, Meter } from "./meter.ts";
+import type { Instrument, Meter, Recorder } from "./meter.ts";
 import { modelNames } from "./model-names.ts";
 import type { Attributes } from "./span.ts";
 
@@ -44,6 +44,7 @@ export class RunMetrics {
   /** When what is under way began. */
   readonly #asked = new Map<string, number>();
   readonly #called = new Map<string, number>();
+  readonly #recorders = new Map<string, Recorder>();
   #model: Attributes = {};
 
   constructor(meter: Meter) {
@@ -57,16 +58,17 @@ export class RunMetrics {
         this.#model = { "gen_ai.operation.name": "chat", ...modelNames(event.model) };
         return;
       case "model-start":
-        this.#endChat(event.owner, at, FAILED);
+        this.#endChat(event.owner, at, false);
         this.#asked.set(event.owner, at);
         for (const name of event.reminders ?? []) {
-          this.#meter.record(REMINDERS, 1, { "holdfast.reminder.name": name });
+          this.#recorder(REMINDERS, name, () => ({ "holdfast.reminder.name": name }))(1);
         }
         return;
       case "model-end": {
         const { owner, usage } = event;
         this.#endChat(owner, at);
-        this.#meter.record(TURNS, 1, { ...this.#model, "gen_ai.agent.name": agentOf(owner) });
+        const agent = agentOf(owner);
+        this.#recorder(TURNS, agent, () => ({ ...this.#model, "gen_ai.agent.name": agent }))(1);
         this.#count("input", usage.inputTokens);
         this.#count("output", usage.outputTokens);
         return;
@@ -75,42 +77,56 @@ export class RunMetrics {
         this.#called.set(`${event.owner} ${event.call}`, at);
         return;
       case "tool-end": {
-        const key = `${event.owner} ${event.call}`;
-        const start = this.#called.get(key);
+        const { owner, call, name, ok } = event;
+        const start = this.#called.get(`${owner} ${call}`);
         if (start === undefined) return;
-        this.#called.delete(key);
-        this.#time(TOOL_TIME, at - start, {
+        this.#called.delete(`${owner} ${call}`);
+        const time = this.#recorder(TOOL_TIME, `${ok} ${name}`, () => ({
           "gen_ai.operation.name": "execute_tool",
-          "gen_ai.tool.name": event.name,
-          ...(!event.ok && FAILED),
-        });
-        return;
+          "gen_ai.tool.name": name,
+          ...(!ok && FAILED),
+        }));
+        return time(seconds(at - start));
       }
-      case "completion-refusal":
-        return this.#meter.record(REFUSALS, 1, { "gen_ai.agent.name": agentOf(event.owner) });
+      case "completion-refusal": {
+        const agent = agentOf(event.owner);
+        return this.#recorder(REFUSALS, agent, () => ({ "gen_ai.agent.name": agent }))(1);
+      }
       case "run-end":
         // One that was stopped has not failed.
-        if (event.outcome === "failed") this.#endChat(MAIN, at, FAILED);
+        if (event.outcome === "failed") this.#endChat(MAIN, at, false);
         return;
       default:
     }
   }
 
-  #endChat(owner: string, at: number, more: Attributes = {}): void {
+  #endChat(owner: string, at: number, ok = true): void {
     const start = this.#asked.get(owner);
     if (start === undefined) return;
     this.#asked.delete(owner);
-    this.#time(MODEL_TIME, at - start, { ...this.#model, ...more });
-  }
-
-  #time(instrument: Instrument, ms: number, attributes: Attributes): void {
-    this.#meter.record(instrument, Math.max(0, ms) / 1000, attributes);
+    const time = this.#recorder(MODEL_TIME, String(ok), () => ({ ...this.#model, ...(!ok && FAILED) }));
+    time(seconds(at - start));
   }
 
   /** A provider that does not tell what was used has not used nothing. */
   #count(type: "input" | "output", tokens: number): void {
-    if (tokens > 0) this.#meter.record(TOKENS, tokens, { ...this.#model, "gen_ai.token.type": type });
+    if (tokens === 0) return;
+    this.#recorder(TOKENS, type, () => ({ ...this.#model, "gen_ai.token.type": type }))(tokens);
   }
+
+  /** The same ones are needed in every turn: their attributes are made once. */
+  #recorder(instrument: Instrument, kind: string, attributes: () => Attributes): Recorder {
+    const key = `${instrument.name} ${kind}`;
+    const known = this.#recorders.get(key);
+    if (known) return known;
+    const fresh = this.#meter.recorder(instrument, attributes());
+    this.#recorders.set(key, fresh);
+    return fresh;
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.max(0, ms) / 1000;
 }
 
 /** `main/scout:call_7` is a scout. */

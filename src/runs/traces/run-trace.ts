@@ -31,6 +31,8 @@ export class RunTrace {
   readonly #calls = new Map<string, Span>();
   #thread = "";
   #model = "";
+  /** What every `chat` says of itself. */
+  #chat: Attributes = {};
 
   constructor(options: RunTraceOptions) {
     this.#options = options;
@@ -42,8 +44,10 @@ export class RunTrace {
       case "run-start": {
         this.#thread = event.thread;
         this.#model = event.model;
+        this.#chat = { ...this.#common("chat"), ...modelNames(event.model) };
         const { span } = this.#begin(MAIN, this.#options.name ?? "holdfast", at);
-        span.set({ "holdfast.resumed": event.resumed, ...this.#content({ "holdfast.task": event.task }) });
+        span.set({ "holdfast.resumed": event.resumed });
+        this.#say(span, { "holdfast.task": event.task });
         return;
       }
       case "plan-snapshot":
@@ -62,9 +66,12 @@ export class RunTrace {
         const agent = this.#agents.get(event.owner);
         if (!agent) return;
         this.#endChat(agent, at, "The model call failed.");
-        agent.chat = this.#start(`chat ${this.#model}`, event.owner, at, {
-          "gen_ai.operation.name": "chat",
-          ...modelNames(this.#model),
+        const parent = this.#place(event.owner);
+        const attributes = this.#chat;
+        agent.chat = this.#options.tracer.start(`chat ${this.#model}`, {
+          at,
+          parent,
+          attributes,
           isCall: true,
         });
         return;
@@ -76,43 +83,44 @@ export class RunTrace {
       }
       case "model-end": {
         const agent = this.#agents.get(event.owner);
-        agent?.chat?.set({
-          ...this.#usage(event.usage),
-          ...this.#content({ "holdfast.answer": event.text }),
-        });
-        if (agent) this.#endChat(agent, at);
-        return;
+        if (!agent) return;
+        agent.chat?.set(this.#usage(event.usage));
+        this.#say(agent.chat, { "holdfast.answer": event.text });
+        return this.#endChat(agent, at);
       }
       case "tool-start": {
         const { owner, call, name, args, repeated } = event;
-        const span = this.#start(`execute_tool ${name}`, owner, at, {
-          "gen_ai.operation.name": "execute_tool",
+        const parent = this.#place(owner);
+        if (!parent) return;
+        const attributes = {
+          ...this.#common("execute_tool"),
           "gen_ai.tool.name": name,
           "gen_ai.tool.type": "function",
           "gen_ai.tool.call.id": call,
           "holdfast.repeated": repeated,
-          ...this.#content({ "gen_ai.tool.call.arguments": args }),
-        });
-        if (span) this.#calls.set(`${owner} ${call}`, span);
+        };
+        const span = this.#options.tracer.start(`execute_tool ${name}`, { at, parent, attributes });
+        this.#say(span, { "gen_ai.tool.call.arguments": args });
+        this.#calls.set(`${owner} ${call}`, span);
         return;
       }
       case "tool-end": {
         const { owner, call, ok, result, output, exitCode } = event;
         const span = this.#calls.get(`${owner} ${call}`);
         this.#calls.delete(`${owner} ${call}`);
-        span?.set({
-          "process.exit.code": exitCode ?? undefined,
-          ...this.#content({ "gen_ai.tool.call.result": output ?? result }),
-        });
+        if (!span) return;
+        if (exitCode != null) span.set({ "process.exit.code": exitCode });
+        this.#say(span, { "gen_ai.tool.call.result": output ?? result });
         // What a tool says may be content.
-        if (!ok) span?.fail(this.#options.hasContent ? result : "The call failed.");
-        span?.end(at);
+        if (!ok) span.fail(this.#options.hasContent ? result : "The call failed.");
+        span.end(at);
         return;
       }
       case "subagent-start": {
         const { span } = this.#begin(event.owner, event.name, at);
         const { todoId, description } = event;
-        span.set({ "holdfast.todo.id": todoId, ...this.#content({ "holdfast.task": description }) });
+        span.set({ "holdfast.todo.id": todoId });
+        this.#say(span, { "holdfast.task": description });
         return;
       }
       case "subagent-end":
@@ -127,7 +135,7 @@ export class RunTrace {
       case "completion-refusal":
         this.#agents.get(event.owner)?.span.note(event.type, at, {
           "holdfast.todo.id": event.todoId,
-          ...this.#content({ "holdfast.reason": event.reason }),
+          "holdfast.reason": this.#options.hasContent ? event.reason : undefined,
         });
         return;
       case "run-end": {
@@ -183,18 +191,6 @@ export class RunTrace {
     return item && others.length === 0 ? item : agent?.span;
   }
 
-  #start(
-    name: string,
-    owner: string,
-    at: number,
-    { isCall = false, ...attributes }: Attributes & { "gen_ai.operation.name": string; isCall?: boolean },
-  ): Span | undefined {
-    const parent = this.#place(owner);
-    if (!parent) return undefined;
-    const all = { ...this.#common(attributes["gen_ai.operation.name"]), ...attributes };
-    return this.#options.tracer.start(name, { at, parent, attributes: all, isCall });
-  }
-
   #common(operation: string): Attributes {
     return { "gen_ai.operation.name": operation, "gen_ai.conversation.id": this.#thread };
   }
@@ -205,15 +201,10 @@ export class RunTrace {
     for (const { id, content, status, note, actuals } of todos) {
       const open = agent.items.get(id);
       if (status === "in_progress" && !open) {
-        const attributes = {
-          ...this.#common("plan_item"),
-          "holdfast.todo.id": id,
-          ...this.#content({ "holdfast.todo.content": content }),
-        };
-        agent.items.set(
-          id,
-          this.#options.tracer.start(`plan_item ${id}`, { at, parent: agent.span, attributes }),
-        );
+        const attributes = { ...this.#common("plan_item"), "holdfast.todo.id": id };
+        const span = this.#options.tracer.start(`plan_item ${id}`, { at, parent: agent.span, attributes });
+        this.#say(span, { "holdfast.todo.content": content });
+        agent.items.set(id, span);
       } else if (open && status !== "in_progress") {
         open.set({
           "holdfast.todo.status": status,
@@ -258,12 +249,12 @@ export class RunTrace {
   }
 
   /** Content goes along only where that was asked for. */
-  #content(all: Readonly<Record<string, unknown>>): Attributes {
-    if (!this.#options.hasContent) return {};
+  #say(span: Span | undefined, all: Readonly<Record<string, unknown>>): void {
+    if (!span || !this.#options.hasContent) return;
     const entries = Object.entries(all).map(([key, value]) => [
       key,
       value === undefined || typeof value === "string" ? value : JSON.stringify(value),
     ]);
-    return Object.fromEntries(entries) as Attributes;
+    span.set(Object.fromEntries(entries) as Attributes);
   }
 }

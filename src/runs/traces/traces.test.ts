@@ -20,6 +20,7 @@ interface Sent {
   endTimeUnixNano: string;
   attributes: KeyValue[];
   events: { name: string }[];
+  droppedEventsCount?: number;
   status: { code?: number; message?: string };
 }
 interface Request {
@@ -170,6 +171,24 @@ describe("a collector", () => {
   it("that is not there ends no run", async () => {
     await traced(["Done."], { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
     expect(collector.requests).toEqual([]);
+  });
+
+  it("hears how many changes a span has had when they are too many to keep", async () => {
+    const { OtlpTracer } = await import("./otlp.ts");
+    const url = `${collector.endpoint}/v1/traces`;
+    const tracer = new OtlpTracer({ url, resource: {}, version: "0" });
+    const span = tracer.start("long", { at: 1 });
+    for (let n = 0; n < 1500; n += 1) span.note("plan-change", n + 1);
+    span.end(2000);
+    // What comes after the end is left out.
+    span.note("plan-change", 2001);
+    span.set({ late: true });
+    span.fail("late");
+    await tracer.close();
+    expectOfficialTypes(collector);
+    expect(JSON.stringify(collector.requests)).not.toContain("late");
+    const [{ events, droppedEventsCount } = expect.fail()] = sentTo(collector)[0]!.scopeSpans[0]!.spans;
+    expect([events.length, droppedEventsCount]).toEqual([1000, 500]);
   });
 
   it("that is away gets no more than fits, and hears how much is missing", async () => {

@@ -1,7 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../runs/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
-import type { Prices } from "../../runs/prices.ts";
 import type { Auth } from "./access.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";
@@ -18,8 +17,6 @@ export interface ThreadsServerOptions extends ThreadsGraphOptions {
   origins?: readonly string[] | undefined;
   /** Whether it is reached from other machines. */
   isOpen: boolean;
-  /** What a model costs, where that is known. */
-  pricesOf?: (model: string) => Prices | undefined;
 }
 
 export interface ThreadsServer extends Server {

@@ -28,6 +28,7 @@ export async function callModel<Request extends ModelRequest>(
   const model = watchedModel(request.model, {
     onRequest: (outgoing) => withReports(step.remindIfTrimmed(outgoing), reminders.tag),
     onAnswer: (answer) => step.said.add(answer),
+    metadata: step.place(request.runtime),
     ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
   });
   const systemMessage = withSection(

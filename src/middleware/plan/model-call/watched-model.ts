@@ -1,4 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { withoutKeysOf } from "../../../models/keys.ts";
 
 /** What is done with a model's requests and answers. */
@@ -9,6 +10,8 @@ export interface Watch {
   onAnswer?: (answer: object) => void;
   /** Gets the tools that are bound, and returns those that the model is shown. */
   onTools?: (tools: readonly unknown[]) => unknown[];
+  /** What callbacks find in the metadata of every call, besides what is there. */
+  metadata?: Readonly<Record<string, string>>;
 }
 
 /** The same model, with a last look at every request and a first one at every answer; its errors are without its key. */
@@ -22,10 +25,11 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
       const method = value.bind(target) as (...args: unknown[]) => unknown;
       switch (property) {
         case "invoke":
-          return async (input: unknown, ...rest: unknown[]) => {
+          return async (input: unknown, config?: RunnableConfig, ...rest: unknown[]) => {
             const sent = Array.isArray(input) ? watch.onRequest(input as BaseMessage[]) : input;
             try {
-              const answer = await method(sent, ...rest);
+              const metadata = { ...config?.metadata, ...watch.metadata };
+              const answer = await method(sent, { ...config, metadata }, ...rest);
               if (typeof answer === "object" && answer) watch.onAnswer?.(answer);
               return answer;
             } catch (error) {

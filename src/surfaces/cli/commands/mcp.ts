@@ -3,6 +3,7 @@ import { RunHost } from "../../../runs/host/host.ts";
 import { threadsGraph } from "../../../runs/host/threads-graph.ts";
 import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
+import { pricesOf } from "../../../runs/prices.ts";
 import { settledModel } from "../../../runs/project.ts";
 import { RunServers } from "../../../runs/servers.ts";
 import { tracesFrom } from "../../../runs/traces/index.ts";
@@ -45,6 +46,7 @@ export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> 
       modelOf: (name) => modelFor(name, { env, isWatched: false, timeout: flags.timeout }),
       servers,
       projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+      pricesOf: (name) => pricesOf(name, env, project.config),
     });
     const host = new RunHost({
       graphs: new Map([[GRAPH, graph]]),

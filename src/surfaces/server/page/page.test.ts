@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AIMessage } from "@langchain/core/messages";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { HarnessError } from "../../../errors.ts";
@@ -40,6 +41,7 @@ async function start(steps: Step[], settings: Partial<RunSettings> = {}): Promis
       if (name === "nobody:x") throw new HarnessError("invalid-model", "There is no provider nobody.");
       return { model, name: "scripted", source: "option", isFallback: false };
     },
+    pricesOf: (name) => (name === "scripted" ? { input: 1, output: 1, cached: 1 } : undefined),
     token: "secret",
     isOpen: false,
   });
@@ -142,6 +144,13 @@ const types = (events: readonly { type?: unknown }[]): unknown[] =>
 const PLAN = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
 const WRITE = callTool("write_file", { file_path: "/a.md", content: "one\ntwo\n" });
 const DONE = callTool("update_todos", { done: ["1"] });
+
+it("the end of a run says what it cost", async () => {
+  const usage_metadata = { input_tokens: 2_000_000, output_tokens: 1_000_000, total_tokens: 3_000_000 };
+  await start([Object.assign(new AIMessage("Done."), { usage_metadata })]);
+  const { data } = (await eventsUntil(isEnd, {}, () => begin("Go"))).at(-1)!;
+  expect(data["cost"]).toBe(3);
+});
 
 it("says what it is, and how new threads are run", async () => {
   await start([], { dir: folder, approve: "first" });
