@@ -41,14 +41,15 @@ export class ClusterDatabase {
         await pool.query(TABLES);
         await migrateSystemDatabase(url, SILENT as GlobalLogger);
       });
-      const signals = new Signals(url);
-      await signals.open();
       const client = await Client.create({
         systemDatabaseUrl: url,
         systemDatabasePool: pool,
         applicationName: APPLICATION.name,
         logger: SILENT,
       });
+      // Last, as nobody would close it.
+      const signals = new Signals(url);
+      await signals.open();
       return new ClusterDatabase(url, pool, signals, client);
     } catch (error) {
       await pool.end().catch(() => {});
@@ -99,8 +100,8 @@ async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
     }
     await work();
   } finally {
-    await holder.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
-    holder.release();
+    // The lock goes with its connection.
+    holder.release(true);
   }
 }
 

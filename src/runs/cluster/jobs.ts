@@ -280,7 +280,7 @@ export class Jobs {
     for (const key of keys.toSorted()) {
       const most = limits[key] ?? limits[key.replace(/:.*/s, ":*")];
       if (most === undefined) continue;
-      await lockKey(tx, key);
+      await tx.query(`SELECT pg_advisory_xact_lock(${KEY_LOCK})`, [key]);
       const running = await tx.query(
         `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
         [key, most],
@@ -294,10 +294,14 @@ export class Jobs {
     return false;
   }
 
-  /** Lets the next run go on that waits for room under a key. */
+  /**
+   * Lets the next run go on that waits for room under a key. Those that end do not wait for each other, only for one
+   * that counts and may be about to wait: so each wakes another.
+   */
   async #wake(tx: PoolClient, key: string): Promise<void> {
-    await lockKey(tx, key);
-    const [next] = await jobsWhere(tx, "waits = $1", [key], "priority DESC, seq");
+    await tx.query(`SELECT pg_advisory_xact_lock_shared(${KEY_LOCK})`, [key]);
+    const order = "priority DESC, seq LIMIT 1 FOR UPDATE SKIP LOCKED";
+    const [next] = await jobsWhere(tx, "waits = $1", [key], order);
     if (!next) return;
     await change(tx, next.id, { waits: null });
     await this.#turn(tx, next);
@@ -346,6 +350,5 @@ async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
   return (found.rowCount ?? 0) > 0;
 }
 
-async function lockKey(tx: Transaction, key: string): Promise<void> {
-  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 11))", [key]);
-}
+/** Held alone by who counts the runs under a key and may let one wait, and together by those that make room. */
+const KEY_LOCK = "hashtextextended($1, 11)";
