@@ -2,13 +2,19 @@ import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import { Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../errors.ts";
-import { MIGRATION_LOCK, TABLES } from "./schema.ts";
+import { readAddress } from "../../storage/postgres/address.ts";
+import { migrateTables } from "./migrate.ts";
+import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
 /** What is run inside of one transaction. */
 export type Transaction = Pick<ClientBase, "query">;
 
-/** The name under which everything of ours stands in DBOS, and the version that all our versions have to it. */
+/**
+ * The name under which everything of ours stands in DBOS, and the version that all our versions have to it: DBOS gives a
+ * workflow only to workers of its own version, and would keep the turns of an old one for ever when the last such worker
+ * has gone. A turn says no more than which thread is to go on, so any version can take it.
+ */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
 
 /** How many connections a process has for its queue; the store has its own. */
@@ -28,8 +34,12 @@ export class ClusterDatabase {
     this.client = client;
   }
 
-  /** Makes what tables are missing. Throws `missing-package` without DBOS, and `storage-failed` without a database. */
-  static async open(url: string): Promise<ClusterDatabase> {
+  /**
+   * Makes what tables are missing. Throws `missing-package` without DBOS, `storage-failed` without a database, and
+   * `storage-version` where a newer Holdfast has made the tables.
+   */
+  static async open(address: string): Promise<ClusterDatabase> {
+    const { url, shown } = readAddress(address);
     const { DBOSClient: Client } = await loadDbos();
     // The public `DBOS.migrate` writes to standard output.
     const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
@@ -38,7 +48,7 @@ export class ClusterDatabase {
     pool.on("error", () => {});
     try {
       await alone(pool, async () => {
-        await pool.query(TABLES);
+        await migrateTables(pool, shown);
         await migrateSystemDatabase(url, SILENT as GlobalLogger);
       });
       const client = await Client.create({
