@@ -1,6 +1,6 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
-import { Pool, type ClientBase, type PoolClient } from "pg";
+import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../errors.ts";
 import { readAddress } from "../../storage/postgres/address.ts";
 import { migrateTables } from "./migrate.ts";
@@ -73,9 +73,10 @@ export class ClusterDatabase {
   async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     try {
-      await client.query("BEGIN");
-      if (thread !== undefined)
-        await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 7))", [thread]);
+      const name = thread !== undefined && escapeLiteral(thread);
+      await client.query(
+        name ? `BEGIN; SELECT pg_advisory_xact_lock(hashtextextended(${name}, 7))` : "BEGIN",
+      );
       const result = await work(client);
       await client.query("COMMIT");
       client.release();

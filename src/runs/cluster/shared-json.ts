@@ -57,7 +57,7 @@ export class SharedWriter {
       const written = this.#written(item, depth + 1);
       if (!written) continue;
       const name = JSON.stringify(key.startsWith("$") ? `$${key}` : key);
-      parts.push({ now: `${name}:${written.now}`, again: `${name}:${written.again}` });
+      parts.push(both(written, (text) => `${name}:${text}`));
     }
     return joined(parts, "{", "}");
   }
@@ -77,7 +77,14 @@ function numbered(number: number): Written {
 
 function joined(parts: readonly Written[], open: string, close: string): Written {
   const text = (key: keyof Written): string => open + parts.map((part) => part[key]).join(",") + close;
-  return { now: text("now"), again: text("again") };
+  const now = text("now");
+  return parts.every((part) => part.now === part.again) ? { now, again: now } : { now, again: text("again") };
+}
+
+/** Most values are written again as they are now: their text is made once. */
+function both({ now, again }: Written, make: (text: string) => string): Written {
+  const made = make(now);
+  return { now: made, again: now === again ? made : make(again) };
 }
 
 const DEEPEST = 200;
