@@ -73,10 +73,8 @@ export class ClusterDatabase {
   async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     try {
-      const name = thread !== undefined && escapeLiteral(thread);
-      await client.query(
-        name ? `BEGIN; SELECT pg_advisory_xact_lock(hashtextextended(${name}, 7))` : "BEGIN",
-      );
+      const key = thread === undefined ? undefined : `hashtextextended(${escapeLiteral(thread)}, 7)`;
+      await client.query(key ? `BEGIN; SELECT pg_advisory_xact_lock(${key})` : "BEGIN");
       const result = await work(client);
       await client.query("COMMIT");
       client.release();
