@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,11 @@ afterEach(() => {
 const holdfast = (...args: string[]) => run(process.execPath, [MAIN, ...args], { cwd: home, env });
 
 /** Starts a command that goes on, and resolves to its first line. */
-async function starting(...args: string[]): Promise<{ line: string; stop: () => Promise<number | null> }> {
+async function starting(...args: string[]): Promise<{
+  line: string;
+  next: () => Promise<void>;
+  stop: () => Promise<number | null>;
+}> {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: home,
     env,
@@ -36,17 +41,16 @@ async function starting(...args: string[]): Promise<{ line: string; stop: () => 
     child.on("exit", (code) => resolve(code));
   });
   let text = "";
-  await new Promise<void>((resolve) => {
-    child.stdout.on("data", (piece: Buffer) => {
-      text += piece.toString();
-      if (text.includes("\n")) resolve();
-    });
-  });
+  child.stdout.on("data", (piece: Buffer) => (text += piece.toString()));
+  const lines = async (count: number): Promise<void> => {
+    while (text.split("\n").length <= count) await once(child.stdout, "data");
+  };
+  await lines(1);
   const stop = (): Promise<number | null> => {
     child.kill("SIGTERM");
     return ended;
   };
-  return { line: text.split("\n")[0]!, stop };
+  return { line: text.split("\n")[0]!, next: () => lines(2), stop };
 }
 
 it("a server that does no runs, a worker that does, and what is to be seen of both", async () => {
@@ -81,6 +85,11 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     /^Queue runs: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots of runs/,
   );
   expect(threads.stdout).toContain("survey");
+  // Its second line is there when the first has been for a while.
+  const watching = await starting("status", "--watch", "--json");
+  expect(JSON.parse(watching.line)).toMatchObject({ runs: { success: 1 } });
+  await watching.next();
+  expect(await watching.stop()).toBe(0);
 
   const added = await holdfast(
     "schedule",

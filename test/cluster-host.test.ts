@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { clusterHost, openCluster, type Cluster } from "../src/runs/cluster/index.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
+import { createServer, createWorker } from "../src/surfaces/server/index.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { startPostgres } from "./postgres-server.ts";
 import { ask, newDatabase } from "./postgres.ts";
 
 type Host = ReturnType<typeof clusterHost>;
@@ -64,4 +66,28 @@ it("a run belongs to the owner of its thread on every server", async () => {
   await one.noteThread("calm", { owner: "ann" });
   const { id } = await one.start("calm", request);
   expect((await other.run(id))?.owner).toBe("ann");
+});
+
+it("a server and a worker that cannot be built leave no connection behind", async () => {
+  const database = await newDatabase();
+  for (const create of [createServer, createWorker])
+    await expect(create({ database, graphs: {} })).rejects.toMatchObject({ code: "invalid-options" });
+  const left = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+  while ((await ask(database, left)).length > 0);
+});
+
+it("a server is ready while its database answers and it is not told to stop", async () => {
+  const own = await startPostgres();
+  const away = await openCluster(own.url);
+  const agent = createDeepAgent({ model: new ScriptedModel([]), plan: false });
+  const graphs = hostedGraphs("test", { agent }, { checkpointer: away.store, store: away.memories });
+  const [one, other] = [clusterHost(away, graphs), clusterHost(away, graphs)];
+  const readiness: boolean[] = [await one.isReady()];
+  await one.stop();
+  readiness.push(await one.isReady(), await other.isReady());
+  await own.stop();
+  readiness.push(await other.isReady());
+  expect(readiness).toEqual([true, false, true, false]);
+  await other.stop();
+  await away.close();
 });

@@ -131,6 +131,63 @@ it("a run waits for workers of its queue, and is seen to", async () => {
   expect(await nightly.ended).toBe(0);
 });
 
+it("of runs that wait for a worker those with the highest priority are begun first", async () => {
+  const [{ url, headers }] = cluster.served as [Served];
+  const runs: { thread: string; run: string }[] = [];
+  for (const [id, priority] of [
+    ["low", -5],
+    ["middle", undefined],
+    ["high", 50],
+  ] as const) {
+    const thread = await newThread();
+    const body = { assistant_id: "agent", input: task({ id }), queue: "narrow", priority };
+    const asked = await fetch(`${url}/threads/${thread}/runs`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    runs.push({ thread, run: ((await asked.json()) as { run_id: string }).run_id });
+  }
+  const narrow = await cluster.worker("narrow", { QUEUES: "narrow", SLOTS: "1" });
+  for (const { thread, run } of runs) await client.runs.join(thread, run);
+  const done = (await cluster.effects()).filter(
+    ({ worker, phase }) => worker === "narrow" && phase === "end",
+  );
+  expect(done.map(({ call }) => call)).toEqual(["high-0", "middle-0", "low-0"]);
+  narrow.process.kill("SIGTERM");
+  await narrow.ended;
+});
+
+it("a run that waits for a person holds no worker, and goes on with the answer", async () => {
+  const thread = await newThread();
+  const input = task({ id: "asked", turns: 1 });
+  await client.runs.wait(thread, "agent", { input, interruptBefore: ["tools"] });
+  expect((await client.threads.get(thread)).status).toBe("interrupted");
+  const held = "SELECT FROM holdfast.jobs WHERE thread = $1 AND status IN ('pending', 'running')";
+  expect((await cluster.pool.query(held, [thread])).rowCount).toBe(0);
+  expect(await begun("asked-0")()).toBe(false);
+  await client.runs.wait(thread, "agent", { input: null });
+  expect(await begun("asked-0")()).toBe(true);
+});
+
+it("a run whose words can never be written fails with that reason, and its thread goes on afterwards", async () => {
+  const thread = await newThread();
+  await cluster.pool.query(
+    `ALTER TABLE holdfast.events ADD CONSTRAINT mute CHECK (thread <> '${thread}') NOT VALID`,
+  );
+  const { run_id: run } = await client.runs.create(thread, "agent", {
+    input: task({ id: "mute", gates: { model: "never" } }),
+  });
+  await client.runs.join(thread, run);
+  expect(await client.runs.get(thread, run)).toMatchObject({
+    status: "error",
+    error: expect.stringMatching(/^What the run says cannot be written: .*"mute"/) as string,
+  });
+  await cluster.pool.query("ALTER TABLE holdfast.events DROP CONSTRAINT mute");
+  await client.runs.wait(thread, "agent", { input: task({ id: "voice" }) });
+  expect(await begun("voice-0")()).toBe(true);
+});
+
 it("a run for later waits for its time, and lets others of its thread go first", async () => {
   const thread = await newThread();
   const later = await client.runs.create(thread, "agent", { input: task({ id: "later" }), afterSeconds: 2 });

@@ -11,7 +11,10 @@ export interface ScaleSizes {
   probes: number;
   /** Events of each of the runs that speak at once. */
   eventsEach: number;
-  /** Runs for the processor time of one. */
+  /**
+   * Runs of each worker for the processor time of one, after as many that are not counted: what is loaded and compiled
+   * with the first runs is no part of a run, and a worker of four is to be as warm as one alone.
+   */
   cpuRuns: number;
   /** Threads on two workers, with two runs each. */
   threads: number;

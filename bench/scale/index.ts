@@ -11,10 +11,10 @@ const FULL: ScaleSizes = {
   stale: 500,
   probes: 20,
   eventsEach: 500,
-  cpuRuns: 200,
+  cpuRuns: 100,
   threads: 1000,
 };
-const QUICK: ScaleSizes = { takeovers: 1, stale: 50, probes: 5, eventsEach: 300, cpuRuns: 40, threads: 20 };
+const QUICK: ScaleSizes = { takeovers: 1, stale: 50, probes: 5, eventsEach: 300, cpuRuns: 20, threads: 20 };
 
 const OURS = "holdfast";
 const DBOS = "plain DBOS workflow";
@@ -98,7 +98,7 @@ function reportOf(
   return [
     "## Many workers on one database\n",
     "- A PostgreSQL started for the benchmark, without flushes to the disk. Servers are in the process of the benchmark, workers in processes of their own, and all on this machine: times are those of its cores, and of what else they do.",
-    `- *Stale writes* are counted in ${stale} takeovers by force. *Events* are those of 20 runs with ${eventsEach} each; some have a second reader, who goes in the middle and comes back to another server. The *crowd* is ${threads} threads on 2 workers with 2 runs of 2 tool calls each. Processor time is that of the workers alone, for ${cpuRuns} runs of 5 tool calls after some to warm up.`,
+    `- *Stale writes* are counted in ${stale} takeovers by force. *Events* are those of 20 runs with ${eventsEach} each; some have a second reader, who goes in the middle and comes back to another server. The *crowd* is ${threads} threads on 2 workers with 2 runs of 2 tool calls each. Processor time is that of the workers alone, for ${cpuRuns} runs of 5 tool calls per worker, after as many to warm up.`,
     "- *Plain DBOS workflow*: the calls of the model and of the tool are its steps; queue, recovery and streams are as DBOS comes, with 50 at a time. It does not repeat a workflow of a dead process by itself: *never* is 15 s. *PostgresSaver*: LangChain's agent on the official saver, told what to run by its parent; it has neither queue nor lock.\n",
     table(["", ...Object.keys(systems)], rows),
     "",

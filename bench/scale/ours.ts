@@ -36,9 +36,15 @@ export async function measureOurs({ server, sizes, seed, progress }: Measured): 
   const deploy = await on((cluster, client) => deployed(cluster, client));
   progress("a restart of the database");
   const restart = await on((cluster, client) => restarted(cluster, client, server));
-  progress(`${sizes.cpuRuns} runs on 1 worker, and on 4`);
-  const one = await on((cluster, client) => crowd(cluster, client, { workers: 1, threads: sizes.cpuRuns }));
-  const four = await on((cluster, client) => crowd(cluster, client, { workers: 4, threads: sizes.cpuRuns }));
+  progress(`${sizes.cpuRuns} runs on 1 worker, and as many on each of 4`);
+  const cpu = async (workers: number): Promise<number> => {
+    const runs = workers * sizes.cpuRuns;
+    const done = await on((cluster, client) =>
+      crowd(cluster, client, { workers, threads: runs, warm: runs }),
+    );
+    return done.cpuPerRun;
+  };
+  const [cpuPerRun, cpuPerRunOfFour] = [await cpu(1), await cpu(4)];
   progress(`${sizes.threads} threads on 2 workers`);
   const many = await on((cluster, client) =>
     crowd(cluster, client, { workers: 2, threads: sizes.threads, runs: 2, turns: CROWD_TURNS }),
@@ -57,8 +63,8 @@ export async function measureOurs({ server, sizes, seed, progress }: Measured): 
     crowdTakeovers: many.takeovers,
     crowdRepeats: many.repeats,
     crowdDisorder: many.disorder,
-    cpuPerRun: one.cpuPerRun,
-    cpuPerRunOfFour: four.cpuPerRun,
+    cpuPerRun,
+    cpuPerRunOfFour,
   };
 }
 
@@ -222,7 +228,8 @@ async function crowd(
     threads,
     runs = 1,
     turns = TURNS,
-  }: { workers: number; threads: number; runs?: number; turns?: number },
+    warm = 20 * count,
+  }: { workers: number; threads: number; runs?: number; turns?: number; warm?: number },
 ) {
   const names = Array.from({ length: count }, (_, at) => `w${at}`);
   const workers = await Promise.all(names.map((name) => cluster.worker(name, { SLOTS: "50" })));
@@ -230,7 +237,7 @@ async function crowd(
     (await cluster.pool.query("SELECT FROM holdfast.jobs WHERE status IN ('pending', 'running') LIMIT 1"))
       .rowCount === 0;
   // What is loaded and compiled with the first runs is no part of a run.
-  await startAll(client, 20 * count, { turns: 2 }, "warm");
+  await startAll(client, warm, { turns }, "warm");
   await until(isIdle);
   const before = await Promise.all(workers.map(cpuOf));
   const began = performance.now();

@@ -36,8 +36,8 @@ export async function measureDbos({ server, sizes, progress }: Measured): Promis
       for (const one of ids) await client.retrieveWorkflow(one).getResult();
       return (performance.now() - began) / 1000;
     };
-    await runs(20, "warm");
-    const cpuPerRun = await cpuFor([first], sizes.cpuRuns, () => runs(sizes.cpuRuns, "one"));
+    await runs(sizes.cpuRuns, "warm");
+    const cpuPerRun = await cpuFor([first], sizes.cpuRuns, (count) => runs(count, "one"));
     progress("a plain DBOS workflow: send and stream");
     const starts: number[] = [];
     for (let at = 0; at < sizes.probes; at += 1) {
@@ -70,8 +70,8 @@ export async function measureDbos({ server, sizes, progress }: Measured): Promis
       return found?.at ?? (Date.now() - began > PATIENCE_MS && Infinity);
     });
     progress(`a plain DBOS workflow: 4 workers, and ${sizes.threads * 2} runs on 2`);
-    await runs(80, "warm four");
-    const cpuPerRunOfFour = await cpuFor(others, sizes.cpuRuns, () => runs(sizes.cpuRuns, "four"));
+    await runs(others.length * sizes.cpuRuns, "warm four");
+    const cpuPerRunOfFour = await cpuFor(others, sizes.cpuRuns, (count) => runs(count, "four"));
     for (const { process: child, ended } of others.slice(2)) {
       child.kill("SIGTERM");
       await ended;
@@ -96,13 +96,15 @@ export async function measureSaver({ server, sizes, progress }: Measured): Promi
   progress("the official Postgres saver");
   const cluster = await TestCluster.on(await newDatabase(server));
   try {
-    const [first, ...others] = await Promise.all(
-      ["one", "two", "three", "four"].map((name) => cluster.worker(name, { KIND: "saver" }, PROGRAM)),
-    );
-    await runAll([first!, ...others], 80, "warm");
-    const cpuPerRun = await cpuFor([first!], sizes.cpuRuns, () => runAll([first!], sizes.cpuRuns, "one"));
-    const all = [first!, ...others];
-    const cpuPerRunOfFour = await cpuFor(all, sizes.cpuRuns, () => runAll(all, sizes.cpuRuns, "four"));
+    const cpu = async (names: readonly string[]): Promise<number> => {
+      const workers = await Promise.all(
+        names.map((name) => cluster.worker(name, { KIND: "saver" }, PROGRAM)),
+      );
+      await runAll(workers, workers.length * sizes.cpuRuns, `warm ${names.length} `);
+      return cpuFor(workers, sizes.cpuRuns, (count) => runAll(workers, count, `of ${names.length} `));
+    };
+    const cpuPerRun = await cpu(["one"]);
+    const cpuPerRunOfFour = await cpu(["w2", "w3", "w4", "w5"]);
     return {
       cpuPerRun,
       cpuPerRunOfFour,
@@ -139,13 +141,15 @@ async function runAll(workers: readonly Started[], count: number, id: string): P
   );
 }
 
+/** Milliseconds of processor time for one of so many runs per worker. */
 async function cpuFor(
   workers: readonly Started[],
-  runs: number,
-  work: () => Promise<unknown>,
+  each: number,
+  work: (runs: number) => Promise<unknown>,
 ): Promise<number> {
+  const runs = each * workers.length;
   const before = await Promise.all(workers.map(cpuOf));
-  await work();
+  await work(runs);
   const after = await Promise.all(workers.map(cpuOf));
   return after.reduce((sum, one, at) => sum + one - before[at]!, 0) / runs;
 }

@@ -1,14 +1,20 @@
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
-import { Pool, type ClientBase, type PoolClient } from "pg";
+import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../errors.ts";
-import { MIGRATION_LOCK, TABLES } from "./schema.ts";
+import { readAddress } from "../../storage/postgres/address.ts";
+import { migrateTables } from "./migrate.ts";
+import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";
 
 /** What is run inside of one transaction. */
 export type Transaction = Pick<ClientBase, "query">;
 
-/** The name under which everything of ours stands in DBOS, and the version that all our versions have to it. */
+/**
+ * The name under which everything of ours stands in DBOS, and the version that all our versions have to it: DBOS gives a
+ * workflow only to workers of its own version, and would keep the turns of an old one for ever when the last such worker
+ * has gone. A turn says no more than which thread is to go on, so any version can take it.
+ */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
 
 /** How many connections a process has for its queue; the store has its own. */
@@ -28,8 +34,12 @@ export class ClusterDatabase {
     this.client = client;
   }
 
-  /** Makes what tables are missing. Throws `missing-package` without DBOS, and `storage-failed` without a database. */
-  static async open(url: string): Promise<ClusterDatabase> {
+  /**
+   * Makes what tables are missing. Throws `missing-package` without DBOS, `storage-failed` without a database, and
+   * `storage-version` where a newer Holdfast has made the tables.
+   */
+  static async open(address: string): Promise<ClusterDatabase> {
+    const { url, shown } = readAddress(address);
     const { DBOSClient: Client } = await loadDbos();
     // The public `DBOS.migrate` writes to standard output.
     const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
@@ -38,17 +48,18 @@ export class ClusterDatabase {
     pool.on("error", () => {});
     try {
       await alone(pool, async () => {
-        await pool.query(TABLES);
+        await migrateTables(pool, shown);
         await migrateSystemDatabase(url, SILENT as GlobalLogger);
       });
-      const signals = new Signals(url);
-      await signals.open();
       const client = await Client.create({
         systemDatabaseUrl: url,
         systemDatabasePool: pool,
         applicationName: APPLICATION.name,
         logger: SILENT,
       });
+      // Last, as nobody would close it.
+      const signals = new Signals(url);
+      await signals.open();
       return new ClusterDatabase(url, pool, signals, client);
     } catch (error) {
       await pool.end().catch(() => {});
@@ -62,9 +73,8 @@ export class ClusterDatabase {
   async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     try {
-      await client.query("BEGIN");
-      if (thread !== undefined)
-        await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 7))", [thread]);
+      const key = thread === undefined ? undefined : `hashtextextended(${escapeLiteral(thread)}, 7)`;
+      await client.query(key ? `BEGIN; SELECT pg_advisory_xact_lock(${key})` : "BEGIN");
       const result = await work(client);
       await client.query("COMMIT");
       client.release();
@@ -99,8 +109,8 @@ async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
     }
     await work();
   } finally {
-    await holder.query("SELECT pg_advisory_unlock($1)", [MIGRATION_LOCK]);
-    holder.release();
+    // The lock goes with its connection.
+    holder.release(true);
   }
 }
 

@@ -60,6 +60,7 @@ export class Feed {
     if (!this.#threads.has(thread)) {
       this.#threads.set(thread, { last: 0, run: undefined, attempt: 0, row: 0, reader: new SharedReader() });
     }
+    await this.#db.signals.hearing();
     await this.catchUp(thread);
   }
 
@@ -113,8 +114,8 @@ export class Feed {
     // Without what was said first, as after a crash of the database, the rest cannot be read.
     if (followed.run !== run || followed.attempt !== attempt || followed.row !== row) return;
     followed.row += 1;
-    for (const [at, text] of events.entries()) {
-      const event = followed.reader.read(text) as WireEvent;
+    for (const [at, written] of events.entries()) {
+      const event = followed.reader.read(written) as WireEvent;
       this.#options.onSaid({ thread, run, attempt, n: seq + at, event });
     }
   }

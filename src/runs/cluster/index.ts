@@ -17,22 +17,20 @@ export interface Cluster {
 
 /** Throws `missing-package` without DBOS or pg, and `storage-failed` where the database cannot be used. */
 export async function openCluster(url: string): Promise<Cluster> {
-  const store = await openStore(url);
+  const opened: Pick<ThreadStore, "close">[] = [];
+  const close = async (): Promise<void> => {
+    for (const one of opened.toReversed()) await one.close();
+  };
   try {
+    const store = await openStore(url);
+    opened.push(store);
     const db = await ClusterDatabase.open(url);
+    opened.push(db);
     const memories = await postgresStore(url);
-    return {
-      db,
-      store,
-      memories,
-      close: async () => {
-        await memories.close();
-        await db.close();
-        await store.close();
-      },
-    };
+    opened.push(memories);
+    return { db, store, memories, close };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }

@@ -63,6 +63,24 @@ it("room under a limit goes to the waiting run with the highest priority, and th
   expect(await turns()).toEqual(["late in runs"]);
 });
 
+it("runs under one key that end at once do not wait for each other, and each wakes another", async () => {
+  const limits = ["tenant:a"];
+  const threads = ["first", "second", "third", "fourth"];
+  for (const thread of threads) await enqueue(thread, { limits });
+  const two = { worker: "one", queues: [QUEUE], limits: { "tenant:*": 2 } };
+  const [first, second, ...waiting] = await Promise.all(
+    threads.map((thread) => jobs.claim(thread, two)),
+  ).then((claimed) => claimed.toSorted((a, b) => Number(!a) - Number(!b)));
+  expect(waiting).toEqual([undefined, undefined]);
+  await turns();
+  // Another one that ends, and is not through yet.
+  await db.transaction(undefined, async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock_shared(hashtextextended('tenant:a', 11))");
+    await Promise.all([jobs.end(first!, "success"), jobs.end(second!, "success")]);
+  });
+  expect(await turns()).toHaveLength(2);
+});
+
 it("room that a stopped run was to have goes to another", async () => {
   const limits = ["tenant:a"];
   await enqueue("first", { limits });

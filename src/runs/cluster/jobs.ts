@@ -219,8 +219,8 @@ export class Jobs {
   async #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
     const { id, thread, worker, attempt } = job;
     const isLeft = await this.#db.transaction(thread, async (tx) => {
-      const mine = "id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'";
-      if ((await jobsWhere(tx, mine, [id, worker, attempt])).length === 0) return false;
+      const mine = `SELECT FROM ${SCHEMA}.jobs WHERE id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'`;
+      if ((await tx.query(mine, [id, worker, attempt])).rowCount === 0) return false;
       await leave(tx);
       await this.#goOn(tx, thread);
       await this.#tellEnd(tx, job);
@@ -261,7 +261,7 @@ export class Jobs {
   }
 
   async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {
-    for (const key of keys.toSorted()) await this.#wake(tx, key);
+    await this.#wake(tx, keys);
     await tell(tx, "ended", thread);
   }
 
@@ -280,7 +280,7 @@ export class Jobs {
     for (const key of keys.toSorted()) {
       const most = limits[key] ?? limits[key.replace(/:.*/s, ":*")];
       if (most === undefined) continue;
-      await lockKey(tx, key);
+      await tx.query(`SELECT pg_advisory_xact_lock(${keyLock("$1")})`, [key]);
       const running = await tx.query(
         `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
         [key, most],
@@ -290,17 +290,27 @@ export class Jobs {
     if (full.length === 0) return true;
     await change(tx, id, { waits: full[0] });
     // Room that it cannot use is for another.
-    for (const key of free) await this.#wake(tx, key);
+    await this.#wake(tx, free);
     return false;
   }
 
-  /** Lets the next run go on that waits for room under a key. */
-  async #wake(tx: PoolClient, key: string): Promise<void> {
-    await lockKey(tx, key);
-    const [next] = await jobsWhere(tx, "waits = $1", [key], "priority DESC, seq");
-    if (!next) return;
-    await change(tx, next.id, { waits: null });
-    await this.#turn(tx, next);
+  /**
+   * Lets the next run go on that waits for room under each of some keys. Those that end do not wait for each other, only
+   * for one that counts and may be about to wait: so each wakes another.
+   */
+  async #wake(tx: PoolClient, keys: readonly string[]): Promise<void> {
+    const sorted = keys.toSorted();
+    const lock = `SELECT pg_advisory_xact_lock_shared(${keyLock("key")}) FROM unnest($1::text[]) key`;
+    await tx.query(lock, [sorted]);
+    const waiting = `SELECT DISTINCT waits FROM ${SCHEMA}.jobs WHERE waits = ANY($1)`;
+    const { rows } = await tx.query<{ waits: string }>(waiting, [sorted]);
+    for (const { waits } of rows) {
+      const order = "priority DESC, seq LIMIT 1 FOR UPDATE SKIP LOCKED";
+      const [next] = await jobsWhere(tx, "waits = $1", [waits], order);
+      if (!next) continue;
+      await change(tx, next.id, { waits: null });
+      await this.#turn(tx, next);
+    }
   }
 
   /** Lets a thread go on with its next run that is due, if it has one. */
@@ -346,6 +356,5 @@ async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
   return (found.rowCount ?? 0) > 0;
 }
 
-async function lockKey(tx: Transaction, key: string): Promise<void> {
-  await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 11))", [key]);
-}
+/** Held alone by who counts the runs under a key and may let one wait, and together by those that make room. */
+const keyLock = (key: string): string => `hashtextextended(${key}, 11)`;

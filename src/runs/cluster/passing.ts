@@ -12,8 +12,10 @@ const PASSING: readonly FailureKind[] = [
   "server",
 ];
 
-/** PostgreSQL's classes of errors that say that it is away, starting, stopping or short of something. */
-const DATABASE = /^(08|53|57P|40|55P03)/;
+/** PostgreSQL's classes of errors that say that it is away, starting, stopping, in reserve or short of something. */
+const DATABASE = /^(08|53|57P|40|55P03|25006)/;
+const LOST =
+  /Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect/;
 
 /** Whether a failure is worth another try: of a network, a server that is overloaded, or a database that is restarted. */
 export function isPassing(failure: unknown): boolean {
@@ -26,8 +28,7 @@ function isAway(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
     if (typeof code === "string" && DATABASE.test(code)) return true;
-    if (/Connection terminated|Query read timeout|timeout exceeded when trying to connect/.test(at.message))
-      return true;
+    if (LOST.test(at.message)) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 import type { ClusterDatabase } from "./database.ts";
 import type { Job } from "./job-table.ts";
+import { isPassing } from "./passing.ts";
 import { SCHEMA } from "./schema.ts";
 import { SharedWriter } from "./shared-json.ts";
 import { CHANNELS } from "./signals.ts";
@@ -20,6 +21,11 @@ interface Row {
   body: string;
 }
 
+interface Taken {
+  stream: RunStream;
+  row: Row;
+}
+
 /**
  * Writes what the runs of a worker say, all of them in one statement at a time: two under way could arrive in the wrong
  * order, and a reader would skip one. What a worker says that has lost its run is not written.
@@ -36,14 +42,18 @@ export class Publisher {
     this.#worker = worker;
   }
 
-  /** Numbers go on rising from run to run of a thread, whichever worker has them. */
-  async open(job: Job): Promise<RunStream> {
-    const { rows } = await this.#db.pool.query<{ next: string }>(
-      `SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, max(seq) + ${MOST_IN_ROW}) AS next
-       FROM ${SCHEMA}.events WHERE thread = $1`,
-      [job.thread],
-    );
-    const stream = new RunStream(job, Number(rows[0]!.next), () => this.#soon());
+  /**
+   * Numbers go on rising from run to run of a thread, whichever worker has them. `onFailure` hears that what the run says
+   * can never be written.
+   */
+  async open(job: Job, onFailure: () => void): Promise<RunStream> {
+    const { rows } = await this.#db.pool.query<{ next: string }>({
+      name: "holdfast_stream",
+      text: `SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, max(seq) + ${MOST_IN_ROW}) AS next
+        FROM ${SCHEMA}.events WHERE thread = $1`,
+      values: [job.thread],
+    });
+    const stream = new RunStream(job, Number(rows[0]!.next), { onMore: () => this.#soon(), onFailure });
     this.#streams.add(stream);
     return stream;
   }
@@ -72,15 +82,23 @@ export class Publisher {
 
   async #write(): Promise<void> {
     const taken = [...this.#streams].filter(({ hasMore }) => hasMore);
-    const rows = taken.map((stream) => stream.take());
-    // What cannot be written now is written in the same rows later.
-    while (!taken.every(({ isGivenUp }) => isGivenUp)) {
+    await this.#lasting(taken.map((stream) => ({ stream, row: stream.take() })));
+  }
+
+  /** What cannot be written now is written in the same rows later. What never can be is found among the others. */
+  async #lasting(taken: readonly Taken[]): Promise<void> {
+    while (!taken.every(({ stream }) => stream.isGivenUp)) {
       try {
-        await this.#insert(rows);
-        for (const stream of taken) stream.noteWritten();
+        await this.#insert(taken.map(({ row }) => row));
+        for (const { stream } of taken) stream.noteWritten();
         return;
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      } catch (error) {
+        if (isPassing(error)) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        else if (taken.length === 1) taken[0]!.stream.fail(error as Error);
+        else {
+          for (const one of taken) await this.#lasting([one]);
+          return;
+        }
       }
     }
   }
@@ -91,19 +109,11 @@ export class Publisher {
       text: `WITH said AS (
           INSERT INTO ${SCHEMA}.events (thread, seq, body)
           SELECT u.thread, u.seq, u.body
-          FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::int[]) u (thread, seq, body, run, attempt)
-          JOIN ${SCHEMA}.jobs j ON j.id = u.run AND j.attempt = u.attempt AND j.worker = $6
+          FROM json_to_recordset($1) AS u (thread text, seq bigint, body text, run text, attempt int)
+          JOIN ${SCHEMA}.jobs j ON j.id = u.run AND j.attempt = u.attempt AND j.worker = $2
           ON CONFLICT DO NOTHING)
-        SELECT pg_notify('${CHANNELS.events}', payload) FROM unnest($7::text[]) payload`,
-      values: [
-        rows.map(({ thread }) => thread),
-        rows.map(({ seq }) => seq),
-        rows.map(({ body }) => body),
-        rows.map(({ run }) => run),
-        rows.map(({ attempt }) => attempt),
-        this.#worker,
-        payloads(rows.map(({ thread }) => thread)),
-      ],
+        SELECT pg_notify('${CHANNELS.events}', payload) FROM unnest($3::text[]) payload`,
+      values: [JSON.stringify(rows), this.#worker, payloads(rows.map(({ thread }) => thread))],
     });
   }
 }
@@ -111,22 +121,33 @@ export class Publisher {
 /** More than are ever said in `BATCH_MS`. */
 const MOST_IN_ROW = 1_000_000;
 
+interface Hearers {
+  onMore: () => void;
+  /** What the run says can never be written. */
+  onFailure: () => void;
+}
+
 /** What one run says, until it is written. */
 export class RunStream {
   readonly #job: Job;
   readonly #writer = new SharedWriter();
-  readonly #onMore: () => void;
+  readonly #hearers: Hearers;
   #next: number;
   #row = 0;
   #waiting: string[] = [];
   #isUnderWay = false;
-  /** Nobody waits for what is left. */
-  isGivenUp = false;
+  #isGivenUp = false;
+  #failure: Error | undefined;
 
-  constructor(job: Job, first: number, onMore: () => void) {
+  constructor(job: Job, first: number, hearers: Hearers) {
     this.#job = job;
     this.#next = first;
-    this.#onMore = onMore;
+    this.#hearers = hearers;
+  }
+
+  /** Whether nobody waits for what is left. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
   }
 
   get hasMore(): boolean {
@@ -137,10 +158,16 @@ export class RunStream {
     return !this.hasMore && !this.#isUnderWay;
   }
 
+  /** Why what it says can never be written. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   push(event: WireEvent): void {
+    if (this.#isGivenUp) return;
     // Written out now: what is streamed may be changed in a moment.
     this.#waiting.push(this.#writer.write(event));
-    this.#onMore();
+    this.#hearers.onMore();
   }
 
   take(): Row {
@@ -148,8 +175,9 @@ export class RunStream {
     this.#waiting = [];
     this.#isUnderWay = true;
     const { id: run, thread, attempt } = this.#job;
-    const wire: WireRow = { run, attempt, row: this.#row, events };
-    const row = { thread, seq: this.#next, run, attempt, body: JSON.stringify(wire) };
+    const about: Omit<WireRow, "events"> = { run, attempt, row: this.#row };
+    const body = `${JSON.stringify(about).slice(0, -1)},"events":[${events.join()}]}`;
+    const row = { thread, seq: this.#next, run, attempt, body };
     this.#next += events.length;
     this.#row += 1;
     return row;
@@ -158,6 +186,17 @@ export class RunStream {
   /** Hears that the row which was taken last can be read. */
   noteWritten(): void {
     this.#isUnderWay = false;
+  }
+
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#waiting = [];
+  }
+
+  fail(cause: Error): void {
+    this.#failure = new Error(`What the run says cannot be written: ${cause.message}.`, { cause });
+    this.giveUp();
+    this.#hearers.onFailure();
   }
 }
 

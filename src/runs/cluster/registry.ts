@@ -5,7 +5,7 @@ import { DEAD_MS, Heart } from "./heart.ts";
 import { TURN } from "./jobs.ts";
 import { SCHEMA } from "./schema.ts";
 
-const LOOK_MS = 400;
+const LOOK_MS = 500;
 const SWEEP_MS = 60_000;
 
 /** After the database was away nobody can have been heard of for a moment. */
@@ -96,18 +96,15 @@ export class Reaper {
 
   async #reap(): Promise<void> {
     const { pool, client } = this.#db;
-    if (performance.now() >= this.#trustedFrom) {
-      await pool.query(
-        `UPDATE ${SCHEMA}.workers SET state = 'dead'
-         WHERE state <> 'dead' AND beat < now() - $1 * interval '1 millisecond'
-           AND pg_postmaster_start_time() < now() - $2 * interval '1 millisecond'`,
-        [DEAD_MS, GRACE_MS],
-      );
-    }
-    const { rows } = await pool.query<{ id: string }>(
-      `WITH old AS (DELETE FROM ${SCHEMA}.workers WHERE state = 'dead' AND beat < now() - interval '${REMEMBERED}')
-       SELECT id FROM ${SCHEMA}.workers WHERE state = 'dead'`,
-    );
+    const { rows } = await pool.query<{ id: string }>({
+      name: "holdfast_reap",
+      text: `WITH old AS (DELETE FROM ${SCHEMA}.workers WHERE state = 'dead' AND beat < now() - interval '${REMEMBERED}'),
+        dying AS (UPDATE ${SCHEMA}.workers SET state = 'dead'
+          WHERE $3 AND state <> 'dead' AND beat < now() - $1 * interval '1 millisecond'
+            AND pg_postmaster_start_time() < now() - $2 * interval '1 millisecond' RETURNING id)
+        SELECT id FROM ${SCHEMA}.workers WHERE state = 'dead' UNION SELECT id FROM dying`,
+      values: [DEAD_MS, GRACE_MS, performance.now() >= this.#trustedFrom],
+    });
     if (rows.length === 0) return;
     const left = await client.listWorkflows({
       executorId: rows.map(({ id }) => id),

@@ -4,9 +4,13 @@ export const SCHEMA = "holdfast";
 /** Whoever makes tables holds this lock: two processes that start first at once would make them twice. */
 export const MIGRATION_LOCK = 4_863_271;
 
-/** The events of runs are for who watches now: they are not written ahead, and gone after a crash of the database. */
-export const TABLES = `
-CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
+/**
+ * What makes each format of the tables out of the one before it. A step only adds, and what it adds has a default:
+ * workers of the version before go on beside it. The events of runs are for who watches now: they are not written
+ * ahead, and gone after a crash of the database.
+ */
+export const STEPS: readonly string[] = [
+  `
 CREATE TABLE IF NOT EXISTS ${SCHEMA}.jobs (
   id text PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY, thread text NOT NULL, status text NOT NULL,
   created bigint NOT NULL, updated bigint NOT NULL, attempt int NOT NULL, base text, request text NOT NULL,
@@ -27,4 +31,5 @@ CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
   id text PRIMARY KEY, beat timestamptz NOT NULL DEFAULT now(), started timestamptz NOT NULL DEFAULT now(),
   state text NOT NULL, host text NOT NULL, pid int NOT NULL, version text NOT NULL, slots int NOT NULL, queues text[] NOT NULL
 ) WITH (fillfactor = 50);
-`;
+`,
+];

@@ -18,7 +18,7 @@ it("what is written is read, whatever keys it has, in any order of sharing", () 
       const writer = new SharedWriter();
       const reader = new SharedReader();
       for (const one of [...values, ...values, values]) {
-        expect(reader.read(writer.write(one))).toEqual(JSON.parse(JSON.stringify(one)));
+        expect(reader.read(JSON.parse(writer.write(one)))).toEqual(JSON.parse(JSON.stringify(one)));
       }
     }),
   );
@@ -31,7 +31,9 @@ it("messages come back as messages of their class", () => {
     new ToolMessage({ content: "done", id: "3", tool_call_id: "c1" }),
     new AIMessageChunk({ content: "wor", id: "4" }),
   ];
-  const read = new SharedReader().read(new SharedWriter().write({ messages })) as { messages: unknown[] };
+  const read = new SharedReader().read(JSON.parse(new SharedWriter().write({ messages }))) as {
+    messages: unknown[];
+  };
   expect(read.messages).toEqual(messages);
   expect(read.messages.map((message) => message?.constructor)).toEqual([
     HumanMessage,
@@ -51,7 +53,7 @@ it("a state that grows by a message costs one message and a number for each of t
     messages.push(new HumanMessage({ content: "word ".repeat(100), id: String(at) }));
     const text = writer.write({ messages: [...messages], files });
     sizes.push(text.length);
-    expect(reader.read(text)).toEqual({ messages, files });
+    expect(reader.read(JSON.parse(text))).toEqual({ messages, files });
   }
   expect(sizes[0]).toBeGreaterThan(5000);
   expect(sizes[49]).toBeLessThan(1800);

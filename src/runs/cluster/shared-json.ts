@@ -57,7 +57,7 @@ export class SharedWriter {
       const written = this.#written(item, depth + 1);
       if (!written) continue;
       const name = JSON.stringify(key.startsWith("$") ? `$${key}` : key);
-      parts.push({ now: `${name}:${written.now}`, again: `${name}:${written.again}` });
+      parts.push(both(written, (text) => `${name}:${text}`));
     }
     return joined(parts, "{", "}");
   }
@@ -77,7 +77,14 @@ function numbered(number: number): Written {
 
 function joined(parts: readonly Written[], open: string, close: string): Written {
   const text = (key: keyof Written): string => open + parts.map((part) => part[key]).join(",") + close;
-  return { now: text("now"), again: text("again") };
+  const now = text("now");
+  return parts.every((part) => part.now === part.again) ? { now, again: now } : { now, again: text("again") };
+}
+
+/** Most values are written again as they are now: their text is made once. */
+function both({ now, again }: Written, make: (text: string) => string): Written {
+  const made = make(now);
+  return { now: made, again: now === again ? made : make(again) };
 }
 
 const DEEPEST = 200;
@@ -86,28 +93,24 @@ const SHORTEST = 24;
 const LONGEST = 2000;
 const MOST_TEXTS = 5000;
 
-/** Reads what a writer wrote, from the first text on and in the same order. */
+/** Reads what a writer wrote and `JSON.parse` has taken apart, from the first value on and in the same order. */
 export class SharedReader {
   readonly #values: unknown[] = [];
 
-  read(text: string): unknown {
-    return this.#value(JSON.parse(text));
-  }
-
-  #value(value: unknown): unknown {
+  read(value: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.#value(item));
+    if (Array.isArray(value)) return value.map((item) => this.read(item));
     const record = value as Record<string, unknown>;
     if (typeof record["$"] === "number") return this.#values[record["$"] - 1];
     if (typeof record["$m"] === "string") return messageOf(record["$m"]);
     if (Object.hasOwn(record, "$+")) {
-      const made = this.#value(record["$+"]);
+      const made = this.read(record["$+"]);
       this.#values.push(made);
       return made;
     }
     const made: Record<string, unknown> = {};
     for (const key of Object.keys(record)) {
-      if (key !== "__proto__") made[key.startsWith("$") ? key.slice(1) : key] = this.#value(record[key]);
+      if (key !== "__proto__") made[key.startsWith("$") ? key.slice(1) : key] = this.read(record[key]);
     }
     return made;
   }

@@ -12,12 +12,16 @@ export type Channel = keyof typeof CHANNELS;
 const TRY_MS = 2000;
 const RETRY_MS = 200;
 
-/** Hears what others say through the database, on a connection of its own that is made again whenever it breaks. */
+/**
+ * Hears what others say through the database, on a connection of its own that is made again whenever it breaks. Only
+ * what somebody here wants to hear is sent to this process.
+ */
 export class Signals {
   readonly #url: string;
   readonly #hearers = new Map<string, Set<(payload: string) => void>>();
   readonly #returns = new Set<() => void>();
   #client: Client | undefined;
+  #listening: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -25,7 +29,7 @@ export class Signals {
     this.#url = url;
   }
 
-  /** Resolves when it hears. Throws where the database cannot be reached at all. */
+  /** Throws where the database cannot be reached at all. */
   async open(): Promise<void> {
     await this.#connect();
     this.#timer = setInterval(() => void this.#try(), TRY_MS).unref();
@@ -33,9 +37,17 @@ export class Signals {
 
   on(channel: Channel, hear: (payload: string) => void): () => void {
     const name = CHANNELS[channel];
-    const all = this.#hearers.get(name) ?? new Set();
+    const known = this.#hearers.get(name);
+    const all = known ?? new Set();
     this.#hearers.set(name, all.add(hear));
+    const client = this.#client;
+    if (!known && client) this.#listening = client.query(`LISTEN ${name}`).catch(() => this.#lose(client));
     return () => void all.delete(hear);
+  }
+
+  /** Resolves when all is heard that was asked for. A connection that is lost meanwhile is made up for by `onReturn`. */
+  async hearing(): Promise<void> {
+    await this.#listening;
   }
 
   /** Called when it hears again after it did not: what was said meanwhile has to be looked up. */
@@ -58,7 +70,7 @@ export class Signals {
     });
     try {
       await client.connect();
-      for (const name of Object.values(CHANNELS)) await client.query(`LISTEN ${name}`);
+      for (const name of this.#hearers.keys()) await client.query(`LISTEN ${name}`);
     } catch (error) {
       // Not waited for: a connection that carries nothing never says that it has ended.
       void client.end().catch(() => {});

@@ -18,5 +18,5 @@ export interface WireRow {
   attempt: number;
   row: number;
   /** Each as a `SharedWriter` wrote it, in the order of the rows. */
-  events: string[];
+  events: unknown[];
 }

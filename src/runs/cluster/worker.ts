@@ -43,6 +43,8 @@ export class ClusterWorker {
   readonly #heard = new Map<string, Stop>();
   #isDraining = false;
   #isLost = false;
+  #onLost!: () => void;
+  readonly #lost = new Promise<void>((resolve) => (this.#onLost = resolve));
 
   private constructor(options: WorkerOptions, membership: Membership) {
     const { db } = options;
@@ -66,6 +68,7 @@ export class ClusterWorker {
     const { DBOS } = await loadDbos();
     const membership = await Membership.join(db, { slots, queues, onLost: () => it.#lose() });
     const it = new ClusterWorker(options, membership);
+    await db.signals.hearing();
     DBOS.setConfig({
       name: APPLICATION.name,
       applicationVersion: APPLICATION.version,
@@ -111,13 +114,19 @@ export class ClusterWorker {
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    const { DBOS } = await loadDbos();
     await this.#membership.drain();
     for (const { run } of this.#running.values()) run.edits.leave();
-    await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS: LONGEST_STEP_MS });
+    // Runs of a worker that was taken for dead never end here.
+    await Promise.race([this.#lost, this.#stopTurns(LONGEST_STEP_MS)]);
     this.#reaper.stop();
     await this.#membership.leave();
     await this.#traces?.close();
+  }
+
+  /** Takes no more turns, and waits for those under way for so long. */
+  async #stopTurns(workflowCompletionTimeoutMS: number): Promise<void> {
+    const { DBOS } = await loadDbos();
+    await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS });
   }
 
   /** One turn of a thread: its next run, from where that is to its end. Does not throw, as DBOS has nothing to repeat. */
@@ -135,9 +144,10 @@ export class ClusterWorker {
       return;
     }
     const run = new HostedRun(job, undefined);
-    const stream = await this.#lasting(() => this.#publisher.open(job));
-    this.#running.set(job.id, { run, job, stream });
+    let stream: RunStream | undefined;
     try {
+      stream = await this.#lasting(() => this.#publisher.open(job, () => run.abort()));
+      this.#running.set(job.id, { run, job, stream });
       const stop = job.stop ?? this.#heard.get(job.id);
       if (stop) this.#stop(job.id, stop);
       await this.#run(run, job, stream);
@@ -146,7 +156,7 @@ export class ClusterWorker {
       await this.#end(run, job, { status: "error", reason: (error as Error).message });
     } finally {
       this.#running.delete(job.id);
-      await this.#publisher.close(stream);
+      if (stream) await this.#publisher.close(stream);
     }
   }
 
@@ -178,6 +188,7 @@ export class ClusterWorker {
     if (this.#isLost) return NEVER;
     if (!isLeft) stream.push({ kind: "end", status, result: run.result });
     await this.#publisher.close(stream);
+    if (stream.failure && status === "interrupted") throw stream.failure;
     const reason = run.result?.error?.message;
     if (!isLeft) await this.#end(run, job, { status, reason, known });
     else if (failure === undefined) await this.#lasting(() => this.#jobs.putBack(job));
@@ -240,9 +251,11 @@ export class ClusterWorker {
     if (this.#isLost) return;
     this.#isLost = true;
     for (const { run, stream } of this.#running.values()) {
-      stream.isGivenUp = true;
+      stream.giveUp();
       run.abort();
     }
+    // Else it would go on to take turns that it can do nothing with, and others would wait for them.
+    void this.#stopTurns(0).then(this.#onLost, this.#onLost);
     this.#options.onLost();
   }
 

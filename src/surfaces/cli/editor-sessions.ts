@@ -1,6 +1,5 @@
 import { describeModels } from "../../models/index.ts";
 import { PROVIDERS } from "../../models/providers.ts";
-import { openProject } from "../../project/index.ts";
 import { modelFor } from "../../runs/model.ts";
 import { pricesOf } from "../../runs/prices.ts";
 import { settledModel } from "../../runs/project.ts";
@@ -10,6 +9,7 @@ import { openStore } from "../../storage/index.ts";
 import { Sessions, type ConnectedEditor } from "../acp/sessions.ts";
 import { settingsFrom, type RunFlags } from "./commands/run.ts";
 import { harmless, shown } from "./output/harmless.ts";
+import { projectIn } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
 import { statePath } from "./threads.ts";
 
@@ -58,7 +58,7 @@ export async function openSessions(
       }),
       modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
       modelIn: (project) => settledModel(project, env),
-      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+      projectOf: projectIn(env),
       pricesOf: (model, { config }) => pricesOf(model, env, config),
     },
     editor,

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -9,8 +17,9 @@ import { openProject } from "../../project/index.ts";
 import { threadsGraph } from "../../runs/host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
-import { ScriptedModel } from "../../testing/index.ts";
+import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { cli } from "./cli.ts";
+import { graphOptions } from "./commands/worker.ts";
 import type { Terminal } from "./terminal.ts";
 
 class Collector extends Writable {
@@ -50,7 +59,7 @@ const call = (name: string, args: object): FixtureResponse => ({
   toolCalls: [{ name, arguments: JSON.stringify(args) }],
 });
 
-async function holdfast(args: string[], env: Record<string, string> = {}) {
+function newTerminal(env: Record<string, string> = {}) {
   const [stdout, stderr] = [new Collector(), new Collector()];
   const terminal: Terminal = {
     stdin: Readable.from([""]) as unknown as NodeJS.ReadStream,
@@ -67,6 +76,10 @@ async function holdfast(args: string[], env: Record<string, string> = {}) {
     },
     cwd: folder,
   };
+  return { terminal, stdout, stderr };
+}
+async function holdfast(args: string[], env: Record<string, string> = {}) {
+  const { terminal, stdout, stderr } = newTerminal(env);
   const code = await cli(args, terminal);
   return { code, out: stdout.text, err: stderr.text };
 }
@@ -192,6 +205,32 @@ describe("a project that nobody has said yes to", () => {
     expect(out).toMatch(
       /allowed here for good: write_file\(\/notes\/\*\*\) \(.*allowed\.json; \/allow in a session/,
     );
+  });
+
+  it("what was agreed to for good holds in the runs of a server and a worker, until it is taken back", async () => {
+    const allowed = new Allowed(folder, { HOME: home });
+    await allowed.add(["write_file(/notes/**)"]);
+    const { terminal } = newTerminal();
+    const options = await graphOptions({ dir: ".", mode: "ask" }, terminal);
+    const write = (path: string) => callTool("write_file", { file_path: path, content: "a" });
+    const model = new ScriptedModel([write("/notes/a.txt"), "Done.", write("/notes/b.txt")]);
+    const saver = await sqliteSaver(join(home, "threads.db"));
+    const modelOf: typeof options.modelOf = async () => ({
+      model,
+      name: "scripted",
+      source: "option",
+      isFallback: false,
+    });
+    const graph = threadsGraph({ ...options, saver, modelOf });
+    for (const thread of ["before", "after"]) {
+      const { agent } = await graph.prepare(thread, { graph: "holdfast" });
+      const input = { messages: [{ role: "user", content: "Write" }] };
+      await agent.graph.invoke(input as never, { configurable: { thread_id: thread } });
+      await allowed.remove("write_file(/notes/**)");
+    }
+    saver.close();
+    await options.servers.close();
+    expect(readdirSync(join(folder, "notes"))).toEqual(["a.txt"]);
   });
 
   it("is listed by doctor, file by file, with what each sets and why it is left out", async () => {

@@ -49,6 +49,13 @@ export async function projectFor(
   return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
 }
 
+/** Reads the project of each run anew: what has changed since is heard, and what is no longer trusted is not. */
+export function projectIn(
+  env: Terminal["env"],
+): (settings: { dir?: string | undefined; project?: boolean | undefined }) => Promise<Project> {
+  return async ({ dir, project: use = true }) => withAllowed(await openProject({ dir, env, use }), dir, env);
+}
+
 /** What was agreed to for good in the directory is allowed there. */
 async function withAllowed(
   project: Project,

@@ -61,19 +61,30 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if ((options.checkpointer === undefined) === (database === undefined)) {
     throw new HarnessError("invalid-options", "createServer: give it a checkpointer or a database.");
   }
-  const cluster = database === undefined ? undefined : await clusterAt(database);
-  const checkpointer = options.checkpointer ?? cluster!.store;
-  const store = options.store ?? cluster?.memories ?? new InMemoryStore();
-  const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
-  const { server, parts } = await assemble({ ...options, checkpointer, graphs, store, cluster });
-  await parts.host.recover();
-  return server;
+  const build = async (cluster?: Cluster): Promise<Server> => {
+    const checkpointer = options.checkpointer ?? cluster!.store;
+    const store = options.store ?? cluster?.memories ?? new InMemoryStore();
+    const graphs = hostedGraphs("createServer", options.graphs, { checkpointer, store });
+    const { server, parts } = await assemble({ ...options, checkpointer, graphs, store, cluster });
+    await parts.host.recover();
+    return server;
+  };
+  return database === undefined ? build() : onCluster(database, build);
 }
 
-/** Opens a database that servers and workers share. What it needs is loaded by who uses it. */
-export async function clusterAt(database: string): Promise<Cluster> {
+/**
+ * Opens a database that servers and workers share, for what is built on it; closes it where that fails. What it needs is
+ * loaded by who uses it.
+ */
+export async function onCluster<T>(database: string, build: (cluster: Cluster) => Promise<T>): Promise<T> {
   const { openCluster } = await import("../../runs/cluster/index.ts");
-  return openCluster(database);
+  const cluster = await openCluster(database);
+  try {
+    return await build(cluster);
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
 }
 
 export interface AssembleOptions extends Omit<ServerOptions, "graphs" | "database"> {

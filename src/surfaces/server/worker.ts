@@ -1,7 +1,7 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Limits } from "../../runs/cluster/index.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
-import { clusterAt } from "./server.ts";
+import { onCluster } from "./server.ts";
 
 export interface WorkerOptions {
   /** The graphs by name, the same ones as those of the servers. */
@@ -33,24 +33,25 @@ export interface Worker {
 /** Takes runs from the database that servers put them in. One per process. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { database, slots, queues, limits, onLost = exit } = options;
-  const cluster = await clusterAt(database);
-  const { store = cluster.memories } = options;
-  const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
-  const { startWorker } = await import("../../runs/cluster/index.ts");
-  const worker = await startWorker(cluster, {
-    graphs,
-    onLost,
-    ...(slots && { slots }),
-    ...(queues && { queues }),
-    ...(limits && { limits }),
+  return onCluster(database, async (cluster) => {
+    const { store = cluster.memories } = options;
+    const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
+    const { startWorker } = await import("../../runs/cluster/index.ts");
+    const worker = await startWorker(cluster, {
+      graphs,
+      onLost,
+      ...(slots && { slots }),
+      ...(queues && { queues }),
+      ...(limits && { limits }),
+    });
+    return {
+      id: worker.id,
+      close: async () => {
+        await worker.drain();
+        await cluster.close();
+      },
+    };
   });
-  return {
-    id: worker.id,
-    close: async () => {
-      await worker.drain();
-      await cluster.close();
-    },
-  };
 }
 
 function exit(): never {

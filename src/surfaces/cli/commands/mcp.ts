@@ -1,4 +1,3 @@
-import { openProject } from "../../../project/index.ts";
 import { RunHost } from "../../../runs/host/host.ts";
 import { threadsGraph } from "../../../runs/host/threads-graph.ts";
 import { isolationNotice } from "../../../runs/isolation.ts";
@@ -13,7 +12,7 @@ import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import { ownOutput } from "../own-output.ts";
-import { projectFor } from "../project.ts";
+import { projectFor, projectIn } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { statePath, withSaver } from "../threads.ts";
 import { settingsFrom, type RunFlags } from "./run.ts";
@@ -45,7 +44,7 @@ export async function mcp(flags: McpFlags, terminal: Terminal): Promise<number> 
       cwd,
       modelOf: (name) => modelFor(name, { env, isWatched: false, timeout: flags.timeout }),
       servers,
-      projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+      projectOf: projectIn(env),
       pricesOf: (name) => pricesOf(name, env, project.config),
     });
     const host = new RunHost({

@@ -1,4 +1,3 @@
-import { openProject } from "../../../project/index.ts";
 import { isolationNotice } from "../../../runs/isolation.ts";
 import { modelFor } from "../../../runs/model.ts";
 import { pricesOf } from "../../../runs/prices.ts";
@@ -8,7 +7,7 @@ import { startThreadsWorker, type ThreadsServerOptions } from "../../server/thre
 import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";
 import { harmless, oneLine, shown } from "../output/harmless.ts";
-import { projectFor } from "../project.ts";
+import { projectFor, projectIn } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { databaseUrl, withHome } from "../threads.ts";
 import { limitsFrom, type WorkerFlags } from "../worker-options.ts";
@@ -72,8 +71,7 @@ export async function graphOptions(flags: AgentFlags, terminal: Terminal): Promi
     defaults,
     servers,
     modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
-    // Read for each run: what has changed since is heard, and what is no longer trusted is not.
-    projectOf: ({ dir, project: use = true }) => openProject({ dir, env, use }),
+    projectOf: projectIn(env),
     pricesOf: (name) => pricesOf(name, env, project.config),
   };
 }

@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { ask, newDatabase } from "../../../test/postgres.ts";
+import { newRecord } from "../host/records.ts";
+import { ClusterDatabase } from "./database.ts";
+import { Jobs } from "./jobs.ts";
+import { STEPS } from "./schema.ts";
+
+it("a database that cannot be opened is left without a connection, however far that went", async () => {
+  const url = new URL(await newDatabase());
+  const name = url.pathname.slice(1);
+  await ask(url.href, `CREATE ROLE ${name} LOGIN PASSWORD 'x'; ALTER DATABASE ${name} OWNER TO ${name}`);
+  const theirs = new URL(url);
+  [theirs.username, theirs.password] = [name, "x"];
+  const codes: unknown[] = [];
+  let opened: ClusterDatabase | undefined;
+  for (let most = 0; !opened; most += 1) {
+    await ask(url.href, `ALTER ROLE ${name} CONNECTION LIMIT ${most}`);
+    opened = await ClusterDatabase.open(theirs.href).catch((error: { code: unknown }) => {
+      codes.push(error.code);
+      return undefined;
+    });
+    const left = `SELECT FROM pg_stat_activity WHERE usename = '${name}'`;
+    for (let isLeft = !opened; isLeft;) isLeft = (await ask(url.href, left)).length > 0;
+  }
+  await opened.close();
+  expect(codes.length).toBeGreaterThan(1);
+  expect(new Set(codes)).toEqual(new Set(["storage-failed"]));
+});
+
+it("the tables of a newer Holdfast are left alone, and it is said in a sentence", async () => {
+  const url = await newDatabase();
+  await (await ClusterDatabase.open(url)).close();
+  await ask(url, "UPDATE holdfast.cluster_format SET version = 99");
+  await expect(ClusterDatabase.open(url)).rejects.toMatchObject({
+    code: "storage-version",
+    message: expect.stringMatching(/shared with a newer Holdfast \(format 99 of the queue/) as string,
+  });
+  expect(await ask(url, "SELECT version FROM holdfast.cluster_format")).toEqual([{ version: 99 }]);
+});
+
+it("tables that were made before they had a number are taken over, and runs in them stay", async () => {
+  const url = await newDatabase();
+  const first = await ClusterDatabase.open(url);
+  await new Jobs(first).enqueue(newRecord("tide", { graph: "agent" }));
+  await first.close();
+  await ask(url, "DROP TABLE holdfast.cluster_format");
+  const second = await ClusterDatabase.open(url);
+  expect(await new Jobs(second).isBusy("tide")).toBe(true);
+  await second.close();
+});
+
+it("a step of the tables takes nothing from workers of the version before", () => {
+  for (const step of STEPS)
+    expect(step).not.toMatch(/\b(DROP|RENAME|DELETE|TRUNCATE|UPDATE|ALTER COLUMN|SET NOT NULL)\b/i);
+});
