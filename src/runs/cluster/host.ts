@@ -6,7 +6,7 @@ import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
 import type { StampedEvent } from "../host/live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
-import { busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
+import { busy, inAllModes, newRecord, notedThread, risingNumber } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import type { ThreadEvent } from "../host/thread-protocol.ts";
 import { requestEdit } from "../mailbox.ts";
@@ -139,10 +139,11 @@ export class ClusterHost implements Host {
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  async start(thread: string, request: RunRequest): Promise<HostedRun> {
+  async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+    const request = this.#desks.get(thread)?.protocol.isRead ? inAllModes(given) : given;
     const graph = this.graph(request.graph);
     if (this.#isStopping) throw busy("The server is stopping.");
-    const { owner } = await this.noteThread(thread, { graph: request.graph });
+    const { owner } = await this.noteThread(thread, { ...note, graph: request.graph });
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
     const desk = await this.#follow(thread);

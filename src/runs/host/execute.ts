@@ -1,4 +1,4 @@
-import type { StateSnapshot, StreamMode } from "@langchain/langgraph";
+import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import type { RunAgent, RunStreamOptions } from "../agent.ts";
@@ -14,11 +14,9 @@ import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
+import { streamModes } from "./stream-modes.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
-
-/** All that clients can ask for; LangGraph makes what is asked for, and each chunk is made once. */
-const MODES: StreamMode[] = ["values", "updates", "messages", "custom", "tasks", "tools", "checkpoints"];
 
 /** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
 const LOWEST_LIMIT = 10_000;
@@ -96,7 +94,7 @@ export async function execute(
         failure = error;
       },
       tap: {
-        modes: MODES,
+        modes: streamModes(request),
         options: () => {
           const { checkpoint } = begun;
           // It is left once: what goes on after an edit goes on from there.
