@@ -1,4 +1,5 @@
 import type { StateSnapshot } from "@langchain/langgraph";
+import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
 import { HarnessError } from "../../errors.ts";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import type { RunAgent, RunStreamOptions } from "../agent.ts";
@@ -10,6 +11,7 @@ import { hold, type Hold } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
+import { publicCheckpoint } from "./checkpoint-chunk.ts";
 import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
@@ -103,7 +105,11 @@ export async function execute(
         },
         callbacks: [protocol.callback, ...(request.isTraced ? [traced(chunks)] : [])],
         onChunk: (namespace, mode, payload) => {
-          chunks.push({ namespace, mode, payload });
+          // Only announced, where whole ones are not streamed: the older protocol knows whole ones alone.
+          if (mode !== "checkpoints" || !isCheckpointEnvelope(payload)) {
+            const isWhole = mode === "checkpoints";
+            chunks.push({ namespace, mode, payload: isWhole ? publicCheckpoint(payload as never) : payload });
+          }
           protocol.chunk(namespace, mode, payload);
         },
       },

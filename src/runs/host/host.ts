@@ -14,8 +14,9 @@ import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
-import { alreadyRunning, busy, inAllModes, newRecord, notedThread, risingNumber } from "./records.ts";
+import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
+import { inAllModes } from "./stream-modes.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
 export interface RunHostOptions {

@@ -20,11 +20,6 @@ export function newRecord(thread: string, request: RunRequest): RunRecord {
   };
 }
 
-/** For a thread that is watched in LangGraph's newer protocol, whatever the run's starter wants of the older one. */
-export function inAllModes({ modes: _, ...request }: RunRequest): RunRequest {
-  return request;
-}
-
 /** What is known of a thread, with what is added to it. */
 export function notedThread(
   id: string,

@@ -13,6 +13,11 @@ const MADE_OF: Record<string, StreamMode[]> = {
   debug: ["tasks", "checkpoints"],
 };
 
+/** For a thread that is watched in LangGraph's newer protocol, whatever the run's starter wants of the older one. */
+export function inAllModes(request: RunRequest): RunRequest {
+  return { ...request, modes: COSTLY };
+}
+
 /** The modes that a run is streamed in; each chunk is made once, whoever reads it. */
 export function streamModes({ modes }: Pick<RunRequest, "modes">): StreamMode[] {
   const wanted = modes?.flatMap((mode) => MADE_OF[mode] ?? (mode as StreamMode));

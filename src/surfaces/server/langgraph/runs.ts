@@ -204,10 +204,16 @@ export async function startRun(
       throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
     }
   }
+  const state = known && !(await host.isBusy(id)) ? () => stateOf(host, id) : undefined;
   const resume = request.command?.resume;
   // Before anything is begun: what cannot be read would stay in the thread.
-  if (known && resume !== undefined && !(await host.isBusy(id)))
-    answersById(resume, waitingOf(await stateOf(host, id)));
+  if (resume !== undefined && state) answersById(resume, waitingOf(await state()));
+  const isGoingOn = !request.command && !request.checkpoint && Object.keys(request.input ?? {}).length === 0;
+  if (isGoingOn && (!known || (state && (await state()).tasks.length === 0))) {
+    throw new HTTPException(422, {
+      message: "There is nothing to go on with in this thread: send an input or a command.",
+    });
+  }
   const owner = known ? undefined : c.get("user");
   return host.start(id, request, owner === undefined ? {} : { owner });
 }
