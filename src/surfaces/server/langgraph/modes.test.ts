@@ -104,7 +104,7 @@ it("a checkpoint is streamed without the lease that its run writes by, and witho
   const events = await collected(
     client.runs.stream(thread, "speaker", { input: ask(), streamMode: ["checkpoints", "debug"] }),
   );
-  const [checkpoint] = events.filter(({ event }) => event === "checkpoints");
+  const checkpoint = events.find(({ event }) => event === "checkpoints");
   const { config } = checkpoint!.data as { config: { configurable: object } };
   expect(Object.keys(config.configurable).toSorted()).toEqual([
     "checkpoint_id",
@@ -149,7 +149,7 @@ it("a thread that failed is not shown as failed once another process has gone on
   expect((await client.threads.get(thread)).status).toBe("error");
   const elsewhere = speaker();
   elsewhere.checkpointer = saver;
-  await elsewhere.invoke(ask() as never, { configurable: { thread_id: thread } });
+  await elsewhere.invoke(ask(), { configurable: { thread_id: thread } });
   expect((await client.threads.get(thread)).status).toBe("idle");
   expect(await client.threads.count({ status: "error" })).toBe(0);
 });
