@@ -3,7 +3,8 @@ interface StreamedConfig {
   configurable?: Record<string, unknown>;
 }
 
-interface CheckpointChunk {
+/** What LangGraph streams of a checkpoint in the mode of that name, as far as it is looked at here. */
+export interface CheckpointChunk {
   config: StreamedConfig;
   parentConfig?: StreamedConfig;
 }

@@ -11,7 +11,7 @@ import { hold, type Hold } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
-import { publicCheckpoint } from "./checkpoint-chunk.ts";
+import { publicCheckpoint, type CheckpointChunk } from "./checkpoint-chunk.ts";
 import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
@@ -105,10 +105,10 @@ export async function execute(
         },
         callbacks: [protocol.callback, ...(request.isTraced ? [traced(chunks)] : [])],
         onChunk: (namespace, mode, payload) => {
-          // Only announced, where whole ones are not streamed: the older protocol knows whole ones alone.
-          if (mode !== "checkpoints" || !isCheckpointEnvelope(payload)) {
-            const isWhole = mode === "checkpoints";
-            chunks.push({ namespace, mode, payload: isWhole ? publicCheckpoint(payload as never) : payload });
+          if (mode !== "checkpoints") chunks.push({ namespace, mode, payload });
+          // The older protocol knows whole ones alone; where they are not streamed they are announced.
+          else if (!isCheckpointEnvelope(payload)) {
+            chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
           }
           protocol.chunk(namespace, mode, payload);
         },

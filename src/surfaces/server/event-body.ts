@@ -24,7 +24,7 @@ export class EventBody {
         this.#controller = controller;
       },
       pull: () => this.#want(),
-      cancel: () => this.leave(),
+      cancel: () => this.#leave(),
     });
   }
 
@@ -48,8 +48,14 @@ export class EventBody {
     this.#controller.close();
   }
 
-  /** Nobody reads it any more. */
+  /** Nobody will read it any more. */
   leave(): void {
+    if (this.#isOver) return;
+    this.#controller.close();
+    this.#leave();
+  }
+
+  #leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#want();

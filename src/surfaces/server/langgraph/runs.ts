@@ -199,10 +199,8 @@ export async function startRun(
 ): Promise<HostedRun> {
   const id = thread ?? uuid();
   const known = await access.find(c, id);
-  if (!known) {
-    if (thread !== undefined && !isCreated) {
-      throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
-    }
+  if (!known && thread !== undefined && !isCreated) {
+    throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
   }
   const state = known && !(await host.isBusy(id)) ? () => stateOf(host, id) : undefined;
   const resume = request.command?.resume;
