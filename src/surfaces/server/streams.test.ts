@@ -45,6 +45,18 @@ it("who does not read holds up who writes, and nobody waits for a reader who has
   expect(isGone).toBe(true);
 });
 
+it("an answer whose reader went before it began ends, and says nothing", async () => {
+  let isGone = false;
+  const body = new EventBody(() => {
+    isGone = true;
+  });
+  body.leave();
+  await body.send([{ event: "word", data: "1" }]);
+  body.end();
+  expect(isGone).toBe(true);
+  expect(await new Response(body.stream).text()).toBe("");
+});
+
 it("a name cannot end its line", async () => {
   const body = new EventBody(() => {});
   void body.send([{ event: "a\r\ndata: b", data: "{}" }]);
