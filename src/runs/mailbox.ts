@@ -38,8 +38,9 @@ export class MailboxService {
    * where the mailbox cannot be read.
    */
   async start(): Promise<void> {
-    for (const letter of await this.#waiting()) await this.#finishBegun(letter);
-    await this.#look();
+    const waiting = await this.#waiting();
+    for (const letter of waiting) await this.#finishBegun(letter);
+    if (waiting.length > 0) await this.#look();
     this.#round = MailRound.of(saverOf(this.#agent));
     this.#round?.add(this.#thread, this.#lookAgain);
   }

@@ -57,6 +57,8 @@ export class Recorder extends BaseCallbackHandler {
   /** Asks models to stream, as LangGraph's own handlers do. */
   readonly lc_prefer_streaming: boolean;
   override awaitHandlers = true;
+  // Every node of a graph is one, or several: LangChain would call for each, and nothing is made of it.
+  override ignoreChain = true;
   readonly #emit: (event: RunEventBody) => void;
   readonly #signal: AbortSignal;
   readonly #runs = new Map<string, Started>();

@@ -75,6 +75,14 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.unfinished()).toEqual([]);
   });
 
+  it("a run is put with the change of its thread, and not where there is no such thread", async () => {
+    const { ledger } = saver;
+    expect(await ledger.changeThread("kelp", (before) => before, run("r1", "success"))).toBeUndefined();
+    expect(await ledger.run("r1")).toBeUndefined();
+    expect(await ledger.changeThread("kelp", () => THREAD, run("r1", "pending"))).toEqual(THREAD);
+    expect(await ledger.run("r1")).toEqual(run("r1", "pending"));
+  });
+
   it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
     await fill();
     const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };

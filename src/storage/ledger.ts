@@ -50,10 +50,12 @@ export class SqliteLedger implements Ledger {
   async changeThread(
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
+    run?: RunRecord,
   ): Promise<HostedThread | undefined> {
     return this.#connection.transaction(() => {
       const thread = change(this.#thread(id));
       if (thread) this.#putThread(thread);
+      if (thread && run) RUNS.put(this.#connection, fromRun(run));
       return thread;
     });
   }

@@ -130,10 +130,14 @@ export interface Ledger {
   /** All threads, last used first. */
   threads(): Promise<HostedThread[]>;
 
-  /** Changes what is known of a thread in one step, where `change` returns something, and returns that. */
+  /**
+   * Changes what is known of a thread in one step, where `change` returns something, and returns that. Then `run` is
+   * put in the same step.
+   */
   changeThread(
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
+    run?: RunRecord,
   ): Promise<HostedThread | undefined>;
 
   run(id: string): Promise<RunRecord | undefined>;

@@ -4,23 +4,39 @@ const BUSY_MS = 10;
 /**
  * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a
  * thread is a chain of promises, and a thousand of them leave no room for timers and sockets. Those who wait go on one
- * by one, with a turn of the event loop after each.
+ * by one, and the event loop turns when they have kept the process busy for a while.
  */
 export class Turns {
   #since = 0;
   readonly #waiting: (() => void)[] = [];
+  #isServing = false;
 
   /** Resolves at once, unless the process has been busy for a while. */
   async pass(): Promise<void> {
     if (this.#waiting.length === 0 && performance.now() - this.#since < BUSY_MS) return;
     await new Promise<void>((resolve) => {
-      if (this.#waiting.push(resolve) === 1) setImmediate(() => this.#next());
+      this.#waiting.push(resolve);
+      if (!this.#isServing) this.#turn();
+    });
+  }
+
+  #turn(): void {
+    this.#isServing = true;
+    setImmediate(() => {
+      this.#since = performance.now();
+      this.#next();
     });
   }
 
   #next(): void {
-    this.#since = performance.now();
     this.#waiting.shift()!();
-    if (this.#waiting.length > 0) setImmediate(() => this.#next());
+    // Behind the chain of who goes on now: a tick comes when no promise is left to go on.
+    queueMicrotask(() => process.nextTick(() => this.#goOn()));
+  }
+
+  #goOn(): void {
+    if (this.#waiting.length === 0) this.#isServing = false;
+    else if (performance.now() - this.#since < BUSY_MS) this.#next();
+    else this.#turn();
   }
 }

@@ -8,6 +8,7 @@ import type { StampedEvent } from "../host/live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
 import { busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
+import { inAllModes } from "../host/stream-modes.ts";
 import type { ThreadEvent } from "../host/thread-protocol.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
@@ -139,10 +140,11 @@ export class ClusterHost implements Host {
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  async start(thread: string, request: RunRequest): Promise<HostedRun> {
+  async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+    const request = this.#desks.get(thread)?.protocol.isRead ? inAllModes(given) : given;
     const graph = this.graph(request.graph);
     if (this.#isStopping) throw busy("The server is stopping.");
-    const { owner } = await this.noteThread(thread, { graph: request.graph });
+    const { owner } = await this.noteThread(thread, { ...note, graph: request.graph });
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
     const desk = await this.#follow(thread);

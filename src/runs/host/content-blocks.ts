@@ -33,6 +33,7 @@ export class ContentBlocks extends BaseCallbackHandler {
   name = "holdfast-content-blocks";
   readonly lc_prefer_streaming = true;
   override awaitHandlers = true;
+  override ignoreChain = true;
   readonly #sink: BlockSink;
   readonly #answers = new Map<string, Answer>();
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { EventLog, type Entry } from "./event-log.ts";
 
-async function all<T>(entries: AsyncIterable<Entry<T>>): Promise<Entry<T>[]> {
+async function all<T>(entries: AsyncIterable<Entry<T>[]>): Promise<Entry<T>[]> {
   const found: Entry<T>[] = [];
-  for await (const entry of entries) found.push(entry);
+  for await (const some of entries) found.push(...some);
   return found;
 }
 
@@ -31,7 +31,7 @@ it("a reader that does not read costs nothing: the log keeps so many, and it fin
   const log = new EventLog<number>({ first: 100, most: 8 });
   const slow = log.read(99);
   log.push(0);
-  expect((await slow.next()).value).toEqual({ n: 100, event: 0 });
+  expect((await slow.next()).value).toEqual([{ n: 100, event: 0 }]);
   for (let at = 1; at <= 1000; at += 1) {
     expect(log.push(at)).toBe(100 + at);
     expect(log.last - log.first).toBeLessThan(8);
@@ -42,6 +42,21 @@ it("a reader that does not read costs nothing: the log keeps so many, and it fin
   expect(rest.slice(1).map((entry) => ("event" in entry ? entry.event : undefined))).toEqual(
     log.since(0).map((entry) => ("event" in entry ? entry.event : undefined)),
   );
+});
+
+it("a reader gets together what came in one go", async () => {
+  const log = new EventLog<string>();
+  const reader = log.read(0);
+  const next = reader.next();
+  for (const event of ["a", "b", "c"]) {
+    log.push(event);
+    await Promise.resolve();
+  }
+  expect((await next).value).toEqual([
+    { n: 1, event: "a" },
+    { n: 2, event: "b" },
+    { n: 3, event: "c" },
+  ]);
 });
 
 it("a reader that goes is forgotten", async () => {

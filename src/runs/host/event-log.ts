@@ -18,9 +18,13 @@ export interface EventLogOptions {
   onUnread?: () => void;
 }
 
+/** A reader that is slow holds no more than this. */
+const MOST_AT_ONCE = 64;
+
 /**
  * A bounded list of numbered events that any number of readers follow, each at its own speed and from where it left
- * off. A reader holds no events: one that is too slow finds a gap. Numbers rise; who gives them may leave some out.
+ * off. A reader holds what it is at and no more: one that is too slow finds a gap. Numbers rise; who gives them may leave
+ * some out. Readers are told once of all that came in one go, and read it together.
  */
 export class EventLog<Event> implements Sink<Event> {
   readonly #most: number;
@@ -29,6 +33,7 @@ export class EventLog<Event> implements Sink<Event> {
   #lost: number;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
+  #isWaking = false;
   #readers = 0;
   readonly #onUnread: (() => void) | undefined;
 
@@ -77,30 +82,37 @@ export class EventLog<Event> implements Sink<Event> {
     return this.#entries.slice(this.#placeAfter(after));
   }
 
+  /** Gives what there is, oldest first, then what comes. */
   async *read(
     after: number,
     { signal, isFollowing = true }: ReadOptions = {},
-  ): AsyncGenerator<Entry<Event>, void> {
+  ): AsyncGenerator<Entry<Event>[], void> {
     this.#readers += 1;
+    const onAbort = (): void => this.#wakeAll();
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
       let at = after;
       for (;;) {
         if (signal?.aborted) return;
         if (at < this.#lost) {
           at = this.#lost;
-          yield { n: at, gap: true };
+          yield [{ n: at, gap: true }];
           continue;
         }
-        const next = this.#entries[this.#placeAfter(at)];
-        if (next) {
-          at = next.n;
-          yield next;
+        const place = this.#placeAfter(at);
+        const found = this.#entries.slice(place, place + MOST_AT_ONCE);
+        if (found.length > 0) {
+          at = found.at(-1)!.n;
+          yield found;
         } else {
           if (this.#isClosed || !isFollowing) return;
-          await this.#more(signal);
+          await new Promise<void>((resolve) => {
+            this.#waiting.add(resolve);
+          });
         }
       }
     } finally {
+      signal?.removeEventListener("abort", onAbort);
       this.#readers -= 1;
       if (this.#readers === 0) this.#onUnread?.();
     }
@@ -117,19 +129,17 @@ export class EventLog<Event> implements Sink<Event> {
     return low;
   }
 
-  #more(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#waiting.delete(done);
-        signal?.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal?.addEventListener("abort", done, { once: true });
-    });
+  /** Behind all that is about to happen without waiting: what a step says comes piece by piece. */
+  #wake(): void {
+    if (this.#isWaking || this.#waiting.size === 0) return;
+    this.#isWaking = true;
+    process.nextTick(() => this.#wakeAll());
   }
 
-  #wake(): void {
-    for (const done of this.#waiting) done();
+  #wakeAll(): void {
+    this.#isWaking = false;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const resolve of waiting) resolve();
   }
 }

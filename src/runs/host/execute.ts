@@ -1,4 +1,5 @@
-import type { StateSnapshot, StreamMode } from "@langchain/langgraph";
+import type { StateSnapshot } from "@langchain/langgraph";
+import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
 import { HarnessError } from "../../errors.ts";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import type { RunAgent, RunStreamOptions } from "../agent.ts";
@@ -10,15 +11,14 @@ import { hold, type Hold } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { waitingOf } from "./answers.ts";
 import { beginning } from "./begin.ts";
+import { publicCheckpoint, type CheckpointChunk } from "./checkpoint-chunk.ts";
 import type { Sink } from "./event-log.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
+import { streamModes } from "./stream-modes.ts";
 import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
-
-/** All that clients can ask for; LangGraph makes what is asked for, and each chunk is made once. */
-const MODES: StreamMode[] = ["values", "updates", "messages", "custom", "tasks", "tools", "checkpoints"];
 
 /** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
 const LOWEST_LIMIT = 10_000;
@@ -97,7 +97,7 @@ export async function execute(
         failure = error;
       },
       tap: {
-        modes: MODES,
+        modes: streamModes(request),
         options: () => {
           const { checkpoint } = begun;
           // It is left once: what goes on after an edit goes on from there.
@@ -106,7 +106,11 @@ export async function execute(
         },
         callbacks: [protocol.callback, ...(request.isTraced ? [traced(chunks)] : [])],
         onChunk: (namespace, mode, payload) => {
-          chunks.push({ namespace, mode, payload });
+          if (mode !== "checkpoints") chunks.push({ namespace, mode, payload });
+          // The older protocol knows whole ones alone; where they are not streamed they are announced.
+          else if (!isCheckpointEnvelope(payload)) {
+            chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
+          }
           protocol.chunk(namespace, mode, payload);
         },
       },

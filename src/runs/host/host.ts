@@ -16,6 +16,7 @@ import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
 import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
+import { inAllModes } from "./stream-modes.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
 export interface RunHostOptions {
@@ -96,9 +97,10 @@ export class RunHost implements Host {
     return this.#desk(thread).protocol;
   }
 
-  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+  async noteThread(id: string, more: ThreadNote, run?: RunRecord): Promise<HostedThread> {
     const { graphs } = this;
-    const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
+    const change = (before?: HostedThread): HostedThread => notedThread(id, { before, more, graphs });
+    const thread = await this.ledger.changeThread(id, change, run);
     this.#tellThread(thread!);
     return thread!;
   }
@@ -109,27 +111,26 @@ export class RunHost implements Host {
     this.events.push({ kind: "moved", thread, owner });
   }
 
-  async start(thread: string, request: RunRequest): Promise<HostedRun> {
+  async start(thread: string, request: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
     this.graph(request.graph);
-    const record = newRecord(thread, request);
+    const isWatched = this.#desks.get(thread)?.protocol.isRead === true;
+    const record = newRecord(thread, isWatched ? inAllModes(request) : request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
       // Nothing is waited for between the last look and the run's place: another could take it.
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
     if (this.#isStopping) throw busy("The server is stopping.");
-    return this.#arrive(record);
+    return this.#arrive(record, note);
   }
 
   /** Takes a place for a run at once, and puts it there when it is written down, in the order of the calls. */
-  #arrive(record: RunRecord): Promise<HostedRun> {
+  #arrive(record: RunRecord, note: ThreadNote): Promise<HostedRun> {
     const desk = this.#desk(record.thread);
     const arrive = async (): Promise<HostedRun> => {
       try {
         const { graph } = record.request as RunRequest;
-        const { owner } = await this.noteThread(record.thread, { graph });
-        await this.ledger.putRun(record);
-        return this.#enqueue(record, owner);
+        return this.#enqueue(record, await this.noteThread(record.thread, { ...note, graph }, record));
       } finally {
         desk.arriving -= 1;
       }
@@ -217,7 +218,7 @@ export class RunHost implements Host {
     for (const run of found) {
       if (held.has(run.thread)) continue;
       const attempt = run.status === "running" ? run.attempt + 1 : run.attempt;
-      this.#enqueue({ ...run, attempt }, (await this.ledger.thread(run.thread))?.owner);
+      this.#enqueue({ ...run, attempt }, await this.ledger.thread(run.thread));
     }
     const later = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
     if (later.size === 0) return;
@@ -271,8 +272,9 @@ export class RunHost implements Host {
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
   }
 
-  #enqueue(record: RunRecord, owner: string | undefined): HostedRun {
-    const run = new HostedRun(record, owner);
+  #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
+    const run = new HostedRun(record, thread?.owner);
+    run.noted = thread;
     this.#runs.set(run.id, run);
     this.#desk(run.thread).queue.push(run);
     void this.#work(run.thread);
@@ -297,9 +299,7 @@ export class RunHost implements Host {
     if (desk.active || this.#isStopping) return;
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
-      // Where it cannot be read, the run itself will say so.
-      const known = await this.ledger.thread(thread).catch(() => undefined);
-      if (known) this.#tellThread(known);
+      if (run.noted) this.#tellThread(run.noted);
       await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: run.chunks,
@@ -308,10 +308,11 @@ export class RunHost implements Host {
         traces: this.#traces,
         save: (change) => {
           run.record = { ...run.record, ...change, updatedAt: Date.now() };
-          return this.ledger.putRun(run.record);
+          // One of which nobody knows where it began is begun anew by the next process, as one that waits.
+          return run.record.base === undefined ? Promise.resolve() : this.ledger.putRun(run.record);
         },
       });
-      const ended = await this.#note(run, known);
+      const ended = await this.#note(run);
       desk.active = undefined;
       this.#close(run, ended);
       if (run.request.isTemporary) await this.#discard(thread);
@@ -330,18 +331,14 @@ export class RunHost implements Host {
   }
 
   /** Writes down how a run ended, and returns its thread, if that is still there. */
-  async #note(
-    { thread: id, record, isRolledBack }: HostedRun,
-    known?: HostedThread,
-  ): Promise<HostedThread | undefined> {
+  async #note({ thread: id, record, isRolledBack, noted }: HostedRun): Promise<HostedThread | undefined> {
+    const change = (found: HostedThread | undefined): HostedThread | undefined => {
+      // A thread that was rolled back to nothing is still there to be run.
+      const before = found ?? (isRolledBack ? noted : undefined);
+      return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
+    };
     try {
-      const thread = await this.ledger.changeThread(id, (found) => {
-        // A thread that was rolled back to nothing is still there to be run.
-        const before = found ?? (isRolledBack ? known : undefined);
-        return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
-      });
-      if (thread) await this.ledger.putRun(record);
-      return thread;
+      return await this.ledger.changeThread(id, change, record);
     } catch {
       // As on a full disk: the next process takes it for unfinished, and finds nothing left to do.
       return undefined;

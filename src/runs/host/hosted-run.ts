@@ -1,5 +1,5 @@
 import type { Interrupt, StreamMode } from "@langchain/langgraph";
-import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
 import { PlanEdits } from "../plan-edits.ts";
 import { EventLog } from "./event-log.ts";
 import { LiveEvents } from "./live-events.ts";
@@ -31,6 +31,8 @@ export class HostedRun {
   /** The newest checkpoint when this process began it; undefined before, or for a thread without any. */
   head: string | undefined;
 
+  /** Its thread as it was known when it was put in the queue. */
+  noted: HostedThread | undefined;
   /** Who it is for, where a server has several users. */
   readonly owner: string | undefined;
 

@@ -70,8 +70,11 @@ export interface Host {
   /** What runs of a thread say in LangGraph's newer protocol. */
   protocol: (thread: string) => Awaitable<EventLog<ThreadEvent>>;
 
-  /** Begins a run, or puts it behind those that its thread is at. Throws `thread-busy` where that was asked for. */
-  start: (thread: string, request: RunRequest) => Promise<HostedRun>;
+  /**
+   * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
+   * that was asked for.
+   */
+  start: (thread: string, request: RunRequest, note?: ThreadNote) => Promise<HostedRun>;
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
   cancel: (id: string, options?: CancelOptions) => Promise<boolean>;
   /** Stops everything of a thread. */

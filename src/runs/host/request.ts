@@ -37,6 +37,11 @@ export interface RunRequest {
   limits?: string[];
   /** The thread is deleted with the end of the run. */
   isTemporary?: boolean;
+  /**
+   * The modes of its stream that were asked for when it was started: of those that cost something at every step no
+   * other is made. All where nothing is said, as of a run that is joined later.
+   */
+  modes?: string[];
   /** Its callbacks are streamed too, which costs: each has what its part of the graph was given. */
   isTraced?: boolean;
   /** How a new thread is run; only for a graph that keeps settings. */

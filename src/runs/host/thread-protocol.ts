@@ -5,7 +5,7 @@ import {
   type ProtocolEvent,
   type StreamMode,
 } from "@langchain/langgraph";
-import { convertToProtocolEvent } from "@langchain/langgraph/stream";
+import { convertToProtocolEvent, isCheckpointEnvelope } from "@langchain/langgraph/stream";
 import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
 import { isSubagentEvent } from "../../subagents/index.ts";
 import { ContentBlocks } from "./content-blocks.ts";
@@ -69,8 +69,9 @@ export class ThreadProtocol {
     const chunk = { namespace, mode, payload };
     const held = this.#held;
     this.#held = undefined;
-    // A checkpoint is announced before its values, and LangGraph streams whole ones after them.
-    const isPair = mode === "checkpoints" && held?.namespace.join("|") === namespace.join("|");
+    // A checkpoint is announced before its values; LangGraph does so itself, or streams whole ones after them.
+    const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
+    const isPair = isWhole && held?.namespace.join("|") === namespace.join("|");
     if (isPair) this.#take(chunk);
     if (held) this.#take(held);
     if (isPair) return;
@@ -84,7 +85,8 @@ export class ThreadProtocol {
       this.#push("custom", namespace, { payload });
       return;
     }
-    const data = mode === "checkpoints" ? envelopeOf(payload) : payload;
+    const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
+    const data = isWhole ? envelopeOf(payload) : payload;
     for (const event of convertToProtocolEvent({ namespace, mode, payload: data, seq: 0 })) {
       this.#lifecycle.process(event);
       this.#convert(event);

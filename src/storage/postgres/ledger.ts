@@ -57,6 +57,7 @@ export class PostgresLedger implements Ledger {
   async changeThread(
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
+    run?: RunRecord,
   ): Promise<HostedThread | undefined> {
     const { schema } = this.#database;
     return this.#database.transaction(async (query) => {
@@ -64,6 +65,7 @@ export class PostgresLedger implements Ledger {
       await query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))", [`holdfast ${schema}`, id]);
       const thread = change(await this.#thread(id, query));
       if (thread) await put(`${schema}.hosted`, "thread", HOSTED, fromThread(thread), query);
+      if (thread && run) await this.#putRun(run, query);
       return thread;
     });
   }
@@ -91,7 +93,10 @@ export class PostgresLedger implements Ledger {
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    const query: Query = (sql, values) => this.#database.query(sql, values);
+    await this.#putRun(run, (sql, values) => this.#database.query(sql, values));
+  }
+
+  async #putRun(run: RunRecord, query: Query): Promise<void> {
     await put(`${this.#database.schema}.runs`, "id", RUNS, fromRun(run), query);
   }
 

@@ -175,9 +175,11 @@ export class Threads {
 
   async #tell(run: HostedRun, progress: Progress, signal: AbortSignal): Promise<void> {
     for (const event of run.live.all()) progress.follow(event);
-    for await (const entry of this.host.events.read(this.host.events.last, { signal })) {
-      if (!("event" in entry) || entry.event.kind !== "run") continue;
-      if (entry.event.event.run === run.id) progress.follow(entry.event.event);
+    for await (const entries of this.host.events.read(this.host.events.last, { signal })) {
+      for (const entry of entries) {
+        if (!("event" in entry) || entry.event.kind !== "run") continue;
+        if (entry.event.event.run === run.id) progress.follow(entry.event.event);
+      }
     }
   }
 }

@@ -71,6 +71,12 @@ export class Access {
     return found;
   }
 
+  /** Those of some threads that somebody may see, each looked up by itself. */
+  async named(user: string | undefined, ids: readonly string[]): Promise<KnownThread[]> {
+    const found = await Promise.all(ids.map((id) => this.visible(user, id)));
+    return found.filter((known) => known !== undefined);
+  }
+
   /** All threads that somebody may see, last used first. */
   async threads(user: string | undefined): Promise<KnownThread[]> {
     const summaries = (await this.#index.listThreads?.({ limit: ALL })) ?? [];
@@ -104,6 +110,11 @@ const ALL = 100_000;
 
 export function updatedAt({ hosted, summary }: KnownThread): number {
   return Math.max(hosted?.updatedAt ?? 0, summary?.updatedAt.getTime() ?? 0);
+}
+
+/** Whether its last run failed here, and no other process has gone on with it since. */
+export function hasFailed({ hosted, summary }: KnownThread): boolean {
+  return hosted?.hasFailed === true && (summary?.updatedAt.getTime() ?? 0) <= hosted.updatedAt;
 }
 
 export function createdAt({ hosted, summary }: KnownThread): number {

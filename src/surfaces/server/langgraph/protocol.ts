@@ -28,13 +28,16 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const { since } = filter;
       const after = typeof since === "number" ? since : log.first - 1;
       return streams.open(c, async (stream, signal) => {
-        for await (const entry of log.read(after, { signal })) {
-          if ("gap" in entry) continue;
-          const { n } = entry;
-          const event = { type: "event", event_id: String(n), seq: n, ...entry.event } as const;
-          if (!matchesSubscription(event, filter as never)) continue;
-          const data = toJson(event.method === "input.requested" ? spelled(event) : event);
-          await stream.writeSSE({ id: event.event_id, event: event.method, data });
+        for await (const entries of log.read(after, { signal })) {
+          const found = entries.flatMap((entry) => {
+            if ("gap" in entry) return [];
+            const { n } = entry;
+            const event = { type: "event", event_id: String(n), seq: n, ...entry.event } as const;
+            if (!matchesSubscription(event, filter as never)) return [];
+            const data = toJson(event.method === "input.requested" ? spelled(event) : event);
+            return [{ id: n, event: event.method, data }];
+          });
+          await stream.send(found);
         }
       });
     })

@@ -75,6 +75,7 @@ export function runRequest(
     ...(body.after_seconds && { delay: body.after_seconds }),
     ...(body.priority && { priority: body.priority }),
     ...(body.queue && { queue: body.queue }),
+    ...(body.stream_mode && { modes: [body.stream_mode].flat() }),
     ...([body.stream_mode].flat().includes("events") && { isTraced: true }),
     ...(isTemporary && body.on_completion !== "keep" && { isTemporary: true }),
   };

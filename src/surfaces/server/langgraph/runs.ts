@@ -36,7 +36,7 @@ export class RunRoutes {
         const runs = all.filter((run) => status === undefined || run.status === status);
         return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
       })
-      .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
+      .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .get("/:run", async (c) => json(c, runOut(await this.#record(c))))
       .delete("/:run", async (c) => {
@@ -68,7 +68,7 @@ export class RunRoutes {
     const { host, access } = this.#parts;
     return new Hono<ServerEnv>()
       .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
-      .post("/stream", async (c) => this.#stream(c, await this.#start(c)))
+      .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))
       .post("/batch", async (c) => {
         const given: unknown = await c.req.json().catch(() => undefined);
@@ -96,8 +96,11 @@ export class RunRoutes {
       .get("/:run/stream", (c) => this.#join(c));
   }
 
-  async #start(c: ServerContext): Promise<{ run: HostedRun; given: RunBody }> {
-    const given = readRunBody(await body(c));
+  async #start(
+    c: ServerContext,
+    defaults: Record<string, unknown> = {},
+  ): Promise<{ run: HostedRun; given: RunBody }> {
+    const given = readRunBody({ ...defaults, ...(await body(c)) });
     return { run: await this.#begin(c, given, c.req.param("thread")), given };
   }
 
@@ -134,7 +137,7 @@ export class RunRoutes {
     }
     // It ended long ago: all that is left of it is what it came to.
     const { values } = await stateOf(host, record.thread);
-    return streams.open(c, async (stream) => stream.writeSSE({ event: "values", data: toJson(values) }));
+    return streams.open(c, (stream) => stream.send([{ event: "values", data: toJson(values) }]));
   }
 
   #watch(
@@ -149,11 +152,13 @@ export class RunRoutes {
       const onGone = (): void => void host.cancel(run.id).catch(() => {});
       if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
       const events = new ClassicEvents(wanted);
-      for await (const entry of run.chunks.read(0, { signal })) {
-        if ("gap" in entry) continue;
-        for (const { event, data } of events.of(entry.event)) {
-          if (entry.n > after) await stream.writeSSE({ id: String(entry.n), event, data: toJson(data) });
-        }
+      for await (const entries of run.chunks.read(0, { signal })) {
+        const found = entries.flatMap((entry) => {
+          const { n } = entry;
+          const made = "gap" in entry ? [] : events.of(entry.event);
+          return n > after ? made.map(({ event, data }) => ({ id: n, event, data: toJson(data) })) : [];
+        });
+        await stream.send(found);
       }
       signal.removeEventListener("abort", onGone);
     });
@@ -194,18 +199,21 @@ export async function startRun(
 ): Promise<HostedRun> {
   const id = thread ?? uuid();
   const known = await access.find(c, id);
-  if (!known) {
-    if (thread !== undefined && !isCreated) {
-      throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
-    }
-    const owner = c.get("user");
-    await host.noteThread(id, { graph: request.graph, ...(owner !== undefined && { owner }) });
+  if (!known && thread !== undefined && !isCreated) {
+    throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
   }
+  const state = known && !(await host.isBusy(id)) ? () => stateOf(host, id) : undefined;
   const resume = request.command?.resume;
   // Before anything is begun: what cannot be read would stay in the thread.
-  if (known && resume !== undefined && !(await host.isBusy(id)))
-    answersById(resume, waitingOf(await stateOf(host, id)));
-  return host.start(id, request);
+  if (resume !== undefined && state) answersById(resume, waitingOf(await state()));
+  const isGoingOn = !request.command && !request.checkpoint && Object.keys(request.input ?? {}).length === 0;
+  if (isGoingOn && (!known || (state && (await state()).tasks.length === 0))) {
+    throw new HTTPException(422, {
+      message: "There is nothing to go on with in this thread: send an input or a command.",
+    });
+  }
+  const owner = known ? undefined : c.get("user");
+  return host.start(id, request, owner === undefined ? {} : { owner });
 }
 
 function modesOf(c: ServerContext): string[] {

@@ -6,7 +6,7 @@ import { HTTPException } from "hono/http-exception";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
-import { createdAt, updatedAt, type KnownThread } from "../access.ts";
+import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
@@ -50,9 +50,10 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     };
   }
 
-  async function statusOf({ id, hosted, summary }: KnownThread, hasTasks: boolean): Promise<string> {
+  async function statusOf(known: KnownThread, hasTasks: boolean): Promise<string> {
+    const { id, summary } = known;
     if ((await host.isBusy(id)) || summary?.state === "running") return "busy";
-    if (hosted?.hasFailed) return "error";
+    if (hasFailed(known)) return "error";
     return hasTasks || summary?.state === "interrupted" || summary?.state === "idle" ? "interrupted" : "idle";
   }
 
@@ -61,9 +62,11 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     { ids, status, metadata, values, sort_by, sort_order }: Body,
   ): Promise<KnownThread[]> {
     const wanted = Object.entries((metadata ?? {}) as Body);
-    const all = await access.threads(c.get("user"));
+    const user = c.get("user");
+    const all = Array.isArray(ids)
+      ? await access.named(user, [...new Set(ids.map(String))])
+      : await access.threads(user);
     const isWanted = async (known: KnownThread): Promise<boolean> => {
-      if (Array.isArray(ids) && !ids.includes(known.id)) return false;
       const graph = host.graphName(known.hosted);
       const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
       const isMatch = wanted.every(

@@ -1,6 +1,9 @@
 import { Hono } from "hono";
+import type { Entry } from "../../../runs/host/event-log.ts";
+import type { HostEvent } from "../../../runs/host/port.ts";
 import { toJson } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
+import type { ServerSentEvent } from "../event-body.ts";
 import { Others } from "./others.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
@@ -18,29 +21,28 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     const user = c.get("user");
     return streams.open(c, (stream, signal) =>
       others.during(async () => {
-        if (given !== undefined && !isKnown)
-          await stream.writeSSE({ event: "gap", data: "{}", id: String(after) });
-        for await (const entry of events.read(after, { signal })) {
-          const id = String(entry.n);
-          if ("gap" in entry) {
-            await stream.writeSSE({ id, event: "gap", data: "{}" });
-            continue;
-          }
-          const { event } = entry;
-          if (!(await access.mayUse(user, { id: event.thread, owner: event.owner }))) continue;
-          if (event.kind === "run") {
-            await stream.writeSSE({ id, event: "run", data: toJson(event.event) });
-          } else if (event.kind === "moved") {
-            await stream.writeSSE({ id, event: "gap", data: toJson({ thread: event.thread }) });
-          } else if (event.kind === "removed") {
-            await stream.writeSSE({ id, event: "removed", data: toJson({ id: event.thread }) });
-          } else {
-            const known = await access.visible(user, event.thread);
-            if (known)
-              await stream.writeSSE({ id, event: "thread", data: toJson(await threadOut(known, parts)) });
-          }
+        if (given !== undefined && !isKnown) await stream.send([{ event: "gap", data: "{}", id: after }]);
+        for await (const entries of events.read(after, { signal })) {
+          const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
+          await stream.send(found.flatMap((event) => event ?? []));
         }
       }),
     );
   });
+
+  /** What somebody is told of an event; undefined for what is none of their business. */
+  async function eventOut(
+    entry: Entry<HostEvent>,
+    user: string | undefined,
+  ): Promise<ServerSentEvent | undefined> {
+    const id = entry.n;
+    if ("gap" in entry) return { id, event: "gap", data: "{}" };
+    const { event } = entry;
+    if (!(await access.mayUse(user, { id: event.thread, owner: event.owner }))) return undefined;
+    if (event.kind === "run") return { id, event: "run", data: toJson(event.event) };
+    if (event.kind === "moved") return { id, event: "gap", data: toJson({ thread: event.thread }) };
+    if (event.kind === "removed") return { id, event: "removed", data: toJson({ id: event.thread }) };
+    const known = await access.visible(user, event.thread);
+    return known && { id, event: "thread", data: toJson(await threadOut(known, parts)) };
+  }
 }

@@ -7,7 +7,7 @@ import type { RunRequest } from "../../../runs/host/request.ts";
 import { replay, type ReplayOptions } from "../../../runs/replay.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { openQuestions, questionsOf } from "../../../runs/thread.ts";
-import type { KnownThread } from "../access.ts";
+import { hasFailed, type KnownThread } from "../access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 
@@ -59,9 +59,9 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
 }
 
 /** Why the last run of a thread failed, if it did. */
-async function failureOf({ ledger }: Host, { id, hosted }: KnownThread): Promise<ReplayOptions["failure"]> {
-  if (!hosted?.hasFailed) return undefined;
-  const failed = (await ledger.runs(id)).find(({ status }) => status === "error");
+async function failureOf({ ledger }: Host, known: KnownThread): Promise<ReplayOptions["failure"]> {
+  if (!hasFailed(known)) return undefined;
+  const failed = (await ledger.runs(known.id)).find(({ status }) => status === "error");
   if (failed?.reason === undefined) return undefined;
   const task = taskOf((failed.request as RunRequest).input ?? {});
   return { error: failed.reason, ...(task !== undefined && { task }) };

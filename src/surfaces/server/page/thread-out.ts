@@ -2,7 +2,7 @@ import type { Host } from "../../../runs/host/port.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { isAsking } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
-import { createdAt, updatedAt, type KnownThread } from "../access.ts";
+import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 
 /** A thread as the page lists it. */
 export interface PageThread {
@@ -38,12 +38,13 @@ export async function threadOut(
 }
 
 async function statusOf(
-  { id, hosted, summary }: KnownThread,
+  known: KnownThread,
   { host, saver }: { host: Host; saver: ThreadStore },
 ): Promise<PageThread["status"]> {
+  const { id, summary } = known;
   if ((await host.isBusy(id)) || summary?.state === "running") return "running";
   if (summary?.state === "interrupted" && (await isAsking(saver, id))) return "waiting";
-  if (hosted?.hasFailed) return "failed";
+  if (hasFailed(known)) return "failed";
   const isLeft = summary !== undefined && summary.todos.done < summary.todos.total;
   return summary?.state === "done" && !isLeft ? "done" : "stopped";
 }

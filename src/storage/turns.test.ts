@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { Turns } from "./turns.ts";
+
+/** Counts the turns of the event loop until work is done. */
+async function turnsUntil(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const done = work.then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise(setImmediate);
+    turns += 1;
+  }
+  await done;
+  return turns;
+}
+
+it("those who wait go on in their order, each to where it waits again, and many in one turn", async () => {
+  const turns = new Turns();
+  const seen: string[] = [];
+  const all = Array.from({ length: 100 }, async (_, at) => {
+    await turns.pass();
+    seen.push(`${at} begins`);
+    for (let step = 0; step < 20; step += 1) await Promise.resolve();
+    seen.push(`${at} ends`);
+  });
+  expect(await turnsUntil(Promise.all(all))).toBeLessThan(50);
+  expect(seen).toEqual(all.flatMap((_, at) => [`${at} begins`, `${at} ends`]));
+});
+
+it("the event loop turns after each that keeps the process busy", async () => {
+  const turns = new Turns();
+  const all = Array.from({ length: 5 }, async () => {
+    await turns.pass();
+    const end = performance.now() + 11;
+    while (performance.now() < end);
+  });
+  expect(await turnsUntil(Promise.all(all))).toBeGreaterThanOrEqual(5);
+});

@@ -1,0 +1,171 @@
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import type { StreamMode } from "@langchain/langgraph-sdk";
+import { afterEach, expect, it } from "vitest";
+import { collected, serve, type Served } from "../../../../test/served.ts";
+
+let served: Served;
+afterEach(() => served.close());
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, isFailing: Annotation<boolean> });
+
+function speaker() {
+  return new StateGraph(State)
+    .addNode("speak", ({ isFailing }, { writer }) => {
+      if (isFailing) throw new Error("It has no voice.");
+      writer?.({ n: 1 });
+      return { messages: [{ role: "ai", content: "Hello." }] };
+    })
+    .addEdge(START, "speak")
+    .addEdge("speak", END)
+    .compile();
+}
+
+const ask = (isFailing = false) => ({ messages: [{ type: "human", content: "Speak" }], isFailing });
+
+it("who joins a run later has its values and updates, whatever it was started with", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client } = served;
+  const { thread_id: thread } = await client.threads.create();
+  const first = await collected(
+    client.runs.stream(thread, "speaker", { input: ask(), streamMode: ["custom"] }),
+  );
+  expect(first.map(({ event }) => event)).toEqual(["metadata", "custom"]);
+  const [run] = await client.runs.list(thread);
+  const streamMode: StreamMode[] = ["values", "updates", "custom", "checkpoints"];
+  const later = await collected(
+    client.runs.joinStream(thread, run!.run_id, { lastEventId: "-1", streamMode }),
+  );
+  expect(later.map(({ event }) => String(event))).toEqual([
+    "metadata",
+    "values",
+    "custom",
+    "updates",
+    "values",
+  ]);
+});
+
+it("who watches a thread in the newer protocol gets all of a run that was started in the older one", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client, url, token } = served;
+  const { thread_id: thread } = await client.threads.create();
+  const watching = await fetch(`${url}/threads/${thread}/stream/events`, {
+    method: "POST",
+    headers: { "x-api-key": token, "content-type": "application/json" },
+    body: JSON.stringify({ channels: ["lifecycle", "values", "checkpoints", "tasks"] }),
+  });
+  await collected(client.runs.stream(thread, "speaker", { input: ask(), streamMode: ["custom"] }));
+  let text = "";
+  for await (const piece of watching.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes('"completed"')) break;
+  }
+  const methods = [...text.matchAll(/^event: (.*)$/gm)].map(([, method]) => method);
+  expect(methods).toEqual([
+    "lifecycle",
+    "checkpoints",
+    "checkpoints",
+    "values",
+    "tasks",
+    "tasks",
+    "checkpoints",
+    "values",
+    "lifecycle",
+  ]);
+});
+
+it("who comes to the newer protocol after a run of the older one finds its checkpoints announced", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client, url, token } = served;
+  const { thread_id: thread } = await client.threads.create();
+  await collected(client.runs.stream(thread, "speaker", { input: ask(), streamMode: ["custom"] }));
+  const watching = await fetch(`${url}/threads/${thread}/stream/events`, {
+    method: "POST",
+    headers: { "x-api-key": token, "content-type": "application/json" },
+    body: JSON.stringify({ channels: ["lifecycle", "values", "checkpoints"], since: 0 }),
+  });
+  let text = "";
+  for await (const piece of watching.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (text.includes('"completed"')) break;
+  }
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(
+    ([, data]) => JSON.parse(data!) as { method: string; params: { data: { id?: string; step?: number } } },
+  );
+  const announced = events.filter(({ method }) => method === "checkpoints").map(({ params }) => params.data);
+  expect(announced.map(({ step }) => step)).toEqual([0, 1]);
+  const { checkpoint } = await client.threads.getState(thread);
+  expect(announced.at(-1)?.id).toBe(checkpoint.checkpoint_id);
+});
+
+it("a checkpoint is streamed without the lease that its run writes by, and without who listens to it", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client } = served;
+  const { thread_id: thread } = await client.threads.create();
+  const events = await collected(
+    client.runs.stream(thread, "speaker", { input: ask(), streamMode: ["checkpoints", "debug"] }),
+  );
+  const checkpoint = events.find(({ event }) => event === "checkpoints");
+  const { config } = checkpoint!.data as { config: { configurable: object } };
+  expect(Object.keys(config.configurable).toSorted()).toEqual([
+    "checkpoint_id",
+    "checkpoint_ns",
+    "thread_id",
+  ]);
+  const text = JSON.stringify(events);
+  expect(text).not.toContain("lease");
+  expect(text).not.toContain("callbacks");
+});
+
+it("a run without an input is refused where there is nothing to go on with", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client, send } = served;
+  const { thread_id: thread } = await client.threads.create();
+  const nothing = { assistant_id: "speaker" };
+  const refusal = {
+    status: 422,
+    body: { message: expect.stringContaining("nothing to go on with") as string },
+  };
+  expect(await send("POST", `/threads/${thread}/runs`, nothing)).toMatchObject(refusal);
+  expect(await send("POST", "/threads/new-one/runs", { ...nothing, if_not_exists: "create" })).toMatchObject(
+    refusal,
+  );
+  expect((await send("GET", "/threads/new-one")).status).toBe(404);
+  expect(await send("POST", "/runs/wait", nothing)).toMatchObject(refusal);
+  await client.runs.wait(thread, "speaker", { input: ask() });
+  expect(await send("POST", `/threads/${thread}/runs`, { ...nothing, input: {} })).toMatchObject(refusal);
+  expect(await client.runs.list(thread)).toHaveLength(1);
+
+  const { thread_id: stopped } = await client.threads.create();
+  await client.runs.wait(stopped, "speaker", { input: ask(), interruptBefore: ["speak"] });
+  expect((await send("POST", `/threads/${stopped}/runs/wait`, nothing)).status).toBe(200);
+  expect(await client.threads.getState(stopped)).toMatchObject({ next: [] });
+});
+
+it("a thread that failed is not shown as failed once another process has gone on with it", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client, saver } = served;
+  const { thread_id: thread } = await client.threads.create();
+  await client.runs.wait(thread, "speaker", { input: ask(true), raiseError: false });
+  expect((await client.threads.get(thread)).status).toBe("error");
+  const elsewhere = speaker();
+  elsewhere.checkpointer = saver;
+  await elsewhere.invoke(ask(), { configurable: { thread_id: thread } });
+  expect((await client.threads.get(thread)).status).toBe("idle");
+  expect(await client.threads.count({ status: "error" })).toBe(0);
+});
+
+it("threads that are searched by their ids are looked up, and no others", async () => {
+  served = await serve({ speaker: speaker() });
+  const { client, saver } = served;
+  const { thread_id: one } = await client.threads.create();
+  await client.threads.create();
+  let lists = 0;
+  const list = saver.listThreads.bind(saver);
+  saver.listThreads = (options) => {
+    lists += 1;
+    return list(options);
+  };
+  const found = await client.threads.search({ ids: [one, one, "nobody"] });
+  expect(found.map(({ thread_id }) => thread_id)).toEqual([one]);
+  expect(lists).toBe(0);
+});

@@ -1,0 +1,137 @@
+import { expect, it } from "vitest";
+import {
+  begin,
+  DONE,
+  eventsUntil,
+  open,
+  type Opened,
+  PLAN,
+  saver,
+  send,
+  setStage,
+  settled,
+  start,
+  types,
+  WRITE,
+} from "../../../../test/page-stage.ts";
+import { callTool, type Step } from "../../../testing/index.ts";
+
+setStage();
+
+it("a question is answered, and an answer to one that is gone is a conflict", async () => {
+  await start([WRITE, "Written."], { ask: ["write_file"] });
+  const thread = await begin("Write a file");
+  const { questions, events, thread: waiting } = await settled(thread);
+  expect(waiting.status).toBe("waiting");
+  expect(questions).toMatchObject([
+    { kind: "permission", call: { name: "write_file", args: { file_path: "/a.md" } } },
+  ]);
+  expect(types(events).slice(-2)).toEqual(["question", "run-end"]);
+  const answer = (value: unknown) =>
+    send("POST", `/threads/${thread}/answers`, { answers: { [questions[0]!.id]: value } });
+  expect(await answer("sure")).toMatchObject({ status: 422 });
+  // As a terminal does that waits for the same answer.
+  const release = await saver.acquireThread(thread);
+  expect(await answer({ type: "approve" })).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining("answer it there") as string },
+  });
+  await release();
+  const edited = {
+    type: "edit",
+    editedAction: { name: "write_file", args: { file_path: "/b.md", content: "b" } },
+  };
+  expect(await answer(edited)).toMatchObject({ status: 202, body: { run: expect.any(String) as string } });
+  expect((await settled(thread)).thread.status).toBe("done");
+  expect(await answer({ type: "approve" })).toMatchObject({ status: 409, body: { error: "conflict" } });
+  const { body } = await send("GET", `/threads/${thread}/files`);
+  expect(body).toEqual({ files: [{ path: "/b.md", added: 1, removed: 0, kind: "added" }] });
+});
+
+it("a question is there, and can be answered, as soon as it was asked: before its run has ended", async () => {
+  let goOn = (): void => {};
+  const ending = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const note = saver.noteProgress.bind(saver);
+  // A slow disk at the end of the run.
+  saver.noteProgress = async (...progress) => {
+    await ending;
+    await note(...progress);
+  };
+  await start([WRITE, "Written."], { ask: ["write_file"] });
+  let thread = "";
+  const events = await eventsUntil(
+    ({ data }) => data["type"] === "question",
+    {},
+    async () => {
+      thread = await begin("Write a file");
+    },
+  );
+  const call = { owner: "main", name: "write_file", args: { file_path: "/a.md", content: "one\ntwo\n" } };
+  expect(events.at(-1)?.data).toMatchObject({ call });
+  const { questions, events: live, thread: shown } = await open(thread);
+  expect(shown.status).toBe("running");
+  expect(questions).toMatchObject([{ kind: "permission", call }]);
+  expect(types(live).at(-1)).toBe("question");
+  const answers = { [questions[0]!.id]: { type: "approve" } };
+  const answered = send("POST", `/threads/${thread}/answers`, { answers });
+  goOn();
+  expect(await answered).toMatchObject({ status: 202 });
+  expect((await settled(thread)).thread.status).toBe("done");
+});
+
+it("what a sub-agent did is told once, also while another run goes on with it", async () => {
+  let goOn = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let reach = (): void => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const slow: Step = async () => {
+    reach();
+    await waiting;
+    return "Written.";
+  };
+  const job = callTool("task", { description: "Write it", subagent_type: "general-purpose" });
+  await start([job, WRITE, slow, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Have it written");
+  const told = ({ events }: Opened): unknown[] =>
+    types(events.filter((event) => "owner" in event && event.owner?.startsWith("main/")));
+  const before = await settled(thread);
+  expect(told(before)).toEqual(["subagent-start", "model-start", "model-end", "tool-start", "question"]);
+  await send("POST", `/threads/${thread}/answers`, {
+    answers: { [before.questions[0]!.id]: { type: "approve" } },
+  });
+  await reached;
+  const during = told(await open(thread));
+  expect(during.filter((type) => type === "model-end")).toHaveLength(1);
+  expect(during.filter((type) => type === "tool-end")).toHaveLength(1);
+  goOn();
+  expect(told(await settled(thread)).slice(-3)).toEqual(["model-start", "model-end", "subagent-end"]);
+});
+
+it("a plan is approved with another list, and refused with a reason", async () => {
+  await start([PLAN, DONE, "Done.", PLAN, "As you like.", "As you like.", "As you like."], {
+    approve: "always",
+  });
+  const first = await begin("Plan it");
+  const [question] = (await settled(first)).questions;
+  expect(question).toMatchObject({ kind: "plan-approval", todos: [{ content: "Write" }] });
+  const answers = {
+    [question!.id]: { type: "edit", todos: [{ content: "Write it well", status: "in_progress" }] },
+  };
+  await send("POST", `/threads/${first}/answers`, { answers });
+  const plan = (await settled(first)).events.findLast(({ type }) => type === "plan-change") as {
+    todos: { content: string }[];
+  };
+  expect(plan.todos.map(({ content }) => content)).toEqual(["Write it well"]);
+  const second = await begin("Plan it again");
+  const [again] = (await settled(second)).questions;
+  await send("POST", `/threads/${second}/answers`, {
+    answers: { [again!.id]: { type: "reject", reason: "No", message: "No" } },
+  });
+  expect((await settled(second)).thread.todos.total).toBe(0);
+});
