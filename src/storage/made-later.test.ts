@@ -17,8 +17,9 @@ describe("a list that is made later", () => {
       true,
       ["0", "1", "2"],
     ]);
-    const shared = { ...{ messages: list }, messages: [] };
-    expect([shared.messages, times]).toEqual([[], 0]);
+    const state = { messages: list };
+    expect({ ...state, messages: [] }).toEqual({ messages: [] });
+    expect(times).toBe(0);
     expect(list[1]).toBe(list.at(1));
     expect([...list]).toEqual(three());
     expect(times).toBe(1);
@@ -36,9 +37,8 @@ describe("a list that is made later", () => {
       (list: unknown[]) => list.pop(),
       (list: unknown[]) => list.shift(),
       (list: unknown[]) => list.unshift(0),
-      (list: unknown[]) => list.reverse(),
       (list: unknown[]) => list.splice(1, 1, "a", "b"),
-      (list: unknown[]) => list.sort(() => -1),
+      (list: unknown[]) => list.copyWithin(0, 1),
       (list: unknown[]) => (list[1] = "other"),
       (list: unknown[]) => (list.length = 1),
       (list: unknown[]) => list.fill(0, 1),

@@ -48,11 +48,11 @@ describe("a thread of 2,000 turns", () => {
   it("is read without its messages being made, until one of them is looked at", async () => {
     const thread = new Thread(LONG);
     await thread.grow(1);
-    const messagesOf = async (): Promise<BaseMessage[]> =>
+    const listOf = async (): Promise<BaseMessage[]> =>
       (await saver.getTuple(thread.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
-    await messagesOf();
-    const unseen = await workOfAsync(messagesOf);
-    const seen = await workOfAsync(async () => (await messagesOf())[0]);
+    await listOf();
+    const unseen = await workOfAsync(listOf);
+    const seen = await workOfAsync(async () => (await listOf())[0]);
     expect(unseen / seen).toBeLessThanOrEqual(0.5);
   });
 
