@@ -33,7 +33,7 @@ const FULL: readonly Heat[] = [
   { saver: OFFICIAL, turns: [400], systems: [LEAN, BEST], seconds: 0 },
   { saver: POSTGRES, turns: [25, 100, 200], systems: PLANNED, seconds: 8 },
   { saver: POSTGRES, turns: [400], systems: [LEAN, BEST], seconds: 0 },
-  { saver: OURS_POSTGRES, turns: [25, 100, 200], systems: PLANNED, seconds: 8 },
+  { saver: OURS_POSTGRES, turns: [25, 100, 200], systems: [FLOOR, LEAN_LIGHT, ...PLANNED], seconds: 8 },
   { saver: OURS_POSTGRES, turns: [400], systems: [LEAN, DEEP], seconds: 0 },
 ];
 

@@ -5,6 +5,7 @@ import { isWhole } from "./chunks.ts";
 import { MESSAGES, REFERENCE, reference, SNAPSHOT } from "./encode.ts";
 import { UNDEFINED } from "./json.ts";
 import { WATCHED, type Lists, type Prefix } from "./lists.ts";
+import { madeLater } from "./made-later.ts";
 import type { Memo } from "./memo.ts";
 import type { Blob, BlobSource } from "./recent.ts";
 import { LATE, reviving, type Make } from "./revive.ts";
@@ -13,6 +14,8 @@ import { chunkOf } from "./spine.ts";
 const CONSTRUCTOR = '{"lc":1,"type":"constructor"';
 /** After so many blobs others have their turn. */
 const SLICE = 500;
+/** A list of messages as long as this is made when it is looked at. */
+const LONG = 200;
 
 type Json = Record<string, unknown>;
 type Reference = { [REFERENCE]: number };
@@ -96,7 +99,7 @@ export class Decoder {
     if (Array.isArray(tree)) return this.#watch(this.#items(tree));
     if (this.#revived.has(tree)) return this.#revived.get(tree);
     const target = tree[REFERENCE];
-    if (typeof target === "number") return this.#node(target);
+    if (typeof target === "number") return isReadLater(tree) ? this.#messageList(target) : this.#node(target);
     if (SNAPSHOT in tree) return new DeltaSnapshot(this.build(tree[SNAPSHOT]));
     return this.#fill({}, tree);
   }
@@ -163,6 +166,14 @@ export class Decoder {
     const made = {};
     for (const part of this.#leaves(id)) this.#fill(made, this.#blobs.get(part)!.parsed as object);
     return made;
+  }
+
+  /** LangChain reads a thread before LangGraph does, and looks at no message: those of a long one are made when one is. */
+  #messageList(id: number): unknown[] {
+    if (!this.#blobs.has(id)) this.#fetchNow(id);
+    const lengths = this.#leaves(id).map((leaf) => (this.#blobs.get(leaf)!.parsed as unknown[]).length);
+    const length = lengths.reduce((sum, one) => sum + one, 0);
+    return length < LONG ? this.#list(id) : madeLater(length, () => this.#list(id));
   }
 
   #list(id: number): unknown[] {

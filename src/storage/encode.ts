@@ -12,6 +12,8 @@ import { chunkOf, rootOf, type Cut } from "./spine.ts";
 const INLINE_CHARS = 128;
 /** A longer list or record is cut into chunks. */
 const WHOLE_CHARS = 512;
+/** More items than these make a list longer than that, however short they are: a reference and its comma take 8. */
+const MOST_WHOLE = WHOLE_CHARS / 8;
 
 /** A key that begins with `~` is ours; one of the user's that does gets a second one. */
 export const REFERENCE = "~";
@@ -68,7 +70,8 @@ export class Encoder {
 
   /** What of a list is known to be stored is not walked again: see `Lists`. */
   #list(items: readonly unknown[]): string {
-    const known = this.#options.lists.find(this.#options.thread, items);
+    const isLong = items.length > MOST_WHOLE;
+    const known = isLong ? this.#options.lists.find(this.#options.thread, items) : undefined;
     const start = known?.length ?? 0;
     const texts: string[] = [];
     // More than the chunk before those that are watched: something was changed, removed or inserted there.
@@ -76,7 +79,6 @@ export class Encoder {
     for (let at = start; at < items.length; at++) {
       texts.push(this.#item(items[at], at < items.length - WATCHED));
     }
-    // A beginning that is known is longer than that already.
     const whole = known ? undefined : `[${texts.join(",")}]`;
     if (whole !== undefined && whole.length <= WHOLE_CHARS) return whole;
     const { cut, prefix } = this.#cut(items, texts, known);

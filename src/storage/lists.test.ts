@@ -52,6 +52,16 @@ describe("a list of messages", () => {
     await fc.assert(property, { numRuns: 60, interruptAfterTimeLimit: 60_000 });
   });
 
+  it("that was cut short is stored as one that was never longer", () => {
+    const { encoder } = storeOf(1);
+    const list = messagesOf(300);
+    encoder.encode(list);
+    for (let length = 80; length > 0; length--) {
+      const cut = list.slice(0, length);
+      expect(plain(encoder.encode(cut))).toBe(plain(storeOf(1).encoder.encode(cut)));
+    }
+  });
+
   it("that had a message changed in place is stored as it is, if that is one of the newest", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);

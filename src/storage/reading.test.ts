@@ -45,6 +45,17 @@ describe("a thread of 2,000 turns", () => {
     expect(long / short).toBeLessThanOrEqual(1.2);
   });
 
+  it("is read without its messages being made, until one of them is looked at", async () => {
+    const thread = new Thread(LONG);
+    await thread.grow(1);
+    const listOf = async (): Promise<BaseMessage[]> =>
+      (await saver.getTuple(thread.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
+    await listOf();
+    const unseen = await workOfAsync(listOf);
+    const seen = await workOfAsync(async () => (await listOf())[0]);
+    expect(unseen / seen).toBeLessThanOrEqual(0.5);
+  });
+
   it("lets others have their turn while it is read", async () => {
     const thread = new Thread(LONG);
     await thread.grow(1);

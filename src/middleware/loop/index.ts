@@ -2,13 +2,14 @@ import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/m
 import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
 import { breathe } from "./breathe.ts";
+import { lightenNode, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 
 /** What is used of an agent here. */
 interface LoopingAgent {
   graph: {
     builder: { branches: Record<string, Record<string, { path: Runnable }>> };
-    nodes: Record<string, WritingNode>;
+    nodes: Record<string, WritingNode & RunningNode>;
   };
 }
 
@@ -26,6 +27,7 @@ export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   }
   for (const [name, node] of Object.entries(agent.graph.nodes)) {
     lightenWriters(node, Object.keys(branches[name] ?? {}).length);
+    lightenNode(node);
   }
   return agent;
 }

@@ -9,8 +9,13 @@ import { z } from "zod";
  */
 export function addMessages(left: Messages, right: Messages): BaseMessage[] {
   const added = Array.isArray(right) ? right : [right];
-  if (!isList(left) || !isList(added) || !areNew(added, left)) return messagesStateReducer(left, right);
-  return [...left, ...added];
+  // Once: in a list that was just read, to look at a message takes longer than to copy the list.
+  const messages = Array.isArray(left) ? [...left] : [left];
+  if (!Array.isArray(left) || !isList(messages) || !isList(added) || !areNew(added, messages)) {
+    return messagesStateReducer(left, right);
+  }
+  messages.push(...added);
+  return messages;
 }
 
 /** The `messages` of an agent with this reducer, for the state schema of the agent or of a middleware. */

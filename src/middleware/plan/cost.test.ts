@@ -66,6 +66,34 @@ describe("what a plan costs the graph", () => {
   });
 });
 
+describe("what a plan costs the store", () => {
+  it("is short in a turn of work: what has changed of its memory, and nothing else", async () => {
+    const agent = createAgent({
+      model: new ScriptedModel([
+        [callTool("write_todos", { todos: ["one", "two"] }), callTool("work", { n: 0 })],
+        callTool("work", { n: 1 }),
+        callTool("work", { n: 2 }),
+        "ok",
+      ]),
+      tools: [work],
+      middleware: [planMiddleware({ reminders: false })],
+    });
+    const written: object[] = [];
+    for await (const update of await agent.stream(go, { streamMode: "updates" })) {
+      const { _plan } = ((update as Record<string, unknown>)["model_request"] ?? {}) as { _plan?: object };
+      if (_plan) written.push(_plan);
+    }
+    expect(written.map((one) => Object.keys(one).toSorted())).toEqual([
+      ["at", "run", "tally"],
+      ["at", "rounds", "tally"],
+      ["at", "rounds", "tally"],
+      ["at", "tally"],
+    ]);
+    // What is longer has a row of its own in every turn.
+    expect(JSON.stringify(written[1]).length).toBeLessThan(128);
+  });
+});
+
 describe("the provider's prompt cache", () => {
   const wire = (messages: BaseMessage[]): string[] =>
     messages.map((message) => {

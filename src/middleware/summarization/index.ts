@@ -47,14 +47,21 @@ export function summarizationMiddleware(options: SummarizationOptions) {
   const { model, trigger, keep, summaryPrompt, workspace, folder = "/history" } = options;
   const count = countOnce();
   const create = (writer: object): Inner => {
-    const isKnown = inputLimit(writer) !== undefined;
-    return (langchainSummarization as unknown as (options: object) => Inner)({
+    const limit = inputLimit(writer);
+    const isKnown = limit !== undefined;
+    const sizes = [trigger ?? (isKnown ? { fraction: 0.85 } : { tokens: 120_000 })].flat();
+    const rest = keep ?? (isKnown ? { fraction: 0.1 } : { messages: 20 });
+    const made = (langchainSummarization as unknown as (options: object) => Inner)({
       model: writer,
-      trigger: trigger ?? (isKnown ? { fraction: 0.85 } : { tokens: 120_000 }),
-      keep: keep ?? (isKnown ? { fraction: 0.1 } : { messages: 20 }),
+      trigger: sizes,
+      keep: rest,
       ...(summaryPrompt !== undefined && { summaryPrompt }),
       tokenCounter: count,
     });
+    // Of a share of what nobody knows LangChain says that it cannot be.
+    const isClear = isKnown || [...sizes, rest].every(({ fraction }) => fraction === undefined);
+    const isShort: Inner["isShort"] = (messages) => isClear && isBelow(sizes, { messages, count, limit });
+    return { ...made, isShort };
   };
   /** Made with the first call: how much a model takes is known when it has been chosen. */
   let made: Promise<Inner> | undefined;
@@ -66,6 +73,8 @@ export function summarizationMiddleware(options: SummarizationOptions) {
       const context: object = runtime.context ?? {};
       const inner = await (made ??= settled(model).then(create));
       const summarize = async (size: object): Promise<{ messages: BaseMessage[] } | undefined> => {
+        // LangChain reads its options by their schema in every call, and most find nothing to do.
+        if (!isSet({ ...context, ...size }) && inner.isShort(state.messages)) return undefined;
         const found = await inner.beforeModel(state, { ...runtime, context: { ...context, ...size } });
         const [remove, summary, ...kept] = found?.messages ?? [];
         const told = summary && summaryOf(summary);
@@ -124,8 +133,35 @@ function countOnce(): (messages: readonly BaseMessage[]) => number {
   };
 }
 
+/** Whether the context of a call says when to summarize, or how to count. */
+function isSet(context: object): boolean {
+  return ["trigger", "keep", "tokenCounter"].some(
+    (key) => (context as Record<string, unknown>)[key] !== undefined,
+  );
+}
+
+interface Conversation {
+  messages: readonly BaseMessage[];
+  count: (messages: readonly BaseMessage[]) => number;
+  /** What the model takes, where that is known. */
+  limit: number | undefined;
+}
+
+/** Whether a conversation is certainly below each of some sizes, as LangChain reads them: all parts of one count. */
+function isBelow(sizes: readonly ContextSize[], { messages, count, limit = 0 }: Conversation): boolean {
+  const total = count(messages);
+  return sizes.every(
+    (size) =>
+      messages.length < (size.messages ?? 0) ||
+      total < (size.tokens ?? 0) ||
+      total < Math.floor(limit * (size.fraction ?? 0)),
+  );
+}
+
 interface Inner {
   contextSchema: undefined;
+  /** Whether there is nothing to summarize yet. */
+  isShort: (messages: readonly BaseMessage[]) => boolean;
   beforeModel: (state: unknown, runtime: unknown) => Promise<{ messages: BaseMessage[] } | undefined>;
 }
 

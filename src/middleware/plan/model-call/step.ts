@@ -1,5 +1,6 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
+import { isSame } from "../../../plan/diff.ts";
 import {
   diffTodos,
   dueReminders,
@@ -50,6 +51,8 @@ export class ModelStep {
   /** The messages that came from the model: another middleware may put a notice in their place. */
   readonly said = new WeakSet();
   readonly #setup: PlanSetup;
+  /** As it was saved. */
+  readonly #stored: PlanMemory;
   readonly #memory: PlanMemory;
   /** The messages in the graph state: what the request adds to them is not part of the conversation. */
   readonly #conversation: readonly BaseMessage[];
@@ -67,6 +70,7 @@ export class ModelStep {
   constructor(setup: PlanSetup, request: ModelRequest) {
     const state = readPlanState(request.state);
     this.#setup = setup;
+    this.#stored = state.memory;
     const { messages } = request.state as { messages: BaseMessage[] };
     this.#conversation = messages;
     const { tally } = state.memory;
@@ -216,7 +220,8 @@ export class ModelStep {
     const changed = this.#completion?.ok ? this.#completion.update : this.#reported?.change?.update;
     const seen = { ...memory.seen, ...changed?._plan.seen };
     const marks = { ...memory.marks, ...changed?._plan.marks };
-    const update = { ...changed, _plan: { ...memory, ...changed?._plan, seen, marks } };
+    const known = { ...memory, ...changed?._plan, seen, marks };
+    const update = { ...changed, _plan: newsIn(known, this.#stored) };
     return new Command({ update: { ...update, ...this.#startedTodos(), ...limits } });
   }
 
@@ -328,4 +333,13 @@ export class ModelStep {
       additional_kwargs["hide_from_ui"] === true && reminders.some((reminder) => reminder.name === name);
     return [...messages.filter((message) => !isOld(message)), ...reminders.map(toMessage)];
   }
+}
+
+/** What an update would change: it is saved with every turn, and what is short has no row of its own. */
+function newsIn(update: MemoryUpdate, memory: PlanMemory): MemoryUpdate {
+  const isNew = ([key, value]: [string, unknown]): boolean =>
+    key === "seen" || key === "marks"
+      ? Object.keys(value as object).length > 0
+      : !isSame(memory[key as keyof PlanMemory], value);
+  return Object.fromEntries(Object.entries(update).filter(isNew));
 }

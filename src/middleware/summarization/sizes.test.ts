@@ -1,0 +1,73 @@
+import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import {
+  createAgent,
+  summarizationMiddleware as langchainSummarization,
+  type AnyAgentMiddleware,
+} from "langchain";
+import { describe, expect, it } from "vitest";
+import { ScriptedModel } from "../../testing/index.ts";
+import { summarizationMiddleware, type ContextSize } from "./index.ts";
+
+/** A model that takes 1,000 tokens. */
+class SmallModel extends ScriptedModel {
+  override get profile() {
+    return { maxInputTokens: 1000 };
+  }
+}
+
+const keep = { messages: 2 };
+const SIZES: (ContextSize | ContextSize[])[] = [
+  { messages: 6 },
+  { tokens: 120 },
+  { fraction: 0.12 },
+  { messages: 6, tokens: 200 },
+  { tokens: 60, fraction: 0.2 },
+  [{ messages: 100 }, { tokens: 120 }],
+  [{ messages: 4, tokens: 200 }, { fraction: 0.15 }],
+  [],
+];
+
+describe("a conversation is summarized where LangChain would", () => {
+  it.each(SIZES.map((trigger) => ({ trigger })))("by $trigger", async ({ trigger }) => {
+    const lengths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    const found = await Promise.all(lengths.map((length) => isSummarized(trigger, length, true)));
+    expect(found).toEqual(await Promise.all(lengths.map((length) => isSummarized(trigger, length, false))));
+    expect(found).toContain(false);
+  });
+
+  it("and a size in the context of a run goes before", async () => {
+    const context = { trigger: { messages: 3 } };
+    expect(await isSummarized({ messages: 100 }, 5, true, context)).toBe(true);
+    expect(await isSummarized({ messages: 3 }, 5, true, { trigger: { messages: 100 } })).toBe(false);
+  });
+
+  it("and a share of what nobody knows is an error, however short it is", async () => {
+    const model = new ScriptedModel(["Well."]);
+    const trigger = { tokens: 1000, fraction: 0.5 };
+    const middleware = [summarizationMiddleware({ model, trigger, keep })];
+    const run = createAgent({ model, tools: [], middleware }).invoke({ messages: "Go." });
+    await expect(run).rejects.toThrow("Model profile information is required");
+  });
+});
+
+async function isSummarized(
+  trigger: ContextSize | ContextSize[],
+  length: number,
+  isOurs: boolean,
+  context?: object,
+): Promise<boolean> {
+  const model = new SmallModel([({ messages }) => (isSummary(messages) ? "A summary." : "Well.")], {
+    loop: true,
+  });
+  const create = isOurs ? summarizationMiddleware : langchainSummarization;
+  const middleware = [create({ model, trigger, keep } as never) as AnyAgentMiddleware];
+  const agent = createAgent({ model, tools: [], middleware });
+  const messages = Array.from({ length }, (_, n) => new HumanMessage(`${n} `.repeat(40)));
+  const done = await agent.invoke({ messages }, { context } as never);
+  return (done.messages as BaseMessage[])[0]!.additional_kwargs["lc_source"] === "summarization";
+}
+
+/** Whether it is LangChain that asks. */
+function isSummary(messages: readonly BaseMessage[]): boolean {
+  return messages.some(({ text }) => text.includes("Context Extraction"));
+}
