@@ -71,10 +71,11 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
   expect(text).toContain('holdfast_runs{status="success"} 1\n');
   expect(text).toContain('holdfast_queue_depth{queue="runs"} 0\n');
 
-  const [json, lines, threads] = await Promise.all([
+  const [json, lines, threads, watching] = await Promise.all([
     holdfast("status", "--json"),
     holdfast("status"),
     holdfast("threads"),
+    starting("status", "--watch", "--json"),
   ]);
   expect(JSON.parse(json.stdout)).toMatchObject({
     workers: [{ state: "working", slots: 2, running: 0 }],
@@ -85,8 +86,6 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     /^Queue runs: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots of runs/,
   );
   expect(threads.stdout).toContain("survey");
-  // Its second line is there when the first has been for a while.
-  const watching = await starting("status", "--watch", "--json");
   expect(JSON.parse(watching.line)).toMatchObject({ runs: { success: 1 } });
   await watching.next();
   expect(await watching.stop()).toBe(0);
