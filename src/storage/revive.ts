@@ -60,6 +60,8 @@ function messageFrom(text: string, { create: Message, names }: KnownClass): Make
 /** What a message was made with; undefined where LangChain would find more than plain values in it. */
 function kwargsIn(text: string): Json | undefined {
   const { kwargs } = JSON.parse(text) as { kwargs: Json };
+  // Most are, and need no second look.
+  if (isPlain(kwargs)) return kwargs;
   const given: Json = {};
   for (const key in kwargs) if (!isUndefined(kwargs[key])) given[key] = kwargs[key];
   if (!Object.hasOwn(kwargs, "__proto__") && isPlain(given)) return given;
