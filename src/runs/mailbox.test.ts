@@ -230,7 +230,7 @@ it("a run to which nobody writes looks into its mailbox at its beginning and at 
     return "Done.";
   };
   await run([severalRounds]);
-  expect(looks).toBe(3);
+  expect(looks).toBe(2);
   // Nobody is left to look for.
   const before = rounds;
   await sleep(500);

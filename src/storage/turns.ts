@@ -4,10 +4,11 @@ const BUSY_MS = 10;
 /**
  * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a
  * thread is a chain of promises, and a thousand of them leave no room for timers and sockets. Those who wait go on one
- * by one, and the event loop turns when they have kept the process busy for a while.
+ * by one, and the event loop turns when they have kept the process busy for as long as all others have.
  */
 export class Turns {
   #since = 0;
+  #most = BUSY_MS;
   readonly #waiting: (() => void)[] = [];
   #isServing = false;
 
@@ -22,8 +23,11 @@ export class Turns {
 
   #turn(): void {
     this.#isServing = true;
+    const asked = performance.now();
     setImmediate(() => {
       this.#since = performance.now();
+      // As long as all others took: else those who wait would stand behind those who work for longer the more there are.
+      this.#most = Math.max(BUSY_MS, this.#since - asked);
       this.#next();
     });
   }
@@ -36,7 +40,7 @@ export class Turns {
 
   #goOn(): void {
     if (this.#waiting.length === 0) this.#isServing = false;
-    else if (performance.now() - this.#since < BUSY_MS) this.#next();
+    else if (performance.now() - this.#since < this.#most) this.#next();
     else this.#turn();
   }
 }
