@@ -141,7 +141,8 @@ export class ClusterHost implements Host {
   }
 
   async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
-    const request = this.#desks.get(thread)?.protocol.isRead ? inAllModes(given) : given;
+    // Nobody knows who watches the thread on another server.
+    const request = inAllModes(given);
     const graph = this.graph(request.graph);
     if (this.#isStopping) throw busy("The server is stopping.");
     const { owner } = await this.noteThread(thread, { ...note, graph: request.graph });
