@@ -1,10 +1,10 @@
-/** Whoever has kept the process busy for so long waits for others. */
-const BUSY_MS = 10;
+/** Whoever has kept the process busy for so long waits for others; those who waited, for at most as long as this. */
+const [BUSY_MS, MOST_MS] = [10, 40];
 
 /**
  * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a
  * thread is a chain of promises, and a thousand of them leave no room for timers and sockets. Those who wait go on one
- * by one, and the event loop turns when they have kept the process busy for as long as all others have.
+ * by one, and the event loop turns when they have kept the process busy for as long as all others have, or for too long.
  */
 export class Turns {
   #since = 0;
@@ -27,7 +27,7 @@ export class Turns {
     setImmediate(() => {
       this.#since = performance.now();
       // As long as all others took: else those who wait would stand behind those who work for longer the more there are.
-      this.#most = Math.max(BUSY_MS, this.#since - asked);
+      this.#most = Math.min(MOST_MS, Math.max(BUSY_MS, this.#since - asked));
       this.#next();
     });
   }

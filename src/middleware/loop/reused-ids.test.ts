@@ -78,11 +78,13 @@ describe("no call of a model that uses its ids again is lost", () => {
 
   it("with a structured response", async () => {
     const { done, work } = worker();
+    const responseFormat = toolStrategy(z.object({ ok: z.boolean() }));
+    const answer = callTool(responseFormat[0]!.name, { ok: true }, "call_1");
     const agent = createDeepAgent({
-      model: new ScriptedModel([...turns("lean"), callTool("extract-1", { ok: true }, "call_1")]),
+      model: new ScriptedModel([...turns("lean"), answer]),
       tools: [work],
       plan: { approval: "always", reminders: false },
-      responseFormat: toolStrategy(z.object({ ok: z.boolean() })),
+      responseFormat,
       checkpointer: new MemorySaver(),
     });
     await agreed(agent);
