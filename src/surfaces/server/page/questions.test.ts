@@ -11,12 +11,32 @@ import {
   setStage,
   settled,
   start,
+  stop,
   types,
   WRITE,
 } from "../../../../test/page-stage.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
 setStage();
+
+it("a thread that is opened while its first run begins and asks has the question, or tells of it later", async () => {
+  for (let time = 0; time < 5; time += 1) {
+    await start([PLAN, "Done."]);
+    const heard = eventsUntil(({ data }) => data["type"] === "run-end");
+    const thread = await begin(`Go ${time}`, { approve: "first" });
+    const opening: Promise<Opened>[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      opening.push(open(thread));
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    const asked = (await heard).find(({ data }) => data["type"] === "question")!.id;
+    for (const opened of await Promise.all(opening)) {
+      const knows = opened.questions.length > 0 || opened.last < asked;
+      expect([knows, opened.thread.title], JSON.stringify([asked, opened])).toEqual([true, `Go ${time}`]);
+    }
+    await stop();
+  }
+});
 
 it("a question is answered, and an answer to one that is gone is a conflict", async () => {
   await start([WRITE, "Written."], { ask: ["write_file"] });

@@ -11,13 +11,21 @@ import { hasFailed, type KnownThread } from "../access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 
-/** All that the page shows of a thread, now or as of a checkpoint; what happens later is on the stream. */
-export async function openThread(parts: PageParts, known: KnownThread, checkpoint?: string): Promise<object> {
+/**
+ * All that the page shows of a thread, now or as of a checkpoint; what happens later is on the stream. `find` looks the
+ * thread up, as often as it is asked.
+ */
+export async function openThread(
+  parts: PageParts,
+  find: () => Promise<KnownThread>,
+  checkpoint?: string,
+): Promise<object> {
   const { host, saver, graph } = parts;
-  const { id } = known;
-  const agent = await host.graph(graph).reader(id);
+  const { id } = await find();
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
+  const isSet = (await knownSettings(saver, id)) !== undefined;
+  const agent = await host.graph(graph).reader(id);
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // What the run at work has done is in its own events, and so is left out of what was before.
@@ -25,6 +33,10 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
   const isEmpty = live.length > 0 && active?.head === undefined;
   const config = { configurable: { thread_id: id, ...(at !== undefined && { checkpoint_id: at }) } };
   const state = await agent.graph.getState(config);
+  const settings = await knownSettings(saver, id);
+  // An agent that was made before they were there may not know the step that the thread is in.
+  if (settings && !isSet) return openThread(parts, find, checkpoint);
+  const known = await find();
   const head: unknown = state.config.configurable?.["checkpoint_id"];
   if (checkpoint !== undefined && state.createdAt === undefined) {
     throw new HTTPException(404, { message: `There is no checkpoint ${checkpoint} in ${id}.` });
@@ -47,10 +59,9 @@ export async function openThread(parts: PageParts, known: KnownThread, checkpoin
         until,
         failure: active || checkpoint !== undefined ? undefined : await failureOf(host, known),
       });
-  const settings = (await knownSettings(saver, id)) ?? parts.defaults;
   return {
     thread: await threadOut(known, parts),
-    settings,
+    settings: settings ?? parts.defaults,
     questions,
     ...(typeof head === "string" && { head }),
     events: [...past, ...live.filter(({ n = 0 }) => n <= last)],

@@ -66,7 +66,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       });
       return json(c, { thread: await out(c, id), run: run.id }, 201);
     })
-    .get("/:thread", async (c) => json(c, await openThread(parts, await access.thread(c))))
+    .get("/:thread", async (c) => json(c, await openThread(parts, () => access.thread(c))))
     .delete("/:thread", async (c) => {
       const { id } = await access.thread(c);
       await host.remove(id);
@@ -143,8 +143,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, await historyOf(parts, id, { before, limit: Math.min(Number(limit) || 100, 1000) }));
     })
     .get("/:thread/checkpoints/:checkpoint", async (c) => {
-      const known = await access.thread(c);
-      return json(c, await openThread(parts, known, c.req.param("checkpoint")));
+      return json(c, await openThread(parts, () => access.thread(c), c.req.param("checkpoint")));
     });
 }
 
