@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS, type RunSettings } from "../src/runs/settings.ts";
 import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
 import { listen } from "../src/surfaces/server/listen.ts";
 import type { PageThread } from "../src/surfaces/server/page/thread-out.ts";
-import { createThreadsServer } from "../src/surfaces/server/threads-server.ts";
+import { createThreadsServer, type ThreadsServerOptions } from "../src/surfaces/server/threads-server.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
 
 export let folder: string;
@@ -32,7 +32,11 @@ export function setStage(): void {
 }
 
 /** Starts a server whose model follows a script. */
-export async function start(steps: Step[], settings: Partial<RunSettings> = {}): Promise<void> {
+export async function start(
+  steps: Step[],
+  settings: Partial<RunSettings> = {},
+  more: Partial<ThreadsServerOptions> = {},
+): Promise<void> {
   const model = new ScriptedModel(steps);
   const server = await createThreadsServer({
     saver,
@@ -46,6 +50,7 @@ export async function start(steps: Step[], settings: Partial<RunSettings> = {}):
     pricesOf: (name) => (name === "scripted" ? { input: 1, output: 1, cached: 1 } : undefined),
     token: "secret",
     isOpen: false,
+    ...more,
   });
   const listening = await listen(server, { port: 0, hostname: "127.0.0.1" });
   ({ url } = listening);

@@ -59,8 +59,10 @@ export async function openThread(
         until,
         failure: active || checkpoint !== undefined ? undefined : await failureOf(host, known),
       });
+  const thread = await threadOut(known, parts);
   return {
-    thread: await threadOut(known, parts),
+    // What was read of a run at work is not all of it, though it may have ended meanwhile.
+    thread: active ? { ...thread, status: "running" } : thread,
     settings: settings ?? parts.defaults,
     questions,
     ...(typeof head === "string" && { head }),
