@@ -67,7 +67,11 @@ export class MarkdownStream {
   /** The rows of the first block that have not been given out. */
   #rest(block: Token, options: MarkdownOptions): Harmless[] {
     const isGiven = this.#fence !== undefined && block.type === "code" && block.text === "";
-    return isGiven ? [] : blockRows(block, options).slice(this.#given);
+    if (isGiven) return [];
+    // A paragraph that turns out to be a heading or a table, with a line below it, has begun as a paragraph.
+    const isOther = this.#given > 0 && block.type !== "paragraph";
+    const rows = isOther ? paragraphRows(block.raw, options) : blockRows(block, options);
+    return rows.slice(this.#given);
   }
 
   /** An empty row stands between two blocks. */

@@ -122,6 +122,10 @@ describe("Markdown that is being written", () => {
     expect(stream.write(`end** ${words}`, options)[0]).toMatch(/^word word/);
   });
 
+  it("goes on as a paragraph where one turns out to be a heading after it was begun", () => {
+    expect(streamed("one\ntwo\n---\n\nthree", [1]).final.join("\n")).toMatch(/^one\ntwo\n[^]*three$/);
+  });
+
   it("loses no letter of any text", () => {
     const marks = fc.constantFrom("*", "**", "`", "_", "[", "](", ")", "\n", "\n\n", "- ", "| ", "a", "bc ");
     fc.assert(
