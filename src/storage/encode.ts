@@ -127,6 +127,7 @@ export class Encoder {
       prefix = lists.add({ thread, before: prefix, items: part, chunk: last });
       last = prefix.chunk;
     }
+    lists.keepOnly(prefix, { thread, items, from: known?.length ?? 0 });
     return { cut: { last, open }, prefix };
   }
 

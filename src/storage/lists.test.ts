@@ -62,6 +62,19 @@ describe("a list of messages", () => {
     }
   });
 
+  it("keeps a message that was changed in place when it has grown older than those that are watched", async () => {
+    const store = storeOf(1);
+    for (let length = 80; length < 120; length++) {
+      const list = messagesOf(length);
+      store.encoder.encode(list);
+      const at = length - 8;
+      list[at]!.content = "changed";
+      store.encoder.encode(list);
+      const longer = [...list, ...messagesOf(11)];
+      expect((await storeOf(1).read(store.encoder.encode(longer)))[at]!.text).toBe("changed");
+    }
+  });
+
   it("that had a message changed in place is stored as it is, if that is one of the newest", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);

@@ -24,6 +24,13 @@ export interface Next {
   chunk: Chunk;
 }
 
+/** A list from some place on. */
+interface Part {
+  thread: number;
+  items: readonly unknown[];
+  from: number;
+}
+
 /**
  * Remembers how lists of messages were stored, by the messages themselves. A list that has grown is recognised: the
  * same objects stand in it up to some chunk's end, and all up to there is stored already. Chunks are shared by all
@@ -62,6 +69,26 @@ export class Lists {
     const others = (this.#ends.get(end) ?? []).filter((other) => other !== known);
     this.#ends.set(end, [prefix, ...others].slice(0, MAX_LISTS));
     return prefix;
+  }
+
+  /**
+   * Lets go of what ends in a list behind some place, but for one line of prefixes, which has just been stored: a message
+   * that was changed in place may be in the others as it was.
+   */
+  keepOnly(kept: Prefix | undefined, { thread, items, from }: Part): void {
+    const line = new Set<Prefix>();
+    for (let each = kept; each && each.length > from; each = each.before) line.add(each);
+    for (let at = from; at < items.length; at++) {
+      const end = items[at];
+      const known = isObject(end) ? this.#ends.get(end) : undefined;
+      const isOther = (each: Prefix): boolean =>
+        each.thread === thread && each.length === at + 1 && !line.has(each);
+      if (known?.some(isOther))
+        this.#ends.set(
+          end as object,
+          known.filter((each) => !isOther(each)),
+        );
+    }
   }
 
   /** Forgets all: after a rollback, what was just stored is gone again. */
