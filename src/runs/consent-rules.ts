@@ -6,6 +6,7 @@ import { compileRules } from "../files/permissions.ts";
 import type { McpServers } from "../mcp/index.ts";
 import { PREFIX } from "../mcp/tool-names.ts";
 import type { ConsentRule } from "../middleware/consent/options.ts";
+import { isMutation } from "../middleware/files/mutations.ts";
 import { ownerOf } from "../middleware/plan/events.ts";
 import { isProposed } from "../middleware/plan/people/approval.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
@@ -41,7 +42,6 @@ export interface ConsentRulesOptions {
 }
 
 const FROZEN = compileRules([FROZEN_FILES]);
-const WRITING: readonly string[] = ["write_file", "edit_file", "delete_file"];
 
 type Verdict = "allow" | "ask" | { refused: string };
 type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
@@ -67,7 +67,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     // A run that came to this mode on its way has asked nobody about the plan that is open.
     const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
     if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
-    const isWrite = WRITING.includes(name);
+    const isWrite = isMutation(name);
     // Who would be asked about what is refused anyway?
     if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
       return "allow";
@@ -97,7 +97,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
     if ([...ask, ...deny].some(({ names }) => names(tool))) return true;
     if (mode === "auto" || reading.includes(tool)) return false;
     if (tool === "task") return mode === "plan";
-    return mode !== "edits" || !WRITING.includes(tool) || options.dir !== undefined;
+    return mode !== "edits" || !isMutation(tool) || options.dir !== undefined;
   };
   const concerned = tools.filter(isConcerned);
   const isServed =

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { isMutation } from "../middleware/files/mutations.ts";
 
 /** A larger file is not kept. */
 const MOST_BYTES = 5_000_000;
@@ -16,8 +17,6 @@ const MOST_BYTES = 5_000_000;
 const MOST_FILES = 1000;
 /** Copies of so many turns are kept of a thread. */
 const MOST_TURNS = 20;
-
-const CHANGING: readonly string[] = ["write_file", "edit_file", "delete_file"];
 
 interface Kept {
   /** The content before, in base64; null where there was no file. */
@@ -114,7 +113,7 @@ export class KeptCopies {
     const { file_path: given } = (typeof args === "object" && args !== null ? args : {}) as {
       file_path?: unknown;
     };
-    if (!CHANGING.includes(name) || typeof given !== "string") return undefined;
+    if (!isMutation(name) || typeof given !== "string") return undefined;
     const path = given.startsWith(this.#dir + sep) ? join(given) : join(this.#dir, given);
     return this.#isInside(path) ? path : undefined;
   }

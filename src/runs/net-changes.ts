@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffLines } from "diff";
+import { isMutation } from "../middleware/files/mutations.ts";
 
 /** What became of a file in a thread, from before it to now. */
 export interface NetChange {
@@ -70,14 +71,12 @@ function fileCalls(messages: readonly BaseMessage[]): FileCall[] {
     (AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []).flatMap(({ id = "", name, args }) => {
       const result = results.get(id);
       const path: unknown = (args as Record<string, unknown>)["file_path"];
-      return WRITING.includes(name) && result !== undefined && typeof path === "string"
+      return isMutation(name) && result !== undefined && typeof path === "string"
         ? [{ name, path, args, result }]
         : [];
     }),
   );
 }
-
-const WRITING = ["write_file", "edit_file", "delete_file"];
 
 function isCreated(call: FileCall | undefined): boolean {
   return call?.name === "write_file" && call.result.startsWith("Created");

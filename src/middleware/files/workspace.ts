@@ -17,6 +17,7 @@ import { isWithheld } from "../withheld-calls.ts";
 import { asSeen, Sightings, type SeenFile } from "./as-seen.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
+import { isMutation, type Mutation } from "./mutations.ts";
 import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
@@ -153,9 +154,6 @@ function leaf(backend: FileBackend, path: string): FileBackend {
   return next ? leaf(next.backend, next.path) : backend;
 }
 
-const MUTATIONS = ["write_file", "edit_file", "delete_file"] as const;
-type Mutation = (typeof MUTATIONS)[number];
-
 interface EarlierCall {
   id: string | undefined;
   name: Mutation;
@@ -189,7 +187,5 @@ function earlierCalls(id: string, turn: AIMessage, messages: readonly BaseMessag
       calls.findIndex((call) => call.id === id),
     )
     .filter((call) => !answered.has(call.id ?? "") && !isWithheld(turn, call))
-    .flatMap(({ id: call, name, args }) =>
-      MUTATIONS.includes(name as Mutation) ? { id: call, name: name as Mutation, args } : [],
-    );
+    .flatMap(({ id: call, name, args }) => (isMutation(name) ? { id: call, name, args } : []));
 }

@@ -13,7 +13,7 @@ const MADE_OF: Record<string, StreamMode[]> = {
   debug: ["tasks", "checkpoints"],
 };
 
-/** For a thread that is watched in LangGraph's newer protocol, whatever the run's starter wants of the older one. */
+/** For a thread that may be watched in LangGraph's newer protocol, whatever the run's starter wants of the older one. */
 export function inAllModes(request: RunRequest): RunRequest {
   return { ...request, modes: COSTLY };
 }

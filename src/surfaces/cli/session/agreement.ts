@@ -1,3 +1,4 @@
+import { isMutation } from "../../../middleware/files/mutations.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
 import { isRunForUser } from "../../../runs/run-for-user.ts";
@@ -22,7 +23,7 @@ export class Agreement {
     const always = [...(project.config.ask ?? []), ...settings.ask].map(compileRule);
     // Those are asked for in every mode, whatever else is allowed.
     if (always.some((rule) => rule.catches(call)) || isRunForUser(call.path ?? "")) return false;
-    const isWrite = ["write_file", "edit_file", "delete_file"].includes(call.tool);
+    const isWrite = isMutation(call.tool);
     if (mode !== this.#mode && (mode === "auto" || (mode === "edits" && isWrite))) return true;
     const fresh = (project.config.allow ?? []).slice(this.#rules);
     return fresh.some((rule) => compileRule(rule).allows(call));

@@ -1,4 +1,5 @@
 import { costOf } from "../../../runs/prices.ts";
+import { tokensOf } from "../../../runs/view.ts";
 import { directoryName } from "../directories.ts";
 import { dollars, short } from "../output/amounts.ts";
 import { oneLine, type Harmless } from "../output/harmless.ts";
@@ -7,7 +8,7 @@ import type { Conversation } from "./conversation.ts";
 /** How things stand, below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
 export function footer(conversation: Conversation, isStopping: boolean): Harmless {
   const { mode, model, settings, terminal, usage, prices, paint } = conversation;
-  const spent = usage.inputTokens + usage.outputTokens;
+  const spent = tokensOf(usage);
   const parts = [
     `${mode} (shift-tab)`,
     model.name,
