@@ -268,6 +268,24 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
   });
 
+  it("what was refused is said until something else was wanted, whatever else is read meanwhile", async () => {
+    const release = suite.server.hold("GET info");
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    suite.server.replies.set(`POST threads/${THREAD}/runs`, [
+      { status: 429, body: { error: "busy", message: "Too many runs at once." } },
+    ]);
+    await page.getByLabel("Next task").fill("Look");
+    await page.keyboard.press("Enter");
+    await expectText(page.getByRole("alert"), "Too many runs at once.");
+    const answered = page.waitForResponse(/info/);
+    release();
+    await (await answered).finished();
+    await expectText(page.getByRole("alert"), "Too many runs at once.");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor({ state: "detached" });
+  });
+
   it("two options that are changed before either is drawn are both sent", async () => {
     const page = await suite.open();
     await page.getByText("Options").click();

@@ -68,6 +68,22 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSound(page);
   });
 
+  it("does not bring back a thread that was removed while the list was on its way", async () => {
+    suite.server.add({ thread: threadOf({ status: "done", todos: { done: 0, total: 0 } }), events: [] });
+    const page = await suite.openThread();
+    await expectText(page, "Nothing was said yet.");
+    const release = suite.server.hold("GET threads");
+    await page.getByRole("searchbox").fill("x");
+    suite.server.send("removed", { id: THREAD });
+    await expectText(page, "No thread has these words.");
+    const answered = page.waitForResponse(/threads\?/);
+    release();
+    await (await answered).finished();
+    await expectText(page, "This thread is not here any more.");
+    expect(await page.getByRole("link", { name: /Move the settings page/ }).count()).toBe(0);
+    await expectText(page, "No thread has these words.");
+  });
+
   it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();

@@ -71,6 +71,7 @@ export class StandIn {
   #isDown = false;
   #n = 0;
   readonly #log: Told[] = [];
+  readonly #held = new Map<string, Promise<void>>();
   readonly #streams = new Set<ServerResponse>();
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -113,6 +114,13 @@ export class StandIn {
     this.#isDown = false;
   }
 
+  /** Keeps the answers to `METHOD path` back until they are released. */
+  hold(route: string): () => void {
+    let release!: () => void;
+    this.#held.set(route, new Promise((resolve) => (release = resolve)));
+    return release;
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://page");
     if (this.#isDown) return void response.destroy();
@@ -128,6 +136,7 @@ export class StandIn {
     const given = this.replies.get(`${method} ${path}`)?.shift();
     if (given) return json(response, given.status, given.body);
     const { status, body: answer } = this.#reply(method, path, searchParams);
+    await this.#held.get(`${method} ${path}`);
     json(response, status, answer);
   }
 

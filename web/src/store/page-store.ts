@@ -1,6 +1,6 @@
 import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/runs/story/thread.ts";
 import { ApiError, type Api } from "../client/api.ts";
-import type { StampedEvent, StreamEvent } from "../client/contract.ts";
+import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 import { START, withThread, type PageState } from "./state.ts";
 
@@ -13,6 +13,9 @@ const SILENCE_MS = 15_000;
 /** Files and checkpoints are asked for when a step has settled. */
 const SETTLE_MS = 400;
 
+/** What an event does to the list of threads. */
+type ListChange = (threads: readonly Thread[]) => readonly Thread[];
+
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
   readonly api: Api;
@@ -22,6 +25,8 @@ export class PageStore {
   #waiting: StampedEvent[] = [];
   /** What came since the thread was asked for, until the answer is there: it may not have it. */
   #meanwhile: StampedEvent[] | undefined;
+  /** The same for the list of threads. */
+  #listMeanwhile: ListChange[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #hasLoaded = false;
@@ -42,22 +47,26 @@ export class PageStore {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Does something and says what went wrong, where something did. */
-  async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    try {
-      const result = await work();
-      this.set({ problem: undefined });
-      return result;
-    } catch (error) {
-      this.fail(error);
-      return undefined;
-    }
+  /** Does what a person wants, and says what went wrong, where something did. */
+  attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    return this.#try("problem", work);
   }
 
-  fail(error: unknown): void {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.status === 401) this.set({ connection: "refused" });
-    else this.set({ problem: error.message });
+  /** Reads what is to be shown. That this went well says nothing about what a person wanted. */
+  #read<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    return this.#try("unread", work);
+  }
+
+  async #try<Result>(kind: "problem" | "unread", work: () => Promise<Result>): Promise<Result | undefined> {
+    try {
+      const result = await work();
+      this.set({ [kind]: undefined });
+      return result;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.set(error.status === 401 ? { connection: "refused" } : { [kind]: error.message });
+      return undefined;
+    }
   }
 
   readonly onConnection = (connection: Connection): void => {
@@ -72,15 +81,18 @@ export class PageStore {
         if (event.data.thread !== this.state.open) return;
         this.#heard({ ...event.data, ...(n !== undefined && { n }) });
         return;
-      case "thread": {
-        const { threads = [], query } = this.state;
-        const isListed = threads.some(({ id }) => id === event.data.id);
-        if (isListed || query === "") this.set({ threads: withThread(threads, event.data) });
+      case "thread":
+        this.#changeList((threads) => {
+          const isListed = threads.some(({ id }) => id === event.data.id);
+          return isListed || this.state.query === "" ? withThread(threads, event.data) : threads;
+        });
         return;
-      }
       case "removed":
-        this.set({ threads: this.state.threads?.filter(({ id }) => id !== event.data.id) ?? [] });
-        if (event.data.id === this.state.open) this.set({ loading: "missing" });
+        this.#changeList((threads) => threads.filter(({ id }) => id !== event.data.id));
+        if (event.data.id !== this.state.open) return;
+        // An answer that is under way was given before.
+        this.#meanwhile = undefined;
+        this.set({ loading: "missing" });
         return;
       case "gap":
         if (event.data.thread === undefined) void this.load();
@@ -99,7 +111,7 @@ export class PageStore {
   async load(): Promise<void> {
     this.#hasLoaded = true;
     await Promise.all([
-      this.attempt(async () => this.set({ info: await this.api.info() })),
+      this.#read(async () => this.set({ info: await this.api.info() })),
       this.loadThreads(),
       this.loadThread(),
     ]);
@@ -107,16 +119,24 @@ export class PageStore {
 
   async loadThreads(): Promise<void> {
     const { query } = this.state;
-    await this.attempt(async () => {
+    const meanwhile: ListChange[] = [];
+    this.#listMeanwhile = meanwhile;
+    await this.#read(async () => {
       const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, query });
-      if (query === this.state.query) this.set({ threads, hasMoreThreads: more });
+      // It was asked for again.
+      if (this.#listMeanwhile !== meanwhile) return;
+      this.#listMeanwhile = undefined;
+      this.set({
+        threads: meanwhile.reduce((list, change) => change(list), threads as readonly Thread[]),
+        hasMoreThreads: more,
+      });
     });
   }
 
   async loadMoreThreads(): Promise<void> {
     const { threads = [], query } = this.state;
     const before = threads.at(-1)?.id;
-    await this.attempt(async () => {
+    await this.#read(async () => {
       const found = await this.api.threads({
         limit: PAGE_OF_THREADS,
         query,
@@ -132,6 +152,7 @@ export class PageStore {
   async open(id: string | undefined): Promise<void> {
     if (id === this.state.open) return;
     this.#waiting = [];
+    this.#meanwhile = undefined;
     this.set({
       open: id,
       thread: EMPTY_THREAD,
@@ -140,6 +161,7 @@ export class PageStore {
       checkpoints: undefined,
       past: undefined,
       problem: undefined,
+      unread: undefined,
       loading: id === undefined ? "idle" : "loading",
     });
     if (this.#hasLoaded) await this.loadThread();
@@ -150,10 +172,19 @@ export class PageStore {
     if (id === undefined) return;
     const meanwhile: StampedEvent[] = [];
     this.#meanwhile = meanwhile;
-    try {
-      const content = await this.api.thread(id);
-      // Another thread was opened, or this one was asked for again.
-      if (this.state.open !== id || this.#meanwhile !== meanwhile) return;
+    // Not where another thread was opened, this one was asked for again, or it was removed.
+    const isWanted = (): boolean => this.#meanwhile === meanwhile;
+    await this.#read(async () => {
+      const content = await this.api.thread(id).catch((error: unknown) => {
+        if (!isWanted()) return undefined;
+        this.#meanwhile = undefined;
+        const isMissing = error instanceof ApiError && error.status === 404;
+        // What was shown before stays: the stream says when the server is back.
+        const isEmpty = this.state.thread.entries.length === 0;
+        this.set({ loading: isMissing ? "missing" : isEmpty ? "failed" : "idle" });
+        if (!isMissing) throw error;
+      });
+      if (!content || !isWanted()) return;
       this.#heardAt = Date.now();
       const threads = withThread(this.state.threads ?? [], content.thread);
       const thread = meanwhile.reduce(follow, threadOf(content));
@@ -162,23 +193,21 @@ export class PageStore {
       this.set({ thread, settings: content.settings, loading: "idle", threads });
       this.#clarify();
       this.#settle();
-    } catch (error) {
-      if (this.state.open !== id) return;
-      const isMissing = error instanceof ApiError && error.status === 404;
-      // What was shown before stays: the stream says when the server is back.
-      const isEmpty = this.state.thread.entries.length === 0;
-      this.set({ loading: isMissing ? "missing" : isEmpty ? "failed" : "idle" });
-      if (!isMissing) this.fail(error);
-    }
+    });
   }
 
   async loadHistory(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
-    await this.attempt(async () => {
+    await this.#read(async () => {
       const { checkpoints } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
       if (this.state.open === id) this.set({ checkpoints: checkpoints.toReversed() });
     });
+  }
+
+  #changeList(change: ListChange): void {
+    this.#listMeanwhile?.push(change);
+    this.set({ threads: change(this.state.threads ?? []) });
   }
 
   #heard(event: StampedEvent): void {
@@ -205,7 +234,7 @@ export class PageStore {
     const { open: id, thread } = this.state;
     const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
     if (id === undefined || !isUnclear) return;
-    void this.attempt(async () => {
+    void this.#read(async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
     });

@@ -21,8 +21,10 @@ export interface PageState {
   checkpoints?: readonly Checkpoint[] | undefined;
   /** A moment of the past that is looked at instead of now. */
   past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
-  /** What went wrong last, in one sentence. */
+  /** What became of the last thing that a person wanted, in one sentence, where it went wrong. */
   problem?: string | undefined;
+  /** Why something could not be read, in one sentence. */
+  unread?: string | undefined;
   /** What was done, to be said aloud. */
   said?: string | undefined;
 }

@@ -9,7 +9,7 @@ import { useNarrow, usePage, useStore } from "./use-store.ts";
 export function Composer() {
   const store = useStore();
   const page = usePage();
-  const { open, past, problem } = page;
+  const { open, past, problem = page.unread } = page;
   const [text, setText] = useState("");
   const [settings, setSettings] = useState<Settings>({});
   const [isSending, setSending] = useState(false);
