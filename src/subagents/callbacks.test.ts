@@ -10,8 +10,16 @@ class Watcher extends BaseCallbackHandler {
   override handleChatModelStart(
     ...args: Parameters<NonNullable<BaseCallbackHandler["handleChatModelStart"]>>
   ): void {
-    const { thread_id, holdfast_owner, holdfast_todo } = args[6] ?? {};
-    this.seen.push([thread_id, holdfast_owner, holdfast_todo]);
+    this.see("model", args[6]);
+  }
+  override handleToolStart(...args: Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>): void {
+    this.see(args[6] ?? "", args[5]);
+  }
+  private see(
+    name: string,
+    { thread_id, holdfast_owner, holdfast_todo }: Record<string, unknown> = {},
+  ): void {
+    this.seen.push([name, thread_id, holdfast_owner, holdfast_todo]);
   }
 }
 
@@ -25,8 +33,9 @@ it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it i
         { description: "Look around", subagent_type: "general-purpose", todo_id: "1" },
         "call_1",
       ),
+      callTool("ls", {}),
       "Nothing there.",
-      "Done.",
+      [callTool("ls", {}), callTool("read_file", { path: "/a" })],
       "Done.",
     ]),
     plan: { reminders: false },
@@ -37,9 +46,16 @@ it("callbacks such as LangSmith's and Langfuse's see the thread, whose call it i
     { configurable: { thread_id: "t" }, callbacks: [watcher] },
   );
   expect(watcher.seen).toEqual([
-    ["t", "main", undefined],
-    ["t", "main", "1"],
-    ["t", "main/general-purpose:call_1", "1"],
-    ["t", "main", "2"],
+    ["model", "t", "main", undefined],
+    ["write_todos", "t", "main", undefined],
+    ["model", "t", "main", "1"],
+    ["task", "t", "main", "1"],
+    ["model", "t", "main/general-purpose:call_1", "1"],
+    ["ls", "t", "main/general-purpose:call_1", "1"],
+    ["model", "t", "main/general-purpose:call_1", "1"],
+    ["model", "t", "main", "2"],
+    ["ls", "t", "main", "2"],
+    ["read_file", "t", "main", "2"],
+    ["model", "t", "main", "2"],
   ]);
 });

@@ -1,5 +1,7 @@
 import { ensureConfig, mergeConfigs, Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/singletons";
+import { placeOf } from "../plan/place.ts";
+import { readPlanState } from "../plan/state.ts";
 
 /** A node of a compiled graph, as far as it is used here. */
 export interface RunningNode {
@@ -49,7 +51,7 @@ class LightNode extends Runnable {
 
   override async invoke(input: unknown, given?: RunnableConfig): Promise<unknown> {
     const { sequence, bound, writers } = this.#parts;
-    if (given?.callbacks) return sequence.invoke(input, given);
+    if (given?.callbacks) return sequence.invoke(input, placed(given, input));
     const config = ensureConfig(given);
     delete config.runId;
     const own = bound.config ? mergeConfigs(bound.config, config) : config;
@@ -63,6 +65,12 @@ class LightNode extends Runnable {
     }
     return result;
   }
+}
+
+/** Whoever listens finds in the metadata of everything that an agent with a plan runs, tools too, for which item it is. */
+function placed(config: RunnableConfig, input: unknown): RunnableConfig {
+  if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
+  return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
 }
 
 /** Where LangChain keeps the configuration of what runs. */

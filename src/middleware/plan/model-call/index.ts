@@ -5,6 +5,7 @@ import { breathe } from "../../loop/breathe.ts";
 import { withSection } from "../../system-prompt.ts";
 import { repeated, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
+import { placeOf } from "../place.ts";
 import type { PlanParts } from "../plan-call/turn.ts";
 import type { ModelRequest } from "./request.ts";
 import { ModelStep } from "./step.ts";
@@ -28,7 +29,7 @@ export async function callModel<Request extends ModelRequest>(
   const model = watchedModel(request.model, {
     onRequest: (outgoing) => withReports(step.remindIfTrimmed(outgoing), reminders.tag),
     onAnswer: (answer) => step.said.add(answer),
-    metadata: step.place(request.runtime),
+    metadata: placeOf(step.state.todos, request.runtime),
     ...(isInline && { onTools: (tools) => withDoneArgument(tools, setup.toolNames) }),
   });
   const systemMessage = withSection(

@@ -15,7 +15,7 @@ import {
 } from "../../../plan/index.ts";
 import { own } from "../../../plan/own.ts";
 import { announce } from "../announce.ts";
-import { OWNER_KEY, TODO_KEY, type Stage } from "../events.ts";
+import type { Stage } from "../events.ts";
 import { idleOf, markOf } from "../mark.ts";
 import { messagesOf, toMessage, type Answer } from "../messages/answer.ts";
 import { repairCalls, UnreadCalls } from "../messages/broken-calls.ts";
@@ -84,13 +84,6 @@ export class ModelStep {
     this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
     this.state = { todos: this.#started?.todos ?? found.todos, memory: this.#memory };
     this.#exits = this.#memory.exits;
-  }
-
-  /** Whose call it is, and for which item. A sub-agent's says so already, with the item that it was given. */
-  place({ configurable }: Stage): Record<string, string> {
-    if (configurable?.[OWNER_KEY] !== undefined) return {};
-    const items = this.state.todos.filter(({ status }) => status === "in_progress").map(({ id }) => id);
-    return { [OWNER_KEY]: "main", ...(items.length > 0 && { [TODO_KEY]: items.join(",") }) };
   }
 
   /** The messages with the reminders that are due at their end. */
