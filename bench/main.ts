@@ -7,6 +7,8 @@ import type { Section, SectionOptions } from "./section.ts";
 const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = {
   tokens: async (options) => (await import("./token-section.ts")).tokenSection(options),
   time: async (options) => (await import("./time/index.ts")).timeSection(options),
+  crowd: async (options) => (await import("./time/crowd.ts")).crowdSection(options),
+  tracing: async (options) => (await import("./time/tracing.ts")).tracingSection(options),
   growth: async (options) => (await import("./growth/index.ts")).growthSection(options),
   worth: async (options) => (await import("./worth/index.ts")).worthSection(options),
   load: async (options) => (await import("./load/index.ts")).loadSection(options),
@@ -20,8 +22,8 @@ Measures Holdfast beside its peers and prints one line per figure: name value ra
 The full run takes most of an hour and writes bench/RESULTS.md, bench/results.json and the plots.
 
   --quick   fewer sizes, systems and repetitions, nothing written; under a minute
-  --only    one section, and only that is written anew: tokens, time (and storage), growth (of a thread), worth, load
-            (of a server), session (on a terminal), or scale (workers)
+  --only    one section, and only that is written anew: tokens, time (and storage), crowd (of threads), tracing, growth (of a
+            thread), worth, load (of a server), session (on a terminal), or scale (workers)
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text

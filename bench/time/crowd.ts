@@ -3,14 +3,14 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { HumanMessage } from "@langchain/core/messages";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
-import { goalOf, type SectionGoal } from "../section.ts";
+import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { REQUEST } from "../task.ts";
 import type { SaverKind } from "./place.ts";
-import type { Product } from "./product.ts";
-import { NO_SAVER, OURS } from "./savers.ts";
+import { loadProduct, type Product } from "./product.ts";
+import { embeddedSavers, NO_SAVER, OURS } from "./savers.ts";
 import { longScript } from "./script.ts";
 import { ratioOf, spreadOf } from "./statistics.ts";
-import { DEEP, PEER_DEEP_PLAN, type TimedSystem } from "./systems.ts";
+import { DEEP, PEER_DEEP_PLAN, timedSystems, type TimedSystem } from "./systems.ts";
 
 /**
  * Many threads of one agent at once in one process, each waiting for its model most of the time. They work without a
@@ -44,7 +44,28 @@ const QUICK = [
   { threads: 1000, turns: 1, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
 ];
 
-export async function measureCrowds({
+/** One process in which many threads run at once. */
+export async function crowdSection({ quick, progress }: SectionOptions): Promise<Section> {
+  const product = await loadProduct();
+  const systems = await timedSystems(product);
+  const crowds = await measureCrowds({ product, systems, savers: embeddedSavers(product), quick, progress });
+  return {
+    name: "crowd",
+    lines: crowdLines(crowds),
+    goals: crowdGoals(crowds),
+    markdown: [
+      "## Many threads at once in one process\n",
+      `- The model takes ${LATENCY} ms to answer, all threads run at once, and each begins in a turn of the event loop of its own. Turns are counted by the second of processor time.`,
+      "- Delay: how long a timer had to wait. Stretch: the most processor time between two turns of the event loop.\n",
+      crowdTable(crowds),
+      "",
+    ].join("\n"),
+    data: crowds,
+    plots: [],
+  };
+}
+
+async function measureCrowds({
   product,
   systems,
   savers,
@@ -146,7 +167,7 @@ function waited(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION);
 }
 
-export function crowdLines(crowds: readonly Crowd[]): string[] {
+function crowdLines(crowds: readonly Crowd[]): string[] {
   return crowds.flatMap((crowd) => {
     const at = [crowd.threads, crowd.saver, crowd.system];
     const peer = peerOf(crowd, crowds);
@@ -164,7 +185,7 @@ export function crowdLines(crowds: readonly Crowd[]): string[] {
 }
 
 /** Small crowds say nothing. */
-export function crowdGoals(crowds: readonly Crowd[]): SectionGoal[] {
+function crowdGoals(crowds: readonly Crowd[]): SectionGoal[] {
   const own = crowds.filter(({ system }) => system === DEEP);
   return [
     ...own.flatMap((crowd): SectionGoal[] => {
@@ -196,7 +217,7 @@ function sizeOf({ threads, saver }: Crowd): string {
   return `${threads} threads, ${saver}`;
 }
 
-export function crowdTable(crowds: readonly Crowd[]): string {
+function crowdTable(crowds: readonly Crowd[]): string {
   return table(
     [
       "threads",

@@ -2,7 +2,6 @@ import { superstepsOf, superstepsPerTurn } from "../graph.ts";
 import { loadPeers } from "../peers.ts";
 import type { Section, SectionOptions } from "../section.ts";
 import { SYSTEMS } from "../systems.ts";
-import { crowdGoals, measureCrowds } from "./crowd.ts";
 import type { TimeFigures } from "./figures.ts";
 import { timeGoals } from "./goals.ts";
 import { timeLines } from "./lines.ts";
@@ -14,7 +13,6 @@ import { findSavers } from "./savers.ts";
 import { longScript } from "./script.ts";
 import { measureStartUp } from "./start-up.ts";
 import { DEEP, timedSystems, type TimedSystem } from "./systems.ts";
-import { measureTracing, tracingGoals } from "./tracing.ts";
 
 /** Measures time, supersteps, stored bytes and imports. No seed changes them, and no two runs are quite the same. */
 export async function timeSection({ quick, progress }: SectionOptions): Promise<Section> {
@@ -26,15 +24,12 @@ export async function timeSection({ quick, progress }: SectionOptions): Promise<
   progress("supersteps");
   const supersteps = await countSupersteps(systems, quick);
   const cells = await runHeats({ product, systems, savers, quick, progress });
-  const crowds = await measureCrowds({ product, systems, savers, quick, progress });
-  progress("tracing");
-  const tracing = await measureTracing({ product, systems, quick });
   await stop();
-  const figures: TimeFigures = { cells, crowds, tracing, supersteps, startUp, notes };
+  const figures: TimeFigures = { cells, supersteps, startUp, notes };
   return {
     name: "time",
     lines: timeLines(figures),
-    goals: [...timeGoals(cells), ...crowdGoals(crowds), ...tracingGoals(tracing)],
+    goals: timeGoals(cells),
     markdown: timeReport(figures),
     data: figures,
     plots: timePlots(cells),

@@ -1,26 +1,22 @@
 import { figureLine } from "../lines.ts";
 import { BEST, TYPICAL } from "../systems.ts";
 import { bytesAt, cellAt, loadAt } from "./cells.ts";
-import { crowdLines } from "./crowd.ts";
 import type { TimeFigures } from "./figures.ts";
 import type { Cell } from "./race.ts";
 import { OFFICIAL, OURS } from "./savers.ts";
 import { PEER_ENTRY } from "./start-up.ts";
 import { spreadOf } from "./statistics.ts";
 import { DEEP, PEER_DEEP, PEER_DEEP_PLAN } from "./systems.ts";
-import { tracingLines } from "./tracing.ts";
 
 /**
  * One line per figure. The peer of time is `todoListMiddleware` beside the work, or `deepagents` with it, with the
  * same saver; that of bytes and loading has the official SQLite saver where ours is measured.
  */
-export function timeLines({ cells, crowds, tracing, supersteps, startUp, notes }: TimeFigures): string[] {
+export function timeLines({ cells, supersteps, startUp, notes }: TimeFigures): string[] {
   const typical = supersteps.find(({ system }) => system === TYPICAL)?.perTurn;
   const importPeer = startUp.find(({ entry }) => entry === PEER_ENTRY);
   return [
     ...cells.flatMap((cell) => cellLines(cells, cell)),
-    ...crowdLines(crowds),
-    ...tracingLines(tracing),
     ...supersteps.map(({ system, perTurn }) => figureLine(["supersteps-per-turn", system], perTurn, typical)),
     ...startUp.flatMap(({ entry, ...figures }) =>
       (["ms", "rss", "heap"] as const).map((key) =>

@@ -3,21 +3,18 @@ import { number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { FLOOR } from "../systems.ts";
 import { cellAt, loadAt, timeRatio } from "./cells.ts";
-import { crowdTable } from "./crowd.ts";
 import type { TimeFigures } from "./figures.ts";
 import type { Cell } from "./race.ts";
 import { NO_SAVER } from "./savers.ts";
 import { TURNS } from "./script.ts";
 import { spreadOf, type Spread } from "./statistics.ts";
 import { EMPTY, PEER_DEEP_PLAN } from "./systems.ts";
-import { tracingTable } from "./tracing.ts";
 
 const ASSUMPTIONS = `## Time and storage
 
 - One work call per turn with a result of 1 kB, and a plan of 20 items: at 25 turns most turns carry a plan call, at 400 every twentieth does. Time is that of the whole run over its turns of work, so the extra turns of *own-turn* count.
 - Time is processor time of this process, so that other work on the machine does not count; what a database server takes is not in it. The model answers at once. What is left is the harness: next to a real model's seconds all of it is small.
 - All systems run in one process, by turns, every other round backwards; before each run garbage is collected. Tables show the median and, in brackets, the quartiles; ratios are medians of the ratios of runs that stood beside each other. Long runs are repeated less often, the longest once.
-- *Many threads*: the model takes 50 ms, all threads run at once in this process, and each begins in a turn of the event loop of its own. Delay: how long a timer had to wait.
 - *light loop* is \`lightLoop(agent)\`, which our own agents have built in.
 - *createDeepAgent* and *deepagents* are as they come, with the work tool added. *loop without LangGraph* calls model and tool by hand and keeps nothing.
 - Load: \`getState\` of the finished thread with a saver that was just opened. After every run the loaded messages are compared with those of the run. That no finished call is repeated after a kill is tested in \`src/storage/kill.test.ts\`.
@@ -25,7 +22,7 @@ const ASSUMPTIONS = `## Time and storage
 - Import: a fresh process per sample, memory after a garbage collection, beyond what Node itself takes.`;
 
 /** The section of RESULTS.md. */
-export function timeReport({ cells, crowds, tracing, supersteps, startUp, notes }: TimeFigures): string {
+export function timeReport({ cells, supersteps, startUp, notes }: TimeFigures): string {
   const savers = [...new Set(cells.map(({ saver }) => saver))];
   const processor = cpus()[0]?.model.trim() ?? "unknown processor";
   return [
@@ -37,10 +34,6 @@ export function timeReport({ cells, crowds, tracing, supersteps, startUp, notes 
       `\n### Milliseconds per turn, ${saver}\n`,
       timeTable(cells.filter((cell) => cell.saver === saver)),
     ]),
-    "\n### Many threads at once, 50 ms per model answer\n",
-    crowdTable(crowds),
-    "\n### What tracing adds\n",
-    tracingTable(tracing),
     "\n### Supersteps of the graph per model turn\n",
     table(
       ["system", "supersteps"],

@@ -22,7 +22,6 @@ export interface FoundSavers {
 
 /** The savers that work here, and why others are left out. */
 export async function findSavers(product: Product): Promise<FoundSavers> {
-  const { storage } = product;
   const notes: string[] = [];
   const official = await officialSqlite().catch((error: Error) => {
     notes.push(`The official SQLite saver is left out: ${error.message.split("\n")[0]}`);
@@ -35,13 +34,20 @@ export async function findSavers(product: Product): Promise<FoundSavers> {
   });
   if (postgres) notes.push(postgres.note);
   const savers: SaverKind[] = [
-    { name: NO_SAVER, create: async () => inMemory(() => undefined) },
-    { name: MEMORY, create: async () => inMemory(() => new MemorySaver()) },
-    { name: OURS, create: async () => inFile((file) => storage.sqliteSaver(file)) },
+    ...embeddedSavers(product),
     ...(official ? [official] : []),
     ...(postgres?.savers ?? []),
   ];
   return { savers, notes, stop: async () => postgres?.stop() };
+}
+
+/** Those that are always there. */
+export function embeddedSavers({ storage }: Product): SaverKind[] {
+  return [
+    { name: NO_SAVER, create: async () => inMemory(() => undefined) },
+    { name: MEMORY, create: async () => inMemory(() => new MemorySaver()) },
+    { name: OURS, create: async () => inFile((file) => storage.sqliteSaver(file)) },
+  ];
 }
 
 interface SqliteSaverModule {

@@ -4,13 +4,13 @@ import { MemorySaver } from "@langchain/langgraph";
 import type { RunEvent } from "../../src/runs/events.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
-import { goalOf, type SectionGoal } from "../section.ts";
+import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { REQUEST } from "../task.ts";
 import { LATENCY } from "./crowd.ts";
-import type { Product } from "./product.ts";
+import { loadProduct, type Product } from "./product.ts";
 import { longScript } from "./script.ts";
 import { ratioOf, spreadOf } from "./statistics.ts";
-import { DEEP, type TimedSystem } from "./systems.ts";
+import { DEEP, timedSystems, type TimedSystem } from "./systems.ts";
 
 /**
  * Runs as the command line and the server do them, by turns without and with a collector. Their model answers at once:
@@ -39,7 +39,29 @@ server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 process.stdin.on("end", () => process.exit()).resume();
 `;
 
-export async function measureTracing({
+/** What traces and metrics add to a turn. */
+export async function tracingSection({ quick, progress }: SectionOptions): Promise<Section> {
+  const product = await loadProduct();
+  const systems = await timedSystems(product);
+  progress("runs with and without a collector");
+  const tracing = await measureTracing({ product, systems, quick });
+  return {
+    name: "tracing",
+    lines: tracingLines(tracing),
+    goals: tracingGoals(tracing),
+    markdown: [
+      "## What tracing adds\n",
+      "- `createDeepAgent` on a memory saver with a model that answers at once: a turn is what the harness does in it, which makes the share as large as it can be. Every span and metric is posted to a collector in another process.",
+      "- *Their own* is the processor time of telling the events of a finished run to the traces once more, with everything posted: tracing does nothing else in a run, and two runs differ by more than it takes.\n",
+      tracingTable(tracing),
+      "",
+    ].join("\n"),
+    data: tracing,
+    plots: [],
+  };
+}
+
+async function measureTracing({
   product,
   systems,
   quick,
@@ -140,7 +162,7 @@ function shareOf({ plain, own }: Tracing, latency: number): number {
   );
 }
 
-export function tracingLines(tracing: Tracing): string[] {
+function tracingLines(tracing: Tracing): string[] {
   const { turns, plain, traced, own, spansPerTurn } = tracing;
   return [
     figureLine(["traced-ms-per-turn", turns, DEEP], spreadOf(traced).median, spreadOf(plain).median),
@@ -152,14 +174,14 @@ export function tracingLines(tracing: Tracing): string[] {
 }
 
 /** Short runs say nothing. */
-export function tracingGoals(tracing: Tracing): SectionGoal[] {
+function tracingGoals(tracing: Tracing): SectionGoal[] {
   const { turns } = tracing;
   if (turns < 100) return [];
   const name = `traces and metrics as a share of a turn of createDeepAgent whose model answers at once, at ${turns} turns`;
   return [goalOf({ name, value: shareOf(tracing, 0), limit: 0.02 })];
 }
 
-export function tracingTable(tracing: Tracing): string {
+function tracingTable(tracing: Tracing): string {
   const { turns, plain, traced, own, spansPerTurn } = tracing;
   const percent = (share: number): string => `${(share * 100).toFixed(2)}%`;
   return table(
