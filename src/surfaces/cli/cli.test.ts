@@ -633,6 +633,15 @@ describe("threads", () => {
     expect((await holdfast(["export", "gard", "-"])).out).toBe(page);
   });
 
+  it("are exported as what the ending of the file says", async () => {
+    const text = join(home, "garden.md");
+    expect(await holdfast(["export", "gard", text])).toMatchObject({ code: 0 });
+    expect(readFileSync(text, "utf8")).toBe((await holdfast(["show", "gard", "--transcript"])).out);
+    const events = join(home, "garden.json");
+    expect(await holdfast(["export", "gard", events])).toMatchObject({ code: 0 });
+    expect(readFileSync(events, "utf8")).toBe((await holdfast(["show", "gard", "--json"])).out);
+  });
+
   it("are deleted, all or none", async () => {
     expect(await holdfast(["rm", "hello-1", "nobody"])).toMatchObject({ code: 2 });
     expect(await holdfast(["rm", "hello-1"])).toMatchObject({ code: 0, out: "Deleted hello-1.\n" });

@@ -242,12 +242,13 @@ export function commands(parser: Argv, { terminal, onExit }: CommandContext): vo
     )
     .command(
       "export <thread> [file]",
-      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost",
+      "Make one HTML file of a thread: plan, timeline, conversation, diffs, cost; or .md, .json",
       (args) =>
         threadArgument(stateOption(args))
           .positional("file", {
             type: "string",
-            describe: "The new file; <thread>.html in this directory, - for standard output",
+            describe:
+              "The new file: .html, .md or .json; <thread>.html in this directory, - for standard output",
           })
           .option("force", { type: "boolean", describe: "Replace the file if it is there" }),
       on(async () => (await import("./commands/export.ts")).exportThread),

@@ -257,6 +257,8 @@ describe("texts and skills in a session", () => {
     await say(stage, "/export all.json", /Written to .*all\.json/);
     const events = readFileSync(join(stages.home, "all.json"), "utf8").trim().split("\n");
     expect(events.map((line) => (JSON.parse(line) as { type: string }).type)).toContain("model-end");
+    await say(stage, "/export all.html", /Written to .*all\.html/);
+    expect(readFileSync(join(stages.home, "all.html"), "utf8")).toMatch(/^<!doctype html>[^]*Here\./);
     writeFileSync(join(stages.home, "mine.md"), "mine");
     await say(stage, "/export mine.md", /mine\.md cannot be written: it is\s+there already\./);
     expect(readFileSync(join(stages.home, "mine.md"), "utf8")).toBe("mine");

@@ -1,16 +1,13 @@
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { HarnessError } from "../../../../errors.ts";
-import { jsonText } from "../../../../runs/json-text.ts";
 import { replay } from "../../../../runs/replay.ts";
-import { transcript } from "../../../../runs/transcript.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
+import { threadFile, threadText, writeNew } from "../../thread-file.ts";
 import type { SlashCommand } from "../conversation.ts";
 
 export const exportThread: SlashCommand = {
   name: "export",
-  usage: "[file.md|file.json]",
-  about: "write the conversation to a file: Markdown, or with .json every event",
+  usage: "[file.md|file.html|file.json]",
+  about: "write the conversation to a file: Markdown, with .html a page, with .json every event",
   isBeside: true,
   run: async (args, conversation) => {
     const { thread, terminal } = conversation;
@@ -18,16 +15,9 @@ export const exportThread: SlashCommand = {
     const { graph } = await conversation.agent();
     const state = await graph.getState({ configurable: { thread_id: thread } });
     const events = await replay(graph, state, { thread, isRunning: conversation.isBusy });
-    const file = resolve(terminal.cwd, args || `${thread.replaceAll(/[^\w.-]+/g, "-")}.md`);
-    const isJson = file.endsWith(".json");
-    const text = isJson ? `${events.map((event) => jsonText(event)).join("\n")}\n` : transcript(events);
-    try {
-      await writeFile(file, text, { flag: "wx" });
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === "EEXIST" ? "it is there already" : message;
-      throw new HarnessError("invalid-options", `${file} cannot be written: ${why}.`);
-    }
+    const file = resolve(terminal.cwd, args || threadFile(thread, ".md"));
+    const { prices } = conversation;
+    await writeNew(file, threadText({ title: thread, events, questions: [], prices }, file, ".md"));
     conversation.say(oneLine(`Written to ${file}`));
   },
 };
