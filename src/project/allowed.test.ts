@@ -32,11 +32,11 @@ it("leaves out an entry that is no rule, and no other", async () => {
   expect(await open("b").rules()).toEqual(["edit_file"]);
 });
 
-it("allows nothing by a file that cannot be read, and does not overwrite it", async () => {
+it("says so where the file cannot be read, and does not overwrite it", async () => {
   const allowed = open();
   await allowed.add(["write_file"]);
   writeFileSync(allowed.file, "{ half");
-  expect(await allowed.rules()).toEqual([]);
+  await expect(allowed.rules()).rejects.toThrow(`${allowed.file} cannot be read: mend it`);
   await expect(allowed.add(["edit_file"])).rejects.toThrow("cannot be read");
   expect(readFileSync(allowed.file, "utf8")).toBe("{ half");
 });

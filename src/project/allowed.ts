@@ -27,10 +27,9 @@ export class Allowed {
     return this.#file;
   }
 
+  /** Throws `invalid-options` where the file cannot be read: who agreed to something wonders why they are asked again. */
   async rules(): Promise<string[]> {
-    // A file that cannot be read allows nothing.
-    const folders = await this.#read().catch((): Folders => ({}));
-    return folders[await this.#folder()] ?? [];
+    return (await this.#read())[await this.#folder()] ?? [];
   }
 
   /** Throws `invalid-options` for what is no rule, and where the file cannot be read. */
