@@ -84,6 +84,30 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectText(page, "No thread has these words.");
   });
 
+  it("keeps what happened while older threads were on their way", async () => {
+    const named = (id: string, updatedAt: number) => ({
+      ...threadOf({ status: "done" }),
+      id,
+      title: id,
+      updatedAt,
+    });
+    for (const [at, id] of ["oldest", "old", "removed", "newer"].entries()) {
+      suite.server.add({ thread: named(id, at + 1), events: [] });
+    }
+    suite.server.pageSize = 2;
+    const page = await suite.open();
+    await expectText(page, "newer", "removed");
+    const release = suite.server.hold("GET threads");
+    await page.getByRole("button", { name: "Show older threads" }).click();
+    suite.server.send("removed", { id: "removed" });
+    suite.server.send("removed", { id: "old" });
+    suite.server.send("thread", named("newest", 9));
+    await expectText(page, "newest");
+    release();
+    await expectText(page, "oldest");
+    expect(await page.locator(".thread-title").allTextContents()).toEqual(["newest", "newer", "oldest"]);
+  });
+
   it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();

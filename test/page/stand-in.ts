@@ -64,6 +64,8 @@ export class StandIn {
   readonly asked: Asked[] = [];
   /** Answers by `METHOD path`, used once each. */
   readonly replies = new Map<string, Reply[]>();
+  /** How many threads it shows at once. */
+  pageSize = 50;
   /** How many streams are open. */
   get streams(): number {
     return this.#streams.size;
@@ -148,7 +150,10 @@ export class StandIn {
       const threads = [...this.threads.values()].map(({ thread }) => thread);
       const [first] = threads;
       if (method === "POST") return { status: 201, body: { thread: first, run: "r1" } };
-      return ok({ threads: threads.toSorted((a, b) => b.updatedAt - a.updatedAt), more: false });
+      const sorted = threads.toSorted((a, b) => b.updatedAt - a.updatedAt);
+      const from = sorted.findIndex(({ id }) => id === search.get("before")) + 1;
+      const page = sorted.slice(from, from + this.pageSize);
+      return ok({ threads: page, more: from + page.length < sorted.length });
     }
     const [, id = "", route = "", ...rest] = path.split("/").map(decodeURIComponent);
     const told = this.threads.get(id);

@@ -111,8 +111,7 @@ export class RunTrace {
         if (!span) return;
         if (exitCode != null) span.set({ "process.exit.code": exitCode });
         this.#say(span, { "gen_ai.tool.call.result": output ?? result });
-        // What a tool says may be content.
-        if (!ok) span.fail(this.#options.hasContent ? result : "The call failed.");
+        if (!ok) span.fail(this.#why(result, "The call failed."));
         span.end(at);
         return;
       }
@@ -212,10 +211,17 @@ export class RunTrace {
           "gen_ai.usage.output_tokens": actuals?.outputTokens,
           "holdfast.todo.tool_calls": actuals?.toolCalls,
         });
-        if (status === "blocked") open.fail(this.#options.hasContent && note ? note : "The item is blocked.");
+        if (status === "blocked") open.fail(this.#why(note, "The item is blocked."));
         open.end(at);
         agent.items.delete(id);
       }
+    }
+    const left = new Set(todos.map(({ id }) => id));
+    for (const [id, span] of agent.items) {
+      if (left.has(id)) continue;
+      span.set({ "holdfast.todo.status": "removed" });
+      span.end(at);
+      agent.items.delete(id);
     }
   }
 
@@ -246,6 +252,11 @@ export class RunTrace {
       "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
       ...(prices && { "holdfast.cost.usd": { fraction: costOf(usage, prices) } }),
     };
+  }
+
+  /** What a tool or a model says of what went wrong may be content. Why a run failed is said by us, or by the provider. */
+  #why(text: string | undefined, otherwise: string): string {
+    return (this.#options.hasContent && text) || otherwise;
   }
 
   /** Content goes along only where that was asked for. */

@@ -134,6 +134,22 @@ describe("a run with a collector", () => {
     for (const word of words.source.split("|")) expect(all(told)).toContain(word);
   });
 
+  it("ends an item that left the plan when it left", async () => {
+    const spans = await traced([
+      callTool("write_todos", { todos: ["One"] }),
+      callTool("write_todos", { todos: ["Two", "Three"] }),
+      callTool("ls", { path: "/" }),
+      "Done.",
+    ]);
+    const items = spans.filter(({ name }) => name.startsWith("plan_item"));
+    const [first, second, ...others] = items.map((item) => ({ item, ...attributesOf(item) }));
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ "holdfast.todo.status": "removed" });
+    expect(BigInt(first!.item.endTimeUnixNano) <= BigInt(second!.item.startTimeUnixNano)).toBe(true);
+    const work = spans.find(({ name }) => name === "execute_tool ls")!;
+    expect(work.parentSpanId).toBe(second!.item.spanId);
+  });
+
   it("marks what failed", async () => {
     const spans = await traced([callTool("read_file", { file_path: "/none" }), new Error("broken")]);
     expect(spans.find(({ name }) => name === "execute_tool read_file")!.status).toMatchObject({

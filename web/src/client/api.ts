@@ -49,7 +49,7 @@ export function createApi(token: string) {
   const thread = (id: string): string => `threads/${encodeURIComponent(id)}`;
   return {
     info: () => call<Info>("GET", "info"),
-    threads: (query: { limit: number; before?: string; query?: string }) =>
+    threads: (query: { limit: number; before?: string | undefined; query?: string }) =>
       call<{ threads: Thread[]; more: boolean }>("GET", `threads?${search(query)}`),
     create: (task: string, settings: Settings) =>
       call<{ thread: Thread; run: string }>("POST", "threads", { task, settings }),

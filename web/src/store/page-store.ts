@@ -25,7 +25,7 @@ export class PageStore {
   #waiting: StampedEvent[] = [];
   /** What came since the thread was asked for, until the answer is there: it may not have it. */
   #meanwhile: StampedEvent[] | undefined;
-  /** The same for the list of threads. */
+  /** The same for the list of threads, or more of it. */
   #listMeanwhile: ListChange[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -119,33 +119,34 @@ export class PageStore {
 
   async loadThreads(): Promise<void> {
     const { query } = this.state;
-    const meanwhile: ListChange[] = [];
-    this.#listMeanwhile = meanwhile;
-    await this.#read(async () => {
-      const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, query });
-      // It was asked for again.
-      if (this.#listMeanwhile !== meanwhile) return;
-      this.#listMeanwhile = undefined;
-      this.set({
-        threads: meanwhile.reduce((list, change) => change(list), threads as readonly Thread[]),
-        hasMoreThreads: more,
-      });
-    });
+    await this.#readList({ query }, (threads) => threads);
   }
 
   async loadMoreThreads(): Promise<void> {
+    // The list itself is on its way.
+    if (this.#listMeanwhile) return;
     const { threads = [], query } = this.state;
-    const before = threads.at(-1)?.id;
-    await this.#read(async () => {
-      const found = await this.api.threads({
-        limit: PAGE_OF_THREADS,
-        query,
-        ...(before !== undefined && { before }),
-      });
-      const known = new Set(threads.map(({ id }) => id));
-      const others = found.threads.filter(({ id }) => !known.has(id));
-      this.set({ threads: [...threads, ...others], hasMoreThreads: found.more });
+    await this.#readList({ query, before: threads.at(-1)?.id }, (older) => {
+      const shown = this.state.threads ?? [];
+      const known = new Set(shown.map(({ id }) => id));
+      return [...shown, ...older.filter(({ id }) => !known.has(id))];
     });
+  }
+
+  async #readList(
+    wanted: { query: string; before?: string | undefined },
+    listOf: (found: readonly Thread[]) => readonly Thread[],
+  ): Promise<void> {
+    const meanwhile: ListChange[] = [];
+    this.#listMeanwhile = meanwhile;
+    await this.#read(async () => {
+      const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, ...wanted });
+      // It was asked for again.
+      if (this.#listMeanwhile !== meanwhile) return;
+      const found = meanwhile.reduce((list: readonly Thread[], change) => change(list), threads);
+      this.set({ threads: listOf(found), hasMoreThreads: more });
+    });
+    if (this.#listMeanwhile === meanwhile) this.#listMeanwhile = undefined;
   }
 
   /** Shows a thread, or none. What was shown of the same thread stays until the new is there. */
