@@ -7,7 +7,7 @@ export interface PipeOptions extends Pick<Terminal, "cwd" | "env"> {
   input?: string;
 }
 
-/** A command in this process, between pipes: where it is about what is said, a process of its own takes ten times as long. */
+/** A command in this process, between pipes: where it is about what is said, no process has to start. */
 export async function inPipes(args: readonly string[], options: PipeOptions) {
   const { terminal, out, err } = pipes(options);
   const code = await cli(args, terminal);
