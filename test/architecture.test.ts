@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { circles, violations } from "./architecture.ts";
+import { circles, loadedWith, violations } from "./architecture.ts";
 
 describe("the source", () => {
   const source = filesBelow("src");
@@ -17,6 +17,39 @@ describe("the source", () => {
     expect(
       circles({ ...source, ...filesBelow("bench"), ...filesBelow("examples"), ...filesBelow("web/src") }),
     ).toEqual([]);
+  });
+
+  const COMMANDS = "src/surfaces/cli/commands";
+  const langchainIn = (path: string): string[] => {
+    expect(Object.keys(source)).toContain(path);
+    return [...loadedWith(path, source)].filter((name) => name.includes("langchain")).toSorted();
+  };
+
+  it.each([
+    "src/surfaces/cli/main.ts",
+    "src/surfaces/cli/completion.ts",
+    "src/surfaces/cli/install-editors.ts",
+    `${COMMANDS}/acp.ts`,
+    `${COMMANDS}/completion.ts`,
+    `${COMMANDS}/doctor.ts`,
+    `${COMMANDS}/rm.ts`,
+    `${COMMANDS}/trust.ts`,
+    "src/models/providers.ts",
+    "src/storage/store.ts",
+  ])("does not load LangChain for a command that runs no agent: %s", (path) => {
+    expect(langchainIn(path)).toEqual([]);
+  });
+
+  it.each([
+    `${COMMANDS}/backup.ts`,
+    `${COMMANDS}/check.ts`,
+    `${COMMANDS}/repair.ts`,
+    `${COMMANDS}/threads.ts`,
+    "src/storage/postgres.ts",
+    "src/storage/sqlite.ts",
+  ])("loads of LangChain what reads checkpoints, and nothing else, with %s", (path) => {
+    const reading = ["@langchain/core", "@langchain/langgraph-checkpoint"];
+    expect(langchainIn(path).filter((name) => !reading.includes(name))).toEqual([]);
   });
 });
 
@@ -155,4 +188,14 @@ describe("the checker", () => {
     };
     expect(circles(files)).toEqual([]);
   });
+});
+
+it("what is loaded with a file is what it imports first, without types and without what it imports later", () => {
+  const files = {
+    "src/a.ts": `import { b } from "./b.ts";\nimport type { C } from "./c.ts";\nawait import("./d.ts");`,
+    "src/b.ts": `export { x } from "@langchain/core/messages";\nexport type { Y } from "zod";\nimport "./a.ts";`,
+    "src/c.ts": `import "langchain";`,
+    "src/d.ts": `import "pg";`,
+  };
+  expect([...loadedWith("src/a.ts", files)]).toEqual(["@langchain/core"]);
 });

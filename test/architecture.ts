@@ -89,6 +89,22 @@ export function circles(files: Record<string, string>): string[] {
   return [...imports.keys()].flatMap((path) => visit(path, []));
 }
 
+/** The packages that are loaded with a source file, before anything in it runs. */
+export function loadedWith(path: string, files: Record<string, string>): Set<string> {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (at: string): void => {
+    if (seen.has(at)) return;
+    seen.add(at);
+    for (const name of read(at, files[at] ?? "").loads) {
+      if (name.startsWith(".")) visit(posix.join(at, "..", name));
+      else packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(name)![0]);
+    }
+  };
+  visit(path);
+  return packages;
+}
+
 function* problemsOf(path: string, source: string): Generator<string> {
   const file = read(path, source);
   const layer = layerOf(path);
@@ -137,22 +153,39 @@ function matches(target: string, pattern: string): boolean {
   return target === pattern || target.startsWith(`${pattern}/`);
 }
 
-/** What a file imports and names, how long it is, and the exports it must not have. */
-function read(path: string, source: string) {
+/** What a file imports, loads and names, how long it is, and the exports it must not have. */
+function read(path: string, source: string): Reading {
+  const key = `${path}\n${source}`;
+  const known = readings.get(key) ?? readAnew(path, source);
+  readings.set(key, known);
+  return known;
+}
+
+/** Every question is about the same files. */
+const readings = new Map<string, Reading>();
+type Reading = ReturnType<typeof readAnew>;
+
+function readAnew(path: string, source: string) {
   const { program, comments, errors } = parseSync(path, source);
   const problems = errors.map((error) => error.message);
   const imports: string[] = [];
+  const loads: string[] = [];
   const names: string[] = [];
   const casts: string[] = [];
   const keys = new WeakSet<object>();
 
   new Visitor({
-    ImportDeclaration: (node) => void imports.push(node.source.value),
+    ImportDeclaration: ({ source: name, importKind }) => {
+      imports.push(name.value);
+      if (importKind !== "type") loads.push(name.value);
+    },
     TSImportType: (node) => void imports.push(node.source.value),
     ImportExpression: ({ source: name }) =>
       void imports.push(name.type === "Literal" ? String(name.value) : "a computed name"),
     ExportNamedDeclaration: (node) => {
-      if (node.source) imports.push(node.source.value);
+      if (!node.source) return;
+      imports.push(node.source.value);
+      if (node.exportKind !== "type") loads.push(node.source.value);
     },
     ExportAllDeclaration: (node) => {
       imports.push(node.source.value);
@@ -192,5 +225,5 @@ function read(path: string, source: string) {
 
   const code = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
   const codeLines = code.split("\n").filter((line) => line.trim()).length;
-  return { imports, names, casts, problems, codeLines };
+  return { imports, loads, names, casts, problems, codeLines };
 }

@@ -49,7 +49,16 @@ it.each([["--help"], ["run", "--help"], ["plan", "edit", "--help"], ["--version"
   },
 );
 
-it("the guard of the test before refuses what a run needs", async () => {
+it.each([[["completion", "bash"]], [["--complete", "run", "--model", ""]], [["trust"]], [["doctor"]]])(
+  "%j does its work without loading LangChain",
+  async (args) => {
+    const { err, exit } = holdfast(args, { node: ["--import", refusing(["langchain", "@langchain/"])] });
+    expect(await err).toBe("");
+    expect(await exit).toBe(0);
+  },
+);
+
+it("the guard of the tests before refuses what a run needs", async () => {
   const { err, exit } = holdfast(SURVEY, { node: ["--import", refusing(HEAVY)] });
   expect(await err).toContain("was loaded");
   expect(await exit).not.toBe(0);

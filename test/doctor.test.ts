@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sqliteSaver } from "../src/storage/index.ts";
+import { inPipes } from "./in-pipes.ts";
 import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -45,18 +46,20 @@ afterEach(async () => {
 /** A port that `fetch` may be sent to and nobody listens on. */
 const NOWHERE = "http://127.0.0.1:49151";
 
+const environment = (env: Record<string, string>) => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  HOLDFAST_STATE: join(home, "threads.db"),
+  OLLAMA_HOST: NOWHERE,
+  LM_STUDIO_BASE_URL: NOWHERE,
+  ...env,
+});
+
+const inProcess = (env: Record<string, string>, ...args: string[]) =>
+  run(process.execPath, [MAIN, "doctor", ...args], { cwd: home, env: environment(env) });
+
 const doctor = (env: Record<string, string>, ...args: string[]) =>
-  run(process.execPath, [MAIN, "doctor", ...args], {
-    cwd: home,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      HOLDFAST_STATE: join(home, "threads.db"),
-      OLLAMA_HOST: NOWHERE,
-      LM_STUDIO_BASE_URL: NOWHERE,
-      ...env,
-    },
-  });
+  inPipes(["doctor", ...args], { cwd: home, env: environment(env) });
 
 const openai = () => ({
   HOLDFAST_MODEL: "openai-compatible:gpt-5.1",
@@ -65,7 +68,7 @@ const openai = () => ({
 });
 
 it("doctor tests address and key for free, and says what it has only seen", async () => {
-  const { ok, stdout } = await doctor({ ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" });
+  const { ok, stdout } = await inProcess({ ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" });
   expect(requests).toEqual(["GET /v1/models"]);
   expect(stdout).toContain(
     "✓ model: openai-compatible:gpt-5.1 (HOLDFAST_MODEL; HOLDFAST_API_KEY, HOLDFAST_BASE_URL set); OpenAI-compatible answers and has it\n",
@@ -81,32 +84,32 @@ it("doctor tests address and key for free, and says what it has only seen", asyn
 });
 
 it("doctor --ask has the model answer, and says how long it took", async () => {
-  const { ok, stdout } = await doctor(openai(), "--ask");
+  const { code, out } = await doctor(openai(), "--ask");
   expect(requests).toEqual(["GET /v1/models", "POST /v1/chat/completions"]);
-  expect(stdout).toMatch(/^✓ openai-compatible:gpt-5\.1 answered a question in \d+\.\d s$/m);
-  expect(ok).toBe(true);
+  expect(out).toMatch(/^✓ openai-compatible:gpt-5\.1 answered a question in \d+\.\d s$/m);
+  expect(code).toBe(0);
 });
 
 it("doctor says what is wrong with a key, a server that is not there, and a model that is not", async () => {
   status = 401;
   const refused = await doctor(openai());
-  expect(refused.stdout).toMatch(
+  expect(refused.out).toMatch(
     /^✗ model: .*\n {4}OpenAI-compatible did not accept the API key \(401\): check HOLDFAST_API_KEY\.$/m,
   );
-  expect(refused.ok).toBe(false);
+  expect(refused.code).toBe(1);
   const gone = await doctor({ HOLDFAST_MODEL: "ollama:qwen3" });
-  expect(gone.stdout).toContain(`No Ollama server at ${NOWHERE}: start it with \`ollama serve\``);
-  expect(gone.ok).toBe(false);
+  expect(gone.out).toContain(`No Ollama server at ${NOWHERE}: start it with \`ollama serve\``);
+  expect(gone.code).toBe(1);
 
   status = 200;
   models = ["llama4:latest"];
   const missing = await doctor({ HOLDFAST_MODEL: "ollama:qwen3", OLLAMA_HOST: url });
-  expect(missing.stdout).toContain(
+  expect(missing.out).toContain(
     "✗ model: ollama:qwen3 (HOLDFAST_MODEL; OLLAMA_HOST set); Ollama answers, but does not list it\n",
   );
-  expect(missing.stdout).toContain("There are llama4:latest; get it with `ollama pull qwen3`.");
-  expect(missing.ok).toBe(false);
-  expect((await doctor({ HOLDFAST_MODEL: "ollama:llama4", OLLAMA_HOST: url })).ok).toBe(true);
+  expect(missing.out).toContain("There are llama4:latest; get it with `ollama pull qwen3`.");
+  expect(missing.code).toBe(1);
+  expect((await doctor({ HOLDFAST_MODEL: "ollama:llama4", OLLAMA_HOST: url })).code).toBe(0);
 });
 
 it("doctor shows no credentials, wherever they stand", async () => {
@@ -118,7 +121,7 @@ it("doctor shows no credentials, wherever they stand", async () => {
   };
   models = ["open-sesame"];
   for (const flag of ["--json", "--ask"]) {
-    const { stdout, stderr } = await doctor({ ...openai(), ...secrets }, flag);
+    const { stdout, stderr } = await inProcess({ ...openai(), ...secrets }, flag);
     expect(stdout).toContain("no Ollama server at http://127.0.0.1:49151");
     expect(stdout).toContain("code --proxy");
     expect(stdout + stderr).not.toContain("open-sesame");
@@ -126,8 +129,8 @@ it("doctor shows no credentials, wherever they stand", async () => {
 });
 
 it("doctor --json says of each finding whether it was tested", async () => {
-  const { stdout } = await doctor({ ...openai(), GROQ_API_KEY: "x" }, "--json");
-  const findings = stdout
+  const { out } = await doctor({ ...openai(), GROQ_API_KEY: "x" }, "--json");
+  const findings = out
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as { area: string; text: string });
@@ -154,15 +157,13 @@ it("doctor reads every page of a file of threads, also of one too large to be re
     );
   }
   saver.close();
-  expect((await doctor(openai())).stdout).toMatch(
-    /✓ storage: .* \(1 thread, [\d.]+ MB; all of it was read\)/,
-  );
+  expect((await doctor(openai())).out).toMatch(/✓ storage: .* \(1 thread, [\d.]+ MB; all of it was read\)/);
 
   const handle = openSync(file, "r+");
   for (let page = 3000; page < 3010; page += 1)
     writeSync(handle, Buffer.alloc(4096, 0xee), 0, 4096, page * 4096);
   closeSync(handle);
   const damaged = await doctor(openai());
-  expect(damaged.stdout).toMatch(/^✗ storage: .*threads\.db is damaged \(\d+ problems?\)$/m);
-  expect(damaged.ok).toBe(false);
+  expect(damaged.out).toMatch(/^✗ storage: .*threads\.db is damaged \(\d+ problems?\)$/m);
+  expect(damaged.code).toBe(1);
 });

@@ -9,6 +9,7 @@ import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel } from "../src/testing/index.ts";
 import { HOSTILE, left } from "./hostile.ts";
+import { inPipes } from "./in-pipes.ts";
 import { run } from "./run.ts";
 import { Screen } from "./screen.ts";
 
@@ -53,6 +54,10 @@ const environment = (more: Record<string, string>): Record<string, string> => ({
 type Env = Record<string, string>;
 
 const inPipe = (args: readonly string[], env: Env = {}) =>
+  inPipes(args, { cwd: join(home, "work"), env: environment(env) });
+
+/** The same in a process of its own: a client of a model may write, too, and an editor has its variables from there. */
+const inProcess = (args: readonly string[], env: Env = {}) =>
   run(process.execPath, [MAIN, ...args], { cwd: join(home, "work"), env: environment(env) });
 
 function onTerminal(args: readonly string[], env: Env = {}): Screen {
@@ -62,14 +67,14 @@ function onTerminal(args: readonly string[], env: Env = {}): Screen {
   return screen;
 }
 
-/** Runs a command in pipes and on a terminal, and says what is left of hostile text there. */
+/** Runs a command in pipes and, in a process of its own, on a terminal, and says what is left of hostile text there. */
 async function leftBy(args: readonly string[], env: Env = {}): Promise<string[]> {
-  const { stdout, stderr } = await inPipe(args, env);
+  const { out, err } = await inPipe(args, env);
   const screen = onTerminal(args, env);
   await screen.exit;
-  expect(stdout + stderr).toContain("evil");
+  expect(out + err).toContain("evil");
   expect(screen.raw).toContain("evil");
-  return [...left(stdout), ...left(stderr), ...left(screen.raw)];
+  return [...left(out), ...left(err), ...left(screen.raw)];
 }
 
 const call = (name: string, args: object): FixtureResponse => ({
@@ -95,9 +100,9 @@ describe("hostile words of a model", () => {
   it("are harmless in lines and events, and so is the model's error at the end", async () => {
     for (const flags of [[], ["--json"]]) {
       script = [...WORK];
-      const done = await inPipe([...TASK, ...flags]);
+      const done = await inProcess([...TASK, ...flags]);
       // With nothing left in the script the server fails, in hostile words.
-      const failed = await inPipe([...TASK, ...flags]);
+      const failed = await inProcess([...TASK, ...flags]);
       expect(done.stdout).toContain("Second evil");
       expect(failed.stdout).toMatch(/rejected the request \(400\): evil/);
       expect([done, failed].flatMap(({ stdout, stderr }) => left(stdout + stderr))).toEqual([]);
@@ -106,8 +111,8 @@ describe("hostile words of a model", () => {
 
   it("are exact in a pipe that asks for the answer alone", async () => {
     script = [{ content: HOSTILE }];
-    expect(await inPipe([...TASK, "--quiet"])).toMatchObject({ stdout: `${HOSTILE}\n`, stderr: "" });
-    const failed = await inPipe([...TASK, "--quiet"]);
+    expect(await inProcess([...TASK, "--quiet"])).toMatchObject({ stdout: `${HOSTILE}\n`, stderr: "" });
+    const failed = await inProcess([...TASK, "--quiet"]);
     expect(failed.stderr).toContain("evil");
     expect(left(failed.stderr)).toEqual([]);
     script = [{ content: HOSTILE }];
@@ -167,8 +172,8 @@ describe("a thread of another program, hostile in all it holds", () => {
       expect(left(screen.raw)).toEqual([]);
     }
     const file = await inPipe(["show", ID, "--file", `/${EVIL_NAME}`]);
-    expect(file.stdout).toBe(`${HOSTILE}\n`);
-    const json = JSON.parse((await inPipe(["show", ID, "--format", "json"])).stdout) as object;
+    expect(file.out).toBe(`${HOSTILE}\n`);
+    const json = JSON.parse((await inPipe(["show", ID, "--format", "json"])).out) as object;
     expect(json).toMatchObject({ id: ID, answer: HOSTILE, title: HOSTILE });
   });
 
@@ -177,14 +182,14 @@ describe("a thread of another program, hostile in all it holds", () => {
     expect(await leftBy(["show", `${HOSTILE}?`])).toEqual([]);
     expect(await leftBy(["run", "--thread", ID, "Go on"])).toEqual([]);
     script = [call("ls", {})];
-    const resumed = await inPipe(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
+    const resumed = await inProcess(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
     expect(resumed.stdout).toContain("Go on with: holdfast resume $'../evil");
     expect(left(resumed.stdout + resumed.stderr)).toEqual([]);
     const deleted = onTerminal(["rm", ID]);
     expect(await deleted.exit).toBe(0);
     expect(deleted.raw).toContain("evil");
     expect(left(deleted.raw)).toEqual([]);
-    expect((await inPipe(["threads"])).stdout).toContain("No threads yet.");
+    expect((await inPipe(["threads"])).out).toContain("No threads yet.");
   });
 
   it("has its plan edited in a file of another name, and says harmlessly what was wrong", async () => {
@@ -196,7 +201,7 @@ describe("a thread of another program, hostile in all it holds", () => {
       },
     );
     const env = { EDITOR: join(home, "editor.sh") };
-    const wrong = await inPipe(["plan", "edit", ID], {
+    const wrong = await inProcess(["plan", "edit", ID], {
       ...env,
       TEXT: `- [ ] What\n  - estimate: ${EVIL_LINE}`,
     });
@@ -213,7 +218,7 @@ describe("a thread of another program, hostile in all it holds", () => {
     expect(await screen.exit).toBe(2);
     expect(left(screen.raw)).toEqual([]);
 
-    const changed = await inPipe(["plan", "edit", ID], { ...env, TEXT: `- [ ] ${EVIL_LINE} anew` });
+    const changed = await inProcess(["plan", "edit", ID], { ...env, TEXT: `- [ ] ${EVIL_LINE} anew` });
     expect(changed.stdout).toContain("evil");
     expect(left(changed.stdout)).toEqual([]);
     expect(existsSync(join(home, "work/made"))).toBe(false);
@@ -234,8 +239,8 @@ it("hostile arguments and variables are harmless in complaints and in doctor's f
     ["completion", HOSTILE],
     ["--complete", "completion", HOSTILE, "evil"],
   ]) {
-    const { stdout, stderr } = await inPipe(args);
-    expect([...left(stdout), ...left(stderr)]).toEqual([]);
+    const { out, err } = await inPipe(args);
+    expect([...left(out), ...left(err)]).toEqual([]);
   }
   const env = {
     HOLDFAST_MODEL: `ollama:${HOSTILE}`,

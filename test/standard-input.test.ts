@@ -10,6 +10,7 @@ import { taskInput } from "../src/runs/drive.ts";
 import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { inPipes } from "./in-pipes.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -51,6 +52,9 @@ async function shell(script: string, stdin: "ignore" | "pipe" = "ignore") {
   return { code, out, err };
 }
 
+/** For what is in the words, and not in how the process was started. */
+const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env: environment() });
+
 const asked = (): unknown =>
   (server.getRequests()[0]?.body as ChatCompletionRequest | undefined)?.messages.at(-1)?.content;
 
@@ -62,13 +66,19 @@ it.each([
   ["no standard input at all", `holdfast run -q "Sum up" <&-`, "Sum up"],
   ["a task alone in a pipe", `echo "Sum up" | holdfast run -q`, "Sum up"],
   ["- for a task in a pipe", `echo "Sum up" | holdfast run -q -`, "Sum up"],
-  ["words after --", `holdfast run -q -- sum up -v and --all`, "sum up -v and --all"],
-  ["a task after --", `holdfast run -q -- "-v is broken"`, "-v is broken"],
-  ["a task that begins with a dash", `holdfast run -q "-v is broken"`, "-v is broken"],
-  ["a task that begins with two dashes", `holdfast run "--help is wrong" -q`, "--help is wrong"],
 ])("the model gets what was meant with %s", async (_what, script, expected) => {
   writeFileSync(join(home, "notes.txt"), "kelp\n");
   expect(await shell(script)).toEqual({ code: 0, out: "Understood.\n", err: "" });
+  expect(asked()).toBe(expected);
+});
+
+it.each([
+  ["words after --", ["-q", "--", "sum", "up", "-v", "and", "--all"], "sum up -v and --all"],
+  ["a task after --", ["-q", "--", "-v is broken"], "-v is broken"],
+  ["a task that begins with a dash", ["-q", "-v is broken"], "-v is broken"],
+  ["a task that begins with two dashes", ["--help is wrong", "-q"], "--help is wrong"],
+])("the model gets what was meant with %s", async (_what, words, expected) => {
+  expect(await holdfast("run", ...words)).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe(expected);
 });
 
@@ -112,7 +122,7 @@ it.each([
 });
 
 it("an answer may begin with a dash", async () => {
-  const { err } = await shell(`holdfast resume nobody --answer "- [ ] Dig"`);
+  const { err } = await holdfast("resume", "nobody", "--answer", "- [ ] Dig");
   expect(err).toContain('There is no thread "nobody"');
 });
 
@@ -124,5 +134,5 @@ it("a thread of another program may have a name that begins with a dash", async 
     configurable: { thread_id: "-x" },
   });
   saver.close();
-  expect((await shell(`holdfast show --answer -- -x`)).out).toBe("Understood.\n");
+  expect((await holdfast("show", "--answer", "--", "-x")).out).toBe("Understood.\n");
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Connection } from "../src/storage/connection.ts";
+import { inPipes } from "./in-pipes.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** Somebody who may read what others may read, and write nothing: root may write whatever the mode says. */
@@ -18,14 +19,7 @@ beforeEach(async () => {
   writeFileSync(join(home, "project/a.ts"), "export const a = 1;\n");
   state = join(home, "threads.db");
   for (const thread of ["one", "two"]) {
-    const { code, err } = await holdfast([
-      "run",
-      "--dir",
-      "project",
-      "--thread",
-      thread,
-      "Survey this directory",
-    ]);
+    const { code, err } = await holdfast(...SURVEY, thread);
     if (code !== 0) throw new Error(err);
   }
 });
@@ -34,61 +28,72 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
+const SURVEY = ["run", "--dir", "project", "Survey this directory", "--thread"];
+
 it("damage is said by check, thread by thread; repair saves the rest and keeps the old file", async () => {
-  expect(await holdfast(["check"])).toMatchObject({ code: 0, out: `${state} is whole.\n` });
+  expect(await holdfast("check")).toMatchObject({ code: 0, out: `${state} is whole.\n` });
   await damage("one");
-  const check = await holdfast(["check"]);
+  const check = await holdfast("check");
   expect(check).toMatchObject({ code: 1, err: "" });
   expect(check.out).toMatch(/^one:\n {2}blob \d+ is damaged\n/);
-  const show = await holdfast(["show", "one"]);
+  const show = await holdfast("show", "one");
   expect(show.code).toBe(1);
   expect(show.err).toMatch(
     /^holdfast: Thread "one" cannot be used\. .*holdfast check .*holdfast repair .*\n$/,
   );
-  expect(await holdfast(["show", "two"])).toMatchObject({ code: 0 });
+  expect(await holdfast("show", "two")).toMatchObject({ code: 0 });
 
-  const repair = await holdfast(["repair"]);
+  const repair = await holdfast("repair");
   expect(repair).toMatchObject({ code: 0, err: "" });
   expect(repair.out).toContain("2 threads are in");
   expect(readdirSync(home).some((name) => name.startsWith("threads.db.damaged-"))).toBe(true);
-  expect(await holdfast(["check"])).toMatchObject({ code: 0 });
-  expect(await holdfast(["show", "one"])).toMatchObject({ code: 0 });
-  expect(await holdfast(["repair"])).toMatchObject({
+  expect(await holdfast("check")).toMatchObject({ code: 0 });
+  expect(await holdfast("show", "one")).toMatchObject({ code: 0 });
+  expect(await holdfast("repair")).toMatchObject({
     code: 0,
     out: `${state} is whole; nothing was done.\n`,
   });
 });
 
 it("a backup is a file of its own that holds the same threads", async () => {
-  const { code, out } = await holdfast(["backup", "copy.db"]);
+  const { code, out } = await holdfast("backup", "copy.db");
   expect([code, out]).toEqual([0, `All threads are in ${join(home, "copy.db")}, checked from end to end.\n`]);
-  const listed = await holdfast(["threads", "--json"]);
-  expect((await holdfast(["threads", "--json", "--state", "copy.db"])).out).toBe(listed.out);
-  expect(await holdfast(["backup", "copy.db"])).toMatchObject({ code: 2 });
-  expect((await holdfast(["backup"])).out).toMatch(/threads\.backup-\d{4}-.*\.db/);
-  expect(await holdfast(["backup", "--state", "nowhere.db"])).toMatchObject({ code: 2 });
+  const listed = await holdfast("threads", "--json");
+  expect((await holdfast("threads", "--json", "--state", "copy.db")).out).toBe(listed.out);
+  expect(await holdfast("backup", "copy.db")).toMatchObject({ code: 2 });
+  expect((await holdfast("backup")).out).toMatch(/threads\.backup-\d{4}-.*\.db/);
+  expect(await holdfast("backup", "--state", "nowhere.db")).toMatchObject({ code: 2 });
 });
 
 it("who may only read the file can list and show threads, and is told when more is wanted", async () => {
   chmodSync(state, 0o444);
   chmodSync(home, 0o555);
   const before = readFileSync(state);
-  const reader = (...args: string[]) => holdfast(args, NOBODY);
   expect((await reader("threads")).out).toMatch(/^two +done/m);
   expect(await reader("show", "one")).toMatchObject({ code: 0, err: "" });
   expect(await reader("check")).toMatchObject({ code: 0 });
-  const written = await reader("run", "--thread", "one", "--dir", "project", "Survey this directory");
+  const written = await reader(...SURVEY, "one");
   expect(written.code).toBe(1);
   expect(written.err).toContain("You may read it, not write to it");
   expect(readFileSync(state).equals(before)).toBe(true);
 });
 
-async function holdfast(args: readonly string[], user: { uid?: number; gid?: number } = {}) {
+const environment = () => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  HOLDFAST_STATE: state,
+  HOLDFAST_MODEL: "offline",
+});
+
+const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env: environment() });
+
+/** The same in a process of somebody else. */
+async function reader(...args: string[]) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, HOLDFAST_STATE: state, HOLDFAST_MODEL: "offline" },
+    env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
-    ...user,
+    ...NOBODY,
   });
   const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);

@@ -30,7 +30,8 @@ export { checkPermission, type FileAction, type Permission, type PermissionRule 
 export { replaceText } from "./replace-text.ts";
 export { sandboxBackend, type RemoteSandbox, type RemoteSandboxOptions } from "./sandbox.ts";
 export { bubblewrapWorks } from "./shell/bubblewrap.ts";
-export { isIsolated, shellBackend, type Isolation, type ShellOptions } from "./shell/index.ts";
+export { isIsolated, shellBackend, type ShellOptions } from "./shell/index.ts";
+export type { Isolation } from "./shell/isolations.ts";
 export { renderExecution, type CommandOptions } from "./shell/run-command.ts";
 export { stateFiles, type StateBackend } from "./state.ts";
 export { storeBackend } from "./store.ts";

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import type { RunnableConfig } from "@langchain/core/runnables";
 
 /** The custom event of LangChain's callbacks that says a model call is tried again. */
@@ -44,6 +43,7 @@ export class Retries {
       seconds: Math.ceil(wait / 100) / 10,
       reason: asked === undefined ? reason : `${reason}; the server asks to wait`,
     };
+    const { dispatchCustomEvent } = await import("@langchain/core/callbacks/dispatch");
     // Fails outside of a run, where nobody listens.
     await dispatchCustomEvent(MODEL_RETRY, retry, this.#config).catch(() => {});
     await sleep(wait, undefined, signal ? { signal } : {});

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { defaultStatePath } from "../storage/index.ts";
+import { defaultStatePath } from "../storage/state-path.ts";
 import type { Environment } from "./places.ts";
 import { isRule } from "./rules.ts";
 

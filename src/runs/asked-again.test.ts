@@ -10,9 +10,9 @@ import { createDeepAgent } from "../deep/index.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
+import { isAsking } from "./asking.ts";
 import { drive, taskInput } from "./drive.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
-import { isAsking } from "./thread.ts";
 
 let dir: string;
 beforeEach(() => {

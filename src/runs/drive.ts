@@ -3,7 +3,7 @@ import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
-import { LEASE } from "../storage/index.ts";
+import { LEASE } from "../storage/thread-store.ts";
 import { stopJobs } from "../subagents/background/registry.ts";
 import type { RunAgent, RunStreamOptions } from "./agent.ts";
 import { EditNews } from "./edit-news.ts";

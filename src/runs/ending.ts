@@ -1,7 +1,8 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { StateSnapshot } from "@langchain/langgraph";
-import { isBudgetStop, USED_UP, type BudgetStop } from "../middleware/budget/index.ts";
+import { USED_UP } from "../middleware/budget/index.ts";
 import type { Resource } from "../middleware/budget/spending.ts";
+import { isBudgetStop, type BudgetStop } from "../middleware/budget/stop.ts";
 import { BUDGET_REASON } from "../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../models/index.ts";
 import { withoutThoughts } from "../models/thoughts.ts";

@@ -1,5 +1,6 @@
 import { HarnessError } from "../errors.ts";
-import { chooseModel, OfflineModel, type ChosenModel, type Environment } from "../models/index.ts";
+import { chooseModel, type ChosenModel } from "../models/choose.ts";
+import type { Environment } from "../models/index.ts";
 
 export const OFFLINE = "offline";
 
@@ -21,12 +22,15 @@ export async function modelFor(
   },
 ): Promise<ChosenModel & { isFallback: boolean }> {
   const wanted = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
-  const offline = (isFallback: boolean) => ({
-    model: new OfflineModel(isWatched ? { pace: paceOf(env) } : {}),
-    name: OFFLINE,
-    source: isFallback ? "default" : "option",
-    isFallback,
-  });
+  const offline = async (isFallback: boolean) => {
+    const { OfflineModel } = await import("../models/offline/model.ts");
+    return {
+      model: new OfflineModel(isWatched ? { pace: paceOf(env) } : {}),
+      name: OFFLINE,
+      source: isFallback ? "default" : "option",
+      isFallback,
+    };
+  };
   if (wanted === OFFLINE) return offline(false);
   try {
     const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ISOLATIONS } from "../files/shell/index.ts";
+import { ISOLATIONS } from "../files/shell/isolations.ts";
 import { BUDGET_LIMITS } from "../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../plan/index.ts";
-import { MODES, type Mode } from "../project/index.ts";
+import { MODES, type Mode } from "../project/config.ts";
 
 export const APPROVALS = ["first", "always", "never"] as const;
 

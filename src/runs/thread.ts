@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseMessage } from "@langchain/core/messages";
-import type { BaseCheckpointSaver, Interrupt, StateSnapshot } from "@langchain/langgraph";
-import { ERROR, INTERRUPT, RESUME, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
-import { isBudgetStop } from "../middleware/budget/index.ts";
+import { isBudgetStop } from "../middleware/budget/stop.ts";
 import { PROPOSED } from "../middleware/plan/people/approval.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { isOvertaken } from "../middleware/repeats/journal.ts";
@@ -11,6 +10,7 @@ import { withoutThoughts } from "../models/thoughts.ts";
 import { isOpen, type Todo } from "../plan/index.ts";
 import type { Release, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
+import { finishedTasks } from "./asking.ts";
 import { mergedPlan, type PlanEdit } from "./merged-plan.ts";
 import { readQuestion, type Question } from "./questions.ts";
 import { waitingEdit, waitingInput } from "./waiting-edit.ts";
@@ -110,19 +110,6 @@ export async function openQuestions(agent: RunAgent, thread: string): Promise<Qu
   return questionsOf(agent, await agent.graph.getState({ configurable: { thread_id: thread } }));
 }
 
-/** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
-export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {
-  const { pendingWrites = [] } = (await saver.getTuple({ configurable: { thread_id: thread } })) ?? {};
-  const finished = finishedTasks(pendingWrites);
-  return pendingWrites.some(
-    ([task, channel, value]) =>
-      channel === INTERRUPT &&
-      !finished.has(task) &&
-      !isBudgetStop((value as Interrupt).value) &&
-      !isOvertaken({ id: task, value: (value as Interrupt).value }, pendingWrites),
-  );
-}
-
 export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Promise<Question[]> {
   const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
   if (waiting.length === 0) return [];
@@ -134,11 +121,3 @@ export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Pr
     .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
   return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
 }
-
-/** A task that was answered and has finished keeps its question until the others of its step have finished too. */
-function finishedTasks(writes: readonly CheckpointPendingWrite[]): Set<string> {
-  return new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
-}
-
-/** What a task writes that has not finished. */
-const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR];

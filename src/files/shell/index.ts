@@ -6,6 +6,7 @@ import { FROZEN_FILES } from "../frozen-files.ts";
 import { withPermissions } from "../with-permissions.ts";
 import { bubblewrapWorks, inNamespaces } from "./bubblewrap.ts";
 import { freeze } from "./frozen.ts";
+import type { Isolation } from "./isolations.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
 import { inSeatbelt, seatbeltIsThere } from "./seatbelt.ts";
 
@@ -46,9 +47,6 @@ export interface ShellOptions extends DiskOptions {
    */
   run?: (words: readonly string[], options: CommandOptions) => Promise<FileResult<Execution>>;
 }
-
-export const ISOLATIONS = ["auto", "always", "never"] as const;
-export type Isolation = (typeof ISOLATIONS)[number];
 
 /** Whether commands with these options are isolated on this machine. */
 export function isIsolated({ isolation = "auto" }: Pick<ShellOptions, "isolation"> = {}): boolean {

@@ -6,20 +6,7 @@ import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
 import { readPlanState } from "../plan/state.ts";
 import type { Budget, UsedUp } from "./account.ts";
 import type { UsedTokens } from "./prices.ts";
-import type { Resource } from "./spending.ts";
-
-/** The interrupt of a sub-agent that waits for a new budget. */
-export interface BudgetStop {
-  type: "turn-limit";
-  text: string;
-  /** Which limit was reached; absent in threads from before there were others than that of model calls. */
-  resource?: Resource;
-}
-
-/** Whether an interrupt is no question: it waits for nobody's answer. */
-export function isBudgetStop(value: unknown): value is BudgetStop {
-  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
-}
+import type { BudgetStop } from "./stop.ts";
 
 /** In the metadata of the message that ends a run: which limit was reached. */
 export const USED_UP = "holdfast_used_up";

@@ -7,7 +7,7 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { isRecord } from "../review.ts";
+import { isRecord } from "../../plan/reading.ts";
 import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
 
 /** What is kept of a call that has begun, until its step is over. */

@@ -1,4 +1,3 @@
-import { parse } from "yaml";
 import { z } from "zod";
 import type { Skill } from "./skill.ts";
 
@@ -27,10 +26,13 @@ const FRONTMATTER = z.object({
 });
 
 /** Reads a `SKILL.md`, or says what is wrong with it. */
-export function readFrontmatter(text: string): Pick<Skill, "name" | "description" | "body"> | string {
+export async function readFrontmatter(
+  text: string,
+): Promise<Pick<Skill, "name" | "description" | "body"> | string> {
   if (text.length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   const [all, yaml] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   if (all === undefined) return "does not begin with frontmatter between two lines of ---";
+  const { parse } = await import("yaml");
   let data: unknown;
   try {
     // Aliases can make much of little, and no skill needs one.

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { diskBackend } from "../../files/index.ts";
+import { diskBackend } from "../../files/disk/index.ts";
 import { isInside } from "../../files/inside.ts";
 import { inOrder, nameOf } from "../../files/paths.ts";
 import { readFrontmatter } from "./frontmatter.ts";
@@ -84,7 +84,7 @@ async function readSkill(place: Place, notes: string[]): Promise<Skill | undefin
   const file = await place.files.read(place.base === "/" ? "/SKILL.md" : `${place.base}/SKILL.md`);
   // A folder without one is none.
   if (!file.ok && file.reason === "missing") return undefined;
-  const read = file.ok ? readFrontmatter(file.content) : file.error;
+  const read = file.ok ? await readFrontmatter(file.content) : file.error;
   if (typeof read === "string") {
     notes.push(file.ok ? `${where}/SKILL.md ${read}.` : `${where}: ${read}`);
     return undefined;

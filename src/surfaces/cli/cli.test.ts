@@ -3,23 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { inPipes } from "../../../test/in-pipes.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { RUN_EVENT, type RunEvent } from "../../runs/events.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
-import { cli } from "./cli.ts";
-import type { Terminal } from "./terminal.ts";
-
-class Collector extends Writable {
-  text = "";
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
 let script: FixtureResponse[] = [];
@@ -49,22 +39,13 @@ const call = (name: string, args: object): FixtureResponse => ({
 const PLAN = call("write_todos", { todos: ["Dig", "Plant"] });
 const say = (content: string): FixtureResponse => ({ content });
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
 /** Runs a command on a terminal that is none, with the mock server as OpenAI. */
-async function holdfast(
-  args: string[],
+const holdfast = (
+  args: readonly string[],
   { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
-): Promise<Ran> {
-  const [stdout, stderr] = [new Collector(), new Collector()];
-  const terminal: Terminal = {
-    stdin: Readable.from([input]) as unknown as NodeJS.ReadStream,
-    stdout: stdout as unknown as NodeJS.WriteStream,
-    stderr: stderr as unknown as NodeJS.WriteStream,
+) =>
+  inPipes(args, {
+    input,
     env: {
       HOME: home,
       HOLDFAST_STATE: join(home, "threads.db"),
@@ -74,10 +55,7 @@ async function holdfast(
       ...env,
     },
     cwd: home,
-  };
-  const code = await cli(args, terminal);
-  return { code, out: stdout.text, err: stderr.text };
-}
+  });
 
 const requests = (): ChatCompletionRequest[] =>
   server.getRequests().map(({ body }) => body as ChatCompletionRequest);

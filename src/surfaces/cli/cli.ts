@@ -2,7 +2,7 @@ import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { markLiterals, unmarked } from "./literal.ts";
 import { harmless, oneLine, shown } from "./output/harmless.ts";
-import { createParser, offersAfter } from "./parser.ts";
+import { offersAfter, readCommand } from "./parser.ts";
 import { canAsk, type Terminal } from "./terminal.ts";
 import { unknownWord } from "./unknown-words.ts";
 import { asTyped, complaint } from "./wording.ts";
@@ -27,22 +27,15 @@ export async function cli(args: readonly string[], terminal: Terminal): Promise<
       terminal.stdout.write(shown`${oneLine(word)}\n`);
     return EXIT.done;
   }
-  let exitCode: number = EXIT.done;
   const line = withCommand(args, terminal);
   // What is typed before a session is ready is for the session: not echoed, not changed.
   if (line[0] === "session" && canAsk(terminal, {})) terminal.stdin.setRawMode?.(true);
-  const parser = createParser(markLiterals(line), {
-    terminal,
-    onExit: (code) => {
-      exitCode = code;
-    },
-  });
   try {
-    await parser.parseAsync();
-    return exitCode;
+    const command = await readCommand(markLiterals(line), terminal);
+    return (await command?.run(terminal)) ?? EXIT.done;
   } catch (error) {
     const text = sentence(error);
-    const unknown = await unknownWord(text, args, (words, kind) => offersAfter(words, kind, { terminal }));
+    const unknown = await unknownWord(text, args, (words, kind) => offersAfter(words, kind, terminal));
     const said = harmless(asTyped(unknown ?? complaint(text), terminal.env));
     terminal.stderr.write(shown`holdfast: ${said}\n`);
     const code = HarnessError.from(error)?.code;

@@ -14,18 +14,22 @@ import { portNumber, wholeNumber } from "./option-numbers.ts";
 import type { Terminal } from "./terminal.ts";
 import { queueName, workerOptions } from "./worker-options.ts";
 
-export interface CommandContext {
-  terminal: Terminal;
-  onExit: (code: number) => void;
+/** A command with its flags, as it was read. Thrown: for a handler that returns yargs draws help that nobody sees. */
+export class ChosenCommand {
+  /** Returns the exit code. */
+  readonly run: (terminal: Terminal) => Promise<number>;
+
+  constructor(run: (terminal: Terminal) => Promise<number>) {
+    this.run = run;
+  }
 }
 
 /** Every command with its options. What a command does is loaded when it is run: help need not wait for LangChain. */
-export function commands(parser: Argv, { terminal, onExit }: CommandContext): void {
+export function commands(parser: Argv): void {
   const on =
     <Flags>(load: () => Promise<(flags: Flags, terminal: Terminal) => Promise<number>>) =>
-    async (flags: Flags): Promise<void> => {
-      const command = await load();
-      onExit(await command(flags, terminal));
+    (flags: Flags): void => {
+      throw new ChosenCommand(async (terminal) => (await load())(flags, terminal));
     };
 
   parser

@@ -73,7 +73,7 @@ export async function complete(words: readonly string[], terminal: Terminal): Pr
 function wordsFor(current: string): Offer {
   return async ({ terminal, before }) => {
     if (before.includes("--")) return [];
-    const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, { terminal });
+    const offers = (words: readonly string[], kind: "" | "-") => offersAfter(words, kind, terminal);
     const plain = before.filter((word, at) => !word.startsWith("-") && !VALUES[before[at - 1] ?? ""]);
     const path = await commandPath(plain, offers);
     if (current.startsWith("-")) {

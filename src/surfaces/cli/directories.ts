@@ -1,6 +1,8 @@
 import { realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { relative, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
+import { HarnessError } from "../../errors.ts";
 import type { RunSettings } from "../../runs/settings.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -23,6 +25,19 @@ export function directoryName(
   const inside = relative(env["HOME"] || homedir(), directory);
   if (inside === "") return "~";
   return inside.startsWith("..") || inside === directory ? directory : `~${sep}${inside}`;
+}
+
+/** The directory to work in. Throws `invalid-options` when it is not there. */
+export async function existingFolder(dir: string, cwd: string): Promise<string> {
+  if (dir.trim() === "") fail("--dir is empty; use --dir . for this one.");
+  const folder = resolve(cwd, dir);
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) fail(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
+  return folder;
+}
+
+function fail(message: string): never {
+  throw new HarnessError("invalid-options", message);
 }
 
 /** The present directory may be named through a link. */

@@ -5,7 +5,7 @@ import { pricesOf } from "../../runs/prices.ts";
 import { settledModel } from "../../runs/project.ts";
 import { RunServers } from "../../runs/servers.ts";
 import { tracesFrom } from "../../runs/traces/index.ts";
-import { openStore } from "../../storage/index.ts";
+import { openStore } from "../../storage/store.ts";
 import { Sessions, type ConnectedEditor } from "../acp/sessions.ts";
 import { settingsFrom, type RunFlags } from "./commands/run.ts";
 import { harmless, shown } from "./output/harmless.ts";

@@ -2,11 +2,28 @@ import yargs, { type Argv } from "yargs";
 import { HarnessError } from "../../errors.ts";
 import { version } from "../../runs/version.ts";
 import { EXIT_CODES } from "./command-options.ts";
-import { commands, type CommandContext } from "./commands.ts";
+import { ChosenCommand, commands } from "./commands.ts";
 import { unmarkLiterals } from "./literal.ts";
+import type { Terminal } from "./terminal.ts";
 
-/** Reads the words of a command line. What the parser does not like is an `invalid-options` in its own words. */
-export function createParser(args: readonly string[], context: CommandContext): Argv {
+/**
+ * Reads the words of a command line. Undefined where that was all, as with `--help`. What the parser does not like is an
+ * `invalid-options` in its own words.
+ */
+export async function readCommand(
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<ChosenCommand | undefined> {
+  try {
+    await createParser(args, terminal).parseAsync();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ChosenCommand) return error;
+    throw error;
+  }
+}
+
+function createParser(args: readonly string[], { stdout }: Terminal): Argv {
   const parser = yargs([...args])
     .scriptName("holdfast")
     .usage("An agent that keeps its plan, in a terminal.\n\n  holdfast <command>")
@@ -15,7 +32,7 @@ export function createParser(args: readonly string[], context: CommandContext): 
     .demandCommand(1, 'Say what to do: holdfast run "task", or see holdfast --help.')
     .version(version())
     .alias({ help: "h", version: "v" })
-    .wrap(Math.min(100, context.terminal.stdout.columns || 100))
+    .wrap(Math.min(100, stdout.columns || 100))
     .epilogue(EXIT_CODES)
     .check(eachOnce)
     .middleware(unmarkLiterals)
@@ -23,7 +40,7 @@ export function createParser(args: readonly string[], context: CommandContext): 
     .fail((message, error) => {
       throw message ? new HarnessError("invalid-options", message, { cause: error }) : error;
     });
-  commands(parser, context);
+  commands(parser);
   return parser;
 }
 
@@ -31,14 +48,10 @@ export function createParser(args: readonly string[], context: CommandContext): 
  * What may stand after these words, by the parser's own account: commands, or with a dash the flags of the command.
  * Only while it completes a line does it say so.
  */
-export function offersAfter(
-  words: readonly string[],
-  kind: "" | "-",
-  { terminal }: Pick<CommandContext, "terminal">,
-): Promise<string[]> {
+export function offersAfter(words: readonly string[], kind: "" | "-", terminal: Terminal): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const line = ["--get-yargs-completions", "holdfast", ...words, kind];
-    const parser = createParser(line, { terminal, onExit: () => {} });
+    const parser = createParser(line, terminal);
     const take: Completion = (_current, _argv, defaults, done) => {
       defaults((_error, found = []) => {
         // For some shells descriptions are added to the names; where there are no commands it offers flags.

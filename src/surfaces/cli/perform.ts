@@ -15,9 +15,10 @@ import { answerFlags, answerHint } from "./answer-hint.ts";
 import { EXIT } from "./exit-codes.ts";
 import { Interruption } from "./interruption.ts";
 import { harmless, shown } from "./output/harmless.ts";
+import { outputFor } from "./output/output-for.ts";
 import type { ProjectOfRun } from "./project.ts";
 import { questioner } from "./questioner.ts";
-import { canAsk, isLive, outputFor, type OutputFlags, type Terminal } from "./terminal.ts";
+import { canAsk, isLive, type OutputFlags, type Terminal } from "./terminal.ts";
 import { asTyped, quoted } from "./wording.ts";
 
 export interface PerformOptions extends ProjectOfRun {

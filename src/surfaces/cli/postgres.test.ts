@@ -1,12 +1,10 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { inPipes } from "../../../test/in-pipes.ts";
 import { PASSWORD } from "../../../test/postgres-server.ts";
 import { newDatabase } from "../../../test/postgres.ts";
-import { cli } from "./cli.ts";
-import type { Terminal } from "./terminal.ts";
 
 let home: string;
 let url: string;
@@ -16,26 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-class Collector extends Writable {
-  text = "";
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
-
 /** Runs a command with the database in the environment, and sees to it that the password is never printed. */
 async function holdfast(args: string[], env: Record<string, string> = { HOLDFAST_DATABASE_URL: url }) {
-  const [stdout, stderr] = [new Collector(), new Collector()];
-  const terminal: Terminal = {
-    stdin: Readable.from([""]) as unknown as NodeJS.ReadStream,
-    stdout: stdout as unknown as NodeJS.WriteStream,
-    stderr: stderr as unknown as NodeJS.WriteStream,
+  const { code, out, err } = await inPipes(args, {
     env: { HOME: home, HOLDFAST_MODEL: "offline", ...env },
     cwd: home,
-  };
-  const code = await cli(args, terminal);
-  const [out, err] = [stdout.text, stderr.text];
+  });
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)]) expect(out + err).not.toContain(secret);
   return { code, out, err };
 }

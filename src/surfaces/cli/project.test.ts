@@ -9,26 +9,16 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { inPipes, pipes } from "../../../test/in-pipes.ts";
 import { Allowed } from "../../project/allowed.ts";
 import { openProject } from "../../project/index.ts";
 import { threadsGraph } from "../../runs/host/threads-graph.ts";
 import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
-import { cli } from "./cli.ts";
 import { graphOptions } from "./commands/worker.ts";
-import type { Terminal } from "./terminal.ts";
-
-class Collector extends Writable {
-  text = "";
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
 let script: FixtureResponse[] = [];
@@ -59,30 +49,19 @@ const call = (name: string, args: object): FixtureResponse => ({
   toolCalls: [{ name, arguments: JSON.stringify(args) }],
 });
 
-function newTerminal(env: Record<string, string> = {}) {
-  const [stdout, stderr] = [new Collector(), new Collector()];
-  const terminal: Terminal = {
-    stdin: Readable.from([""]) as unknown as NodeJS.ReadStream,
-    stdout: stdout as unknown as NodeJS.WriteStream,
-    stderr: stderr as unknown as NodeJS.WriteStream,
-    env: {
-      HOME: home,
-      HOLDFAST_MODEL: "openai:gpt-5.1",
-      OPENAI_API_KEY: "sk-test",
-      OPENAI_BASE_URL: `${server.url}/v1`,
-      OLLAMA_HOST: "http://127.0.0.1:49151",
-      LM_STUDIO_BASE_URL: "http://127.0.0.1:49151",
-      ...env,
-    },
-    cwd: folder,
-  };
-  return { terminal, stdout, stderr };
-}
-async function holdfast(args: string[], env: Record<string, string> = {}) {
-  const { terminal, stdout, stderr } = newTerminal(env);
-  const code = await cli(args, terminal);
-  return { code, out: stdout.text, err: stderr.text };
-}
+const place = (env: Record<string, string> = {}) => ({
+  env: {
+    HOME: home,
+    HOLDFAST_MODEL: "openai:gpt-5.1",
+    OPENAI_API_KEY: "sk-test",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    OLLAMA_HOST: "http://127.0.0.1:49151",
+    LM_STUDIO_BASE_URL: "http://127.0.0.1:49151",
+    ...env,
+  },
+  cwd: folder,
+});
+const holdfast = (args: readonly string[], env?: Record<string, string>) => inPipes(args, place(env));
 const run = (...args: string[]) => holdfast(["run", "--dir", ".", ...args]);
 const sent = (): string[] =>
   server.getRequests().map(({ body }) => JSON.stringify((body as ChatCompletionRequest).messages));
@@ -210,7 +189,7 @@ describe("a project that nobody has said yes to", () => {
   it("what was agreed to for good holds in the runs of a server and a worker, until it is taken back", async () => {
     const allowed = new Allowed(folder, { HOME: home });
     await allowed.add(["write_file(/notes/**)"]);
-    const { terminal } = newTerminal();
+    const { terminal } = pipes(place());
     const options = await graphOptions({ dir: ".", mode: "ask" }, terminal);
     const write = (path: string) => callTool("write_file", { file_path: path, content: "a" });
     const model = new ScriptedModel([write("/notes/a.txt"), "Done.", write("/notes/b.txt")]);

@@ -3,7 +3,6 @@ import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
 import { leftOut, projectNotice } from "../../runs/project.ts";
 import { oneLine, shown } from "./output/harmless.ts";
-import { choose } from "./prompts.ts";
 import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
 import { asTyped } from "./wording.ts";
 
@@ -74,6 +73,7 @@ async function askTrust(project: Project, terminal: Terminal): Promise<boolean |
     trust === "changed"
       ? shown`These have changed since you trusted ${oneLine(root)}: ${oneLine(leftOut(project))}. Use them?`
       : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work, and may loosen rules and start programs: ${oneLine(leftOut(project))}.`;
+  const { choose } = await import("./prompts.ts");
   const choice = await choose(
     question,
     [

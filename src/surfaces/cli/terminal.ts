@@ -1,10 +1,6 @@
 import type { Environment } from "../../models/index.ts";
-import type { Prices } from "../../runs/prices.ts";
 import type { Sink } from "./output/harmless.ts";
-import { LiveOutput } from "./output/live.ts";
-import type { Output } from "./output/output.ts";
 import { colourPaint, plainPaint, type Paint } from "./output/paint.ts";
-import { jsonOutput, plainOutput, quietOutput } from "./output/plain.ts";
 
 /** The process that a command runs in. */
 export interface Terminal {
@@ -41,18 +37,4 @@ export function canAsk({ stdin, stdout, env }: Terminal, { json, quiet }: Output
 
 export function paintOf(terminal: Terminal): Paint {
   return isLive(terminal) && !terminal.env["NO_COLOR"] ? colourPaint : plainPaint;
-}
-
-/** The output that the flags and the terminal ask for. */
-export function outputFor(
-  terminal: Terminal,
-  { json, quiet }: OutputFlags,
-  prices: Prices | undefined,
-): Output {
-  const { stdout, stderr } = terminal;
-  if (json) return jsonOutput(stdout);
-  if (quiet) return quietOutput(stdout, stderr);
-  if (isLive(terminal))
-    return new LiveOutput(stdout, { paint: paintOf(terminal), prices, asks: canAsk(terminal, {}) });
-  return plainOutput(stdout, plainPaint);
 }

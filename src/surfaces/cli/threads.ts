@@ -6,8 +6,9 @@ import { shortened } from "../../middleware/shortened.ts";
 import type { Cluster } from "../../runs/cluster/index.ts";
 import { shortList } from "../../runs/short-list.ts";
 import { isThreadId } from "../../runs/thread-ids.ts";
-import { defaultStatePath, openStore, type ThreadStore, type ThreadSummary } from "../../storage/index.ts";
-import { isDatabaseUrl } from "../../storage/store.ts";
+import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
+import { defaultStatePath } from "../../storage/state-path.ts";
+import { isDatabaseUrl, openStore } from "../../storage/store.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 

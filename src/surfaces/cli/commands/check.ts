@@ -1,4 +1,5 @@
-import { checkStore, type Problem, type Progress } from "../../../storage/index.ts";
+import { checkStore } from "../../../storage/check.ts";
+import type { Problem, Progress } from "../../../storage/problem.ts";
 import { isDatabaseUrl } from "../../../storage/store.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";

@@ -9,7 +9,7 @@ import { goOnInput } from "../../../runs/go-on.ts";
 import { shortList } from "../../../runs/short-list.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
-import { directoryName, isHere } from "../directories.ts";
+import { directoryName, existingFolder, isHere } from "../directories.ts";
 import { perform } from "../perform.ts";
 import { projectFor, type ProjectFlags } from "../project.ts";
 import { readStandardInput } from "../standard-input.ts";
@@ -17,7 +17,7 @@ import type { OutputFlags, Terminal } from "../terminal.ts";
 import { settingsOf } from "../thread-agent.ts";
 import { findThread, MANY, statePath, withSaver, type StateFlags } from "../threads.ts";
 import { quoted } from "../wording.ts";
-import { existingFolder, resumeCommand } from "./run.ts";
+import { resumeCommand } from "./run.ts";
 
 export interface ResumeFlags extends OutputFlags, ProjectFlags, StateFlags {
   thread?: string | undefined;

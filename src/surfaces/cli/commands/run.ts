@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { Isolation } from "../../../files/index.ts";
@@ -13,6 +12,7 @@ import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../runs/se
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { proposePlan } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import { existingFolder } from "../directories.ts";
 import { perform } from "../perform.ts";
 import { projectFor, type ProjectFlags } from "../project.ts";
 import { isPiped, readStandardInput } from "../standard-input.ts";
@@ -176,15 +176,6 @@ function checkRule(text: string): void {
   const rule = RULE.test(text) ? compileRule(text) : fail(`--ask: ${JSON.stringify(text)} is no rule.`);
   if (RUN_TOOLS.some((tool) => rule.names(tool)) || /__|[.:]/.test(text)) return;
   fail(`--ask: there is no tool ${JSON.stringify(text)}; use ${RUN_TOOLS.join(", ")}.`);
-}
-
-/** The directory to work in. Throws `invalid-options` when it is not there. */
-export async function existingFolder(dir: string, cwd: string): Promise<string> {
-  if (dir.trim() === "") fail("--dir is empty; use --dir . for this one.");
-  const folder = resolve(cwd, dir);
-  const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) fail(`--dir: ${folder} is ${found ? "not a directory" : "not there"}.`);
-  return folder;
 }
 
 function fail(message: string): never {

@@ -1,8 +1,8 @@
 import stringWidth from "string-width";
+import { isAsking } from "../../../runs/asking.ts";
 import type { RunSettings } from "../../../runs/settings.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { stateWord } from "../../../runs/thread-state.ts";
-import { isAsking } from "../../../runs/thread.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";

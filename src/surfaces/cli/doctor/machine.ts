@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { bubblewrapWorks } from "../../../files/index.ts";
+import { bubblewrapWorks } from "../../../files/shell/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
 import { version } from "../../../runs/version.ts";
 import { editorOf } from "../editor.ts";

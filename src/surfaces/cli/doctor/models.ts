@@ -1,12 +1,8 @@
 import { HarnessError } from "../../../errors.ts";
-import {
-  chooseModel,
-  describeModels,
-  explainModelError,
-  type ChosenModel,
-  type Environment,
-  type ModelReport,
-} from "../../../models/index.ts";
+import { chooseModel, type ChosenModel } from "../../../models/choose.ts";
+import { describeModels, type ModelReport } from "../../../models/describe.ts";
+import { explainModelError } from "../../../models/explain.ts";
+import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { PROVIDERS } from "../../../models/providers.ts";
 import { OFFLINE } from "../../../runs/model.ts";

@@ -1,7 +1,5 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { McpServers } from "../../../mcp/index.ts";
-import { readMcpFile } from "../../../runs/servers.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Finding } from "./finding.ts";
 
@@ -10,7 +8,11 @@ export async function serverFindings(
   files: readonly string[] | undefined,
   { env, cwd }: Terminal,
 ): Promise<Finding[]> {
-  const found = (files ?? []).map(async (file): Promise<Finding[]> => {
+  if (files === undefined) return [];
+  // With LangChain, which a look at everything else does without.
+  const { McpServers } = await import("../../../mcp/index.ts");
+  const { readMcpFile } = await import("../../../runs/servers.ts");
+  const found = files.map(async (file): Promise<Finding[]> => {
     try {
       const { mcpServers } = await readMcpFile(resolve(cwd, file));
       return await Promise.all(

@@ -1,7 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { checkStore } from "../../../storage/index.ts";
 import { isDatabaseUrl } from "../../../storage/store.ts";
 import { MANY, shownState, withSaver } from "../threads.ts";
 import type { Finding } from "./finding.ts";
@@ -16,6 +15,7 @@ async function databaseFinding(url: string): Promise<Finding> {
   const shown = shownState(url);
   try {
     const count = await withSaver(url, async (saver) => (await saver.listThreads({ limit: MANY })).length);
+    const { checkStore } = await import("../../../storage/check.ts");
     const problems = await checkStore(url);
     if (problems.length > 0) {
       const text = `storage: ${shown} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;
@@ -46,6 +46,7 @@ async function fileFinding(path: string): Promise<Finding> {
         };
   }
   try {
+    const { checkStore } = await import("../../../storage/check.ts");
     const problems = await checkStore(path);
     if (problems.length > 0) {
       const text = `storage: ${path} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;

@@ -1,6 +1,6 @@
+import { isAsking } from "../../../runs/asking.ts";
 import type { Host } from "../../../runs/host/port.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
-import { isAsking } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 

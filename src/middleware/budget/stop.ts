@@ -1,0 +1,14 @@
+import type { Resource } from "./spending.ts";
+
+/** The interrupt of a sub-agent that waits for a new budget. */
+export interface BudgetStop {
+  type: "turn-limit";
+  text: string;
+  /** Which limit was reached; absent in threads from before there were others than that of model calls. */
+  resource?: Resource;
+}
+
+/** Whether an interrupt is no question: it waits for nobody's answer. */
+export function isBudgetStop(value: unknown): value is BudgetStop {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "turn-limit";
+}
