@@ -109,7 +109,8 @@ export class Leases {
   async #release(threadId: string, token: string): Promise<void> {
     if (this.#held.get(threadId) !== token) return;
     await this.#together.save(() => this.#giveBack(threadId, token));
-    this.#held.delete(threadId);
+    // Somebody may have given it back twice, and another have it by now.
+    if (this.#held.get(threadId) === token) this.#held.delete(threadId);
     ours.delete(token);
     if (this.#held.size === 0) this.#heart?.rest();
   }
