@@ -6,6 +6,7 @@ import type { Connection } from "./connection.ts";
 import { BEAT_MS, Heart } from "./heart.ts";
 import { LEASES, type Lease } from "./tables.ts";
 import type { AcquireOptions, Release } from "./thread-store.ts";
+import type { Together } from "./together.ts";
 
 /** A holder that has not been heard of for this long may be dead: it slept, hung, or its number was reused. */
 const STALE_MS = 30_000;
@@ -19,11 +20,13 @@ const ours = new Set<string>();
 /** Who works on which thread. Held by one process at a time, and taken over when the holder is dead. */
 export class Leases {
   readonly #connection: Connection;
+  readonly #together: Together;
   readonly #held = new Map<string, string>();
   readonly #heart: Heart | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, together: Together) {
     this.#connection = connection;
+    this.#together = together;
     this.#heart = connection.isShared ? new Heart(connection.path) : undefined;
   }
 
@@ -38,8 +41,8 @@ export class Leases {
     for (;;) {
       const now = performance.now();
       const isSilent = heard !== undefined && now - heard.at > LISTEN_MS;
-      const other = this.#take(threadId, token, { silent: isSilent ? heard?.lease : undefined, force });
-      if (!other) return Object.assign(async () => this.#release(threadId, token), { token });
+      const other = await this.#take(threadId, token, { silent: isSilent ? heard?.lease : undefined, force });
+      if (!other) return Object.assign(() => this.#release(threadId, token), { token });
       const isSame = heard?.lease.holder === other.holder && heard.lease.beat === other.beat;
       heard = isSame ? heard : { lease: other, at: now };
       if (isAlive(other) && now >= deadline) throw busy(threadId, other);
@@ -68,7 +71,11 @@ export class Leases {
   }
 
   releaseAll(): void {
-    for (const [threadId, token] of this.#held) this.#release(threadId, token);
+    for (const [threadId, token] of this.#held) {
+      this.#giveBack(threadId, token);
+      ours.delete(token);
+    }
+    this.#held.clear();
   }
 
   /** Lets the process end its part: leases that are still held are those of a process that ends. */
@@ -77,12 +84,12 @@ export class Leases {
   }
 
   /** Returns who has the thread instead, if anybody has. `silent` is one who was listened to in vain. */
-  #take(
+  async #take(
     threadId: string,
     token: string,
     { silent, force }: { silent: Lease | undefined; force: boolean },
-  ): Lease | undefined {
-    const other = this.#connection.transaction(() => {
+  ): Promise<Lease | undefined> {
+    const other = await this.#together.save(() => {
       const lease = this.find(threadId);
       const isSilent = lease?.holder === silent?.holder && lease?.beat === silent?.beat;
       if (lease && !isDead(lease) && !isSilent && !force) return lease;
@@ -99,13 +106,18 @@ export class Leases {
     return undefined;
   }
 
-  #release(threadId: string, token: string): void {
+  async #release(threadId: string, token: string): Promise<void> {
     if (this.#held.get(threadId) !== token) return;
-    this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
-    this.#connection.known.delete(nameOf(threadId));
-    this.#held.delete(threadId);
+    await this.#together.save(() => this.#giveBack(threadId, token));
+    // Somebody may have given it back twice, and another have it by now.
+    if (this.#held.get(threadId) === token) this.#held.delete(threadId);
     ours.delete(token);
     if (this.#held.size === 0) this.#heart?.rest();
+  }
+
+  #giveBack(threadId: string, token: string): void {
+    this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
+    this.#connection.known.delete(nameOf(threadId));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Connection } from "./connection.ts";
 import { fromRun, toRun } from "./run-row.ts";
 import { Table, type Stored } from "./table.ts";
 import type { HostedThread, Ledger, RunRecord } from "./thread-store.ts";
+import type { Together } from "./together.ts";
 
 const HOSTED = new Table("hosted", {
   thread: "text",
@@ -29,9 +30,11 @@ export const LEDGER_TABLES = [HOSTED, RUNS] as const;
 /** The ledger in a SQLite file. */
 export class SqliteLedger implements Ledger {
   readonly #connection: Connection;
+  readonly #together: Together;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, together: Together) {
     this.#connection = connection;
+    this.#together = together;
   }
 
   async thread(id: string): Promise<HostedThread | undefined> {
@@ -52,7 +55,7 @@ export class SqliteLedger implements Ledger {
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
   ): Promise<HostedThread | undefined> {
-    return this.#connection.transaction(() => {
+    return this.#together.save(() => {
       const thread = change(this.#thread(id));
       if (thread) this.#putThread(thread);
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
@@ -88,15 +91,15 @@ export class SqliteLedger implements Ledger {
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    RUNS.put(this.#connection, fromRun(run));
+    await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
   }
 
   async removeRun(id: string): Promise<void> {
-    this.#connection.run("DELETE FROM runs WHERE id = ?", [id]);
+    await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
   }
 
   async forget(thread: string): Promise<void> {
-    forgetHosted(this.#connection, thread);
+    await this.#together.save(() => forgetHosted(this.#connection, thread));
   }
 }
 

@@ -28,6 +28,7 @@ import type { StoredThread } from "./tables.ts";
 import { changed, naming } from "./thread-errors.ts";
 import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "./thread-store.ts";
 import { Threads } from "./threads.ts";
+import { Together } from "./together.ts";
 import { Tuples } from "./tuples.ts";
 import { Turns } from "./turns.ts";
 
@@ -45,8 +46,9 @@ const LIST_PAGE = 64;
  * A message that is changed in place is saved as it is now while it is one of the last 16 of its list. Older ones are
  * known by being the same objects: to change one of those, put another message in its place.
  *
- * Each call is one transaction, made before the call returns: a write that LangGraph issues first is never missing
- * when a later one is there, whenever the process is killed.
+ * Each call is one transaction, made before the call returns; those of runs that hold their thread are made together, at
+ * the end of the turn of the event loop. A write that LangGraph issues first is never missing when a later one is there,
+ * whenever the process is killed.
  */
 export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal What a server knows of threads and runs. */
@@ -61,6 +63,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly #lists = new Lists();
   readonly #seen = new Seen();
   readonly #turns = new Turns();
+  readonly #together: Together;
 
   /** The file that threads are kept in. */
   get path(): string {
@@ -71,11 +74,17 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   constructor(connection: Connection) {
     super();
     this.#connection = connection;
-    this.ledger = new SqliteLedger(connection);
     this.#blobs = new Blobs(connection);
+    // The blobs of a failed transaction are gone; nothing may refer to them.
+    this.#together = new Together(connection, () => {
+      this.#memo.clear();
+      this.#lists.clear();
+      this.#blobs.rollBack();
+    });
+    this.ledger = new SqliteLedger(connection, this.#together);
     const heads = new Heads(connection);
     this.#checkpoints = new Checkpoints(connection, heads);
-    this.#leases = new Leases(connection);
+    this.#leases = new Leases(connection, this.#together);
     this.#threads = new Threads(connection, heads, this.#leases);
     this.#tuples = new Tuples({
       blobs: this.#blobs,
@@ -96,7 +105,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   ): Promise<ReturnType<typeof toConfig>> {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
-    this.#write(threadId, leaseOf(config), (thread, encoder) => {
+    await this.#write(threadId, leaseOf(config), (thread, encoder) => {
       const place = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
       if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
@@ -113,7 +122,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
-      this.#write(threadId, leaseOf(config), (thread, encoder) => {
+      return this.#write(threadId, leaseOf(config), (thread, encoder) => {
         const place = { thread: thread.key, ns, id };
         if (this.#isOvertaken(place)) throw changed(threadId);
         this.#checkpoints.putWrites(place, taskId, writes, encoder);
@@ -125,6 +134,8 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: asked } = readKey(config);
+    // LangGraph does not wait for each write of a step before others of it look at them.
+    await this.#together.settled();
     const tuple = await this.#look(threadId, () => {
       const thread = this.#threads.key(threadId);
       const id = asked || (thread !== undefined && this.#checkpoints.latest(thread, ns));
@@ -186,7 +197,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    this.#guarded({ threadId }, () => {
+    await this.#guarded({ threadId }, () => {
       this.#threads.remove(threadId);
       forgetHosted(this.#connection, threadId);
     });
@@ -210,13 +221,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
    * works on it.
    */
   async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {
-    this.#guarded({ threadId }, () => this.#threads.progress(threadId, todos));
+    await this.#guarded({ threadId }, () => this.#threads.progress(threadId, todos));
   }
 
   /** @internal Brings what the index says of a thread up to date with its newest checkpoint. */
   async noteNewest(threadId: string): Promise<void> {
     const tuple = await this.getTuple(toConfig({ threadId, ns: "", id: "" }));
-    this.#guarded({ threadId }, () => {
+    await this.#guarded({ threadId }, () => {
       const thread = this.#threads.find(threadId);
       if (tuple && thread) this.#threads.note(thread, thread.seq, tuple.checkpoint);
     });
@@ -310,6 +321,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   close(): void {
     if (!this.#connection.isOpen) return;
     try {
+      this.#together.flush();
       this.#leases.releaseAll();
       if (!this.#connection.isReadOnly) this.#connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
     } catch {
@@ -336,27 +348,20 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     return found?.seq;
   }
 
-  #write(
+  /** A run that holds its thread waits for what it has saved, and so that is saved together with what others save. */
+  async #write(
     threadId: string,
     token: string | undefined,
     work: (thread: StoredThread, encoder: Encoder) => void,
-  ): void {
-    try {
-      const guard = { threadId, token };
-      this.#guarded(guard, () => {
-        const thread = this.#threads.ensure(threadId);
-        work(
-          thread,
-          new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: thread.key }),
-        );
-      });
-    } catch (error) {
-      // The blobs of the failed transaction are gone; nothing may refer to them.
-      this.#memo.clear();
-      this.#lists.clear();
-      this.#blobs.rollBack();
-      throw error;
-    }
+  ): Promise<void> {
+    const write = (): void => {
+      const thread = this.#threads.ensure(threadId);
+      const { key } = thread;
+      work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: key }));
+    };
+    const saved = this.#guarded({ threadId, token }, write);
+    if (token === undefined) this.#together.flush();
+    await saved;
   }
 
   /** A checkpoint that was listed is there, unless its thread has been deleted since. */
@@ -366,9 +371,12 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   /** Every change of a thread: a transaction in which it is certain that nobody else has the thread. */
-  #guarded({ threadId, token }: { threadId: string; token?: string | undefined }, work: () => void): void {
-    naming(threadId, () =>
-      this.#connection.transaction(() => {
+  #guarded(
+    { threadId, token }: { threadId: string; token?: string | undefined },
+    work: () => void,
+  ): Promise<void> {
+    return naming(threadId, () =>
+      this.#together.save(() => {
         this.#leases.check(threadId, token);
         work();
       }),

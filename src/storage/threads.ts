@@ -69,7 +69,7 @@ export class Threads {
   /** Notes how far a plan is, when that is known better than from the newest checkpoint. */
   progress(id: string, { done, total }: ThreadSummary["todos"]): void {
     const thread = this.find(id);
-    if (thread) this.save({ ...thread, done, total });
+    if (thread && (thread.done !== done || thread.total !== total)) this.save({ ...thread, done, total });
   }
 
   /** The threads that somebody works on, each with a mark that changes with all that is saved of it. */

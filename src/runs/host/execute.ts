@@ -61,6 +61,7 @@ export async function execute(
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
   let failure: unknown;
+  const modes = streamModes(request);
   try {
     await save({ status: "running" });
     chunks.push({
@@ -97,14 +98,18 @@ export async function execute(
         failure = error;
       },
       tap: {
-        modes: streamModes(request),
+        modes,
         options: () => {
           const { checkpoint } = begun;
           // It is left once: what goes on after an edit goes on from there.
           delete begun.checkpoint;
           return optionsOf(run, checkpoint);
         },
-        callbacks: [protocol.callback, ...(request.isTraced ? [traced(chunks)] : [])],
+        callbacks: [
+          // A model's words in the newer protocol, at the price of the older one's: each callback is called at every node.
+          ...(modes.includes("messages") ? [protocol.callback] : []),
+          ...(request.isTraced ? [traced(chunks)] : []),
+        ],
         onChunk: (namespace, mode, payload) => {
           if (mode !== "checkpoints") chunks.push({ namespace, mode, payload });
           // The older protocol knows whole ones alone; where they are not streamed they are announced.

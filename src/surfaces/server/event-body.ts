@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+
 /** An event as the platform's `EventSource` reads it. `data` is JSON: it has no line breaks. */
 export interface ServerSentEvent {
   id?: number;
@@ -5,28 +7,20 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/**
- * The body of an answer that events are written to, one piece for all that are sent together. Streams of the platform
- * are costly, and this is one; what goes through Hono's goes through three.
- */
-export class EventBody {
-  readonly stream: ReadableStream<Uint8Array>;
+/** The body of an answer that events are written to, one piece for all that are sent together. */
+export abstract class EventBody {
   readonly #onGone: () => void;
-  #controller!: ReadableStreamDefaultController<Uint8Array>;
   #isOver = false;
   #waiting: (() => void)[] = [];
 
   /** `onGone` hears of a reader who has gone before the end. */
   constructor(onGone: () => void) {
     this.#onGone = onGone;
-    this.stream = new ReadableStream({
-      start: (controller) => {
-        this.#controller = controller;
-      },
-      pull: () => this.#want(),
-      cancel: () => this.#leave(),
-    });
   }
+
+  /** Returns whether there is room for more; where there is none, `want` says when there is. */
+  protected abstract put(text: string): boolean;
+  protected abstract close(): void;
 
   /** Resolves when there is room for more. What is sent to nobody is dropped. */
   async send(events: readonly ServerSentEvent[]): Promise<void> {
@@ -34,9 +28,7 @@ export class EventBody {
   }
 
   async write(text: string): Promise<void> {
-    if (this.#isOver) return;
-    this.#controller.enqueue(ENCODER.encode(text));
-    if (this.#controller.desiredSize! > 0) return;
+    if (this.#isOver || this.put(text)) return;
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
     });
@@ -45,30 +37,80 @@ export class EventBody {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#controller.close();
+    this.close();
   }
 
   /** Nobody will read it any more. */
   leave(): void {
     if (this.#isOver) return;
-    this.#controller.close();
-    this.#leave();
+    this.close();
+    this.left();
   }
 
-  #leave(): void {
+  /** The reader has closed it. */
+  protected left(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#want();
+    this.want();
     this.#onGone();
   }
 
-  #want(): void {
+  protected want(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }
 }
 
+/** A stream of the platform, for whoever serves what `fetch` answers. */
+export class StreamBody extends EventBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor(onGone: () => void) {
+    super(onGone);
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: () => this.want(),
+      cancel: () => this.left(),
+    });
+  }
+
+  protected override put(text: string): boolean {
+    this.#controller.enqueue(ENCODER.encode(text));
+    return this.#controller.desiredSize! > 0;
+  }
+
+  protected override close(): void {
+    this.#controller.close();
+  }
+}
+
 const ENCODER = new TextEncoder();
+
+/** An answer of Node's own, without a stream of the platform between: those are costly, at every event. */
+export class ResponseBody extends EventBody {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse, onGone: () => void) {
+    super(onGone);
+    this.#response = response;
+    response.on("drain", () => this.want());
+    response.on("close", () => this.left());
+    // Its end is told as well, and is all there is to know.
+    response.on("error", () => {});
+    if (response.destroyed) this.left();
+  }
+
+  protected override put(text: string): boolean {
+    return this.#response.write(text);
+  }
+
+  protected override close(): void {
+    this.#response.end();
+  }
+}
 
 function textOf({ id, event, data }: ServerSentEvent): string {
   // A name may be one that a graph's author, or a tool, has made up.

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { InMemoryStore, type BaseCheckpointSaver, type BaseStore } from "@langchain/langgraph";
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
 import type { Cluster } from "../../runs/cluster/index.ts";
@@ -13,8 +12,9 @@ import { version } from "../../runs/version.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
 import { discreetFailure, failure } from "./answers.ts";
-import type { ServerEnv } from "./context.ts";
+import type { Answering, ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
+import { limitBody } from "./guard/body-limit.ts";
 import { guard } from "./guard/index.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
 import { operationRoutes } from "./operations.ts";
@@ -45,15 +45,13 @@ export interface ServerOptions {
 
 /** A server that is not bound to an address: a fetch handler. */
 export interface Server {
-  fetch: (request: Request) => Response | Promise<Response>;
+  /** Streams of events are written to `outgoing` where it is given, and the answer has been sent when this returns. */
+  fetch: (request: Request, answering?: Answering) => Response | Promise<Response>;
   /** Absent where `auth` says who it is. */
   token?: string;
   /** Stops its runs where nothing is lost, and ends its streams. */
   close: () => Promise<void>;
 }
-
-/** A body above this is a mistake, or an attack. */
-const MOST_BYTES = 8 * 1024 * 1024;
 
 /** Serves graphs by LangGraph's HTTP protocol, and goes on with the runs that a killed server left. */
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -115,17 +113,12 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
     failure(new HTTPException(404, { message: `${c.req.method} ${c.req.path} is not served here.` }), c),
   );
   app.use(guard({ token, auth, hosts, origins, isOpen }));
-  app.use(
-    bodyLimit({
-      maxSize: MOST_BYTES,
-      onError: (c) => failure(new HTTPException(413, { message: "The body is larger than 8 MB." }), c),
-    }),
-  );
+  app.use(limitBody());
   if (more) app.route("/", more(parts));
   app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
   const server: Server = {
-    fetch: (request) => app.fetch(request),
+    fetch: (request, answering = {}) => app.fetch(request, answering),
     ...(token !== undefined && { token }),
     close: async () => {
       await host.stop();

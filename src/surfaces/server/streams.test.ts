@@ -1,8 +1,10 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { Hono } from "hono";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ServerEnv } from "./context.ts";
-import { EventBody } from "./event-body.ts";
+import { ResponseBody, StreamBody } from "./event-body.ts";
 import { Streams } from "./streams.ts";
 
 it("nothing of a stream is left at its request once it has ended", async () => {
@@ -15,7 +17,7 @@ it("nothing of a stream is left at its request once it has ended", async () => {
       await stream.send([{ event: "word", data: JSON.stringify("Hello.") }]);
     }),
   );
-  const response = await app.fetch(request);
+  const response = await app.fetch(request, {});
   expect(await response.text()).toContain(`event: word\ndata: "Hello."`);
   expect(during).toBe(1);
   expect(getEventListeners(request.signal, "abort")).toEqual([]);
@@ -23,7 +25,7 @@ it("nothing of a stream is left at its request once it has ended", async () => {
 
 it("who does not read holds up who writes, and nobody waits for a reader who has gone", async () => {
   let isGone = false;
-  const body = new EventBody(() => {
+  const body = new StreamBody(() => {
     isGone = true;
   });
   const reader = body.stream.getReader();
@@ -47,7 +49,7 @@ it("who does not read holds up who writes, and nobody waits for a reader who has
 
 it("an answer whose reader went before it began ends, and says nothing", async () => {
   let isGone = false;
-  const body = new EventBody(() => {
+  const body = new StreamBody(() => {
     isGone = true;
   });
   body.leave();
@@ -57,8 +59,70 @@ it("an answer whose reader went before it began ends, and says nothing", async (
   expect(await new Response(body.stream).text()).toBe("");
 });
 
+describe("an answer of Node's own", () => {
+  /** Asks for an answer and does not read it, or goes. */
+  async function asked(): Promise<{ response: ServerResponse; leave: () => void; read: () => void }> {
+    const http = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void http.close());
+    await once(http, "listening");
+    const socket = connect((http.address() as AddressInfo).port, "127.0.0.1").pause();
+    socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    const [, response] = (await once(http, "request")) as [unknown, ServerResponse];
+    return { response, leave: () => socket.destroy(), read: () => socket.resume() };
+  }
+
+  it("holds up who writes while nobody reads, and goes on when somebody does", async () => {
+    const { response, read, leave } = await asked();
+    const body = new ResponseBody(response, () => {});
+    let isWritten = false;
+    const writing = (async () => {
+      await body.write("x".repeat(64 * 1024 * 1024));
+      isWritten = true;
+    })();
+    await new Promise(setImmediate);
+    expect(isWritten).toBe(false);
+    read();
+    await writing;
+    leave();
+  });
+
+  it("lets go of who writes when its reader has gone, also before it began", async () => {
+    const { response, leave } = await asked();
+    const isGone = new Promise<void>((resolve) => {
+      const body = new ResponseBody(response, resolve);
+      void body.write("x".repeat(64 * 1024 * 1024)).then(() => body.end());
+    });
+    leave();
+    await isGone;
+    let isToldLater = false;
+    const later = new ResponseBody(response, () => {
+      isToldLater = true;
+    });
+    await later.write("word");
+    later.end();
+    expect(isToldLater).toBe(true);
+  });
+
+  it("takes the events of a stream with the headers of its answer, where one is given", async () => {
+    const streams = new Streams();
+    const app = new Hono<ServerEnv>().get("/", (c) => {
+      c.header("x-word", "Hello.");
+      return streams.open(c, (stream) => stream.send([{ id: 1, event: "word", data: "1" }]));
+    });
+    const http = createServer((_, outgoing) => {
+      void app.fetch(new Request("http://localhost/"), { outgoing });
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void http.close());
+    await once(http, "listening");
+    const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}/`);
+    expect(response.headers.get("x-word")).toBe("Hello.");
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(await response.text()).toBe(": open\n\nevent: word\ndata: 1\nid: 1\n\n");
+  });
+});
+
 it("a name cannot end its line", async () => {
-  const body = new EventBody(() => {});
+  const body = new StreamBody(() => {});
   void body.send([{ event: "a\r\ndata: b", data: "{}" }]);
   body.end();
   expect(await new Response(body.stream).text()).toBe("event: a  data: b\ndata: {}\n\n");

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { HTTPException } from "hono/http-exception";
 import type { ServerContext } from "./context.ts";
-import { EventBody } from "./event-body.ts";
+import { ResponseBody, StreamBody, type EventBody } from "./event-body.ts";
 
 /** One more would be a mistake, or an attack: a page needs one, and a program a few. */
 const MOST = 128;
@@ -9,11 +9,7 @@ const HEARTBEAT_MS = 15_000;
 
 const HEADERS = { "content-type": "text/event-stream" };
 
-interface Serving {
-  body: EventBody;
-  close: () => void;
-  work: () => Promise<void>;
-}
+type Work = (stream: EventBody, signal: AbortSignal) => Promise<void>;
 
 /** The event streams that are open. */
 export class Streams {
@@ -26,37 +22,44 @@ export class Streams {
   }
 
   /** Answers a request with events for as long as `work` takes, or somebody reads. Answers 429 where there are too many. */
-  open(c: ServerContext, work: (stream: EventBody, signal: AbortSignal) => Promise<void>): Response {
+  open(c: ServerContext, work: Work): Response {
     // Only asked about: there will be no reader whose end ends it.
     if (c.req.method === "HEAD") return c.body(null, 200, HEADERS);
     if (this.#open >= MOST) throw new HTTPException(429, { message: "Too many streams are open." });
-    this.#open += 1;
     const gone = new AbortController();
     const close = (): void => gone.abort();
-    const body = new EventBody(close);
-    void this.#serve(c, { body, close, work: () => work(body, gone.signal) });
-    return c.body(body.stream, 200, HEADERS);
-  }
-
-  /** Never throws: an answer that has begun can only end. */
-  async #serve(c: ServerContext, { body, close, work }: Serving): Promise<void> {
+    const { outgoing } = c.env;
+    if (outgoing) {
+      const answer = c.body(null, 200, HEADERS);
+      outgoing.writeHead(200, Object.fromEntries(answer.headers));
+      void this.#serve(new ResponseBody(outgoing, close), gone, work);
+      return answer;
+    }
+    const body = new StreamBody(close);
     // A reader who went before the answer began is told of in no other way.
     const { signal: left } = c.req.raw;
     const leave = (): void => body.leave();
     left.addEventListener("abort", leave, { once: true });
     if (left.aborted) body.leave();
+    // The platform keeps a request's signal, and whoever listens to it, for as long as that listener has the request.
+    void this.#serve(body, gone, work).finally(() => left.removeEventListener("abort", leave));
+    return c.body(body.stream, 200, HEADERS);
+  }
+
+  /** Never throws: an answer that has begun can only end. */
+  async #serve(body: EventBody, gone: AbortController, work: Work): Promise<void> {
+    this.#open += 1;
+    const close = (): void => gone.abort();
     this.#closing.signal.addEventListener("abort", close, { once: true });
     const beat = setInterval(() => void body.write(": still here\n\n"), HEARTBEAT_MS);
     try {
       // Some clients wait for the first bytes before they take the stream for open.
       await body.write(": open\n\n");
-      await work();
+      await work(body, gone.signal);
     } catch (error) {
       process.emitWarning(error as Error);
     } finally {
       clearInterval(beat);
-      // The platform keeps a request's signal, and whoever listens to it, for as long as that listener has the request.
-      left.removeEventListener("abort", leave);
       this.#closing.signal.removeEventListener("abort", close);
       this.#open -= 1;
       body.end();
