@@ -5,11 +5,19 @@ export interface ServerSentEvent {
   data: string;
 }
 
+/** Where the events of an answer go. */
+export interface EventSink {
+  /** Resolves when there is room for more. What is sent to nobody is dropped. */
+  send: (events: readonly ServerSentEvent[]) => Promise<void>;
+  write: (text: string) => Promise<void>;
+  end: () => void;
+}
+
 /**
  * The body of an answer that events are written to, one piece for all that are sent together. Streams of the platform
  * are costly, and this is one; what goes through Hono's goes through three.
  */
-export class EventBody {
+export class EventBody implements EventSink {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #onGone: () => void;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -28,9 +36,8 @@ export class EventBody {
     });
   }
 
-  /** Resolves when there is room for more. What is sent to nobody is dropped. */
   async send(events: readonly ServerSentEvent[]): Promise<void> {
-    if (events.length > 0) await this.write(events.map(textOf).join(""));
+    if (events.length > 0) await this.write(eventsText(events));
   }
 
   async write(text: string): Promise<void> {
@@ -69,6 +76,11 @@ export class EventBody {
 }
 
 const ENCODER = new TextEncoder();
+
+/** Events as they are sent. */
+export function eventsText(events: readonly ServerSentEvent[]): string {
+  return events.map(textOf).join("");
+}
 
 function textOf({ id, event, data }: ServerSentEvent): string {
   // A name may be one that a graph's author, or a tool, has made up.

@@ -20,7 +20,7 @@ export interface Listening {
 
 /** Answers requests to an address. Throws `invalid-options` when it cannot be had. */
 export async function listen(server: Server, { port, hostname }: ListenOptions): Promise<Listening> {
-  const answer = getRequestListener((request) => server.fetch(request));
+  const answer = getRequestListener((request, env) => server.fetch(request, env));
   const http = createHttpServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {

@@ -45,7 +45,8 @@ export interface ServerOptions {
 
 /** A server that is not bound to an address: a fetch handler. */
 export interface Server {
-  fetch: (request: Request) => Response | Promise<Response>;
+  /** `env` is what Hono's adapters pass on: with that of Node's, streams are written to Node's answer itself. */
+  fetch: (request: Request, env?: object) => Response | Promise<Response>;
   /** Absent where `auth` says who it is. */
   token?: string;
   /** Stops its runs where nothing is lost, and ends its streams. */
@@ -125,7 +126,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
   const server: Server = {
-    fetch: (request) => app.fetch(request),
+    fetch: (request, env) => app.fetch(request, env),
     ...(token !== undefined && { token }),
     close: async () => {
       await host.stop();
