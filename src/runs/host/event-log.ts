@@ -15,8 +15,12 @@ export interface ReadOptions {
 export interface EventLogOptions {
   first?: number;
   most?: number;
+  mostUnread?: number;
   onUnread?: () => void;
 }
+
+/** A reader who left so long ago does not come back for what it missed. */
+const AWAITED_MS = 10 * 60_000;
 
 /** A reader that is slow holds no more than this. */
 const MOST_AT_ONCE = 64;
@@ -28,6 +32,7 @@ const MOST_AT_ONCE = 64;
  */
 export class EventLog<Event> implements Sink<Event> {
   readonly #most: number;
+  readonly #mostUnread: number;
   // Two lists: an object for each event, with its number in a box, takes four times as much.
   #events: Event[] = [];
   #numbers: number[] = [];
@@ -37,12 +42,18 @@ export class EventLog<Event> implements Sink<Event> {
   readonly #waiting = new Set<() => void>();
   #isWaking = false;
   #readers = 0;
+  /** When the last reader left. */
+  #leftAt = -Infinity;
   readonly #onUnread: (() => void) | undefined;
 
-  /** `first` is the number of its first event; `most` is how many are kept; `onUnread` hears of the last reader's end. */
-  constructor({ first = 1, most = 10_000, onUnread }: EventLogOptions = {}) {
+  /**
+   * `first` is the number of its first event; `most` is how many are kept, and `mostUnread` how many of them where nobody
+   * has read it for a while; `onUnread` hears of the last reader's end.
+   */
+  constructor({ first = 1, most = 10_000, mostUnread = most, onUnread }: EventLogOptions = {}) {
     this.#lost = first - 1;
     this.#most = most;
+    this.#mostUnread = mostUnread;
     this.#onUnread = onUnread;
   }
 
@@ -64,15 +75,22 @@ export class EventLog<Event> implements Sink<Event> {
   push(event: Event, n = this.last + 1): number {
     this.#events.push(event);
     this.#numbers.push(n);
-    if (this.#events.length > this.#most) {
-      // A quarter at once: to move all the others for each new event would cost more than it saves.
-      const dropped = Math.ceil(this.#most / 4);
-      this.#lost = this.#numbers[dropped - 1]!;
-      this.#events = this.#events.slice(dropped);
-      this.#numbers = this.#numbers.slice(dropped);
-    }
+    if (this.#events.length > this.#mostUnread) this.#drop(this.#isAwaited ? this.#most : this.#mostUnread);
     this.#wake();
     return n;
+  }
+
+  get #isAwaited(): boolean {
+    return this.isRead || Date.now() - this.#leftAt < AWAITED_MS;
+  }
+
+  /** Drops the oldest where there are too many: a quarter at once, as moving all others for each new one would cost more. */
+  #drop(most: number): void {
+    if (this.#events.length <= most) return;
+    const dropped = this.#events.length - Math.floor((most * 3) / 4);
+    this.#lost = this.#numbers[dropped - 1]!;
+    this.#events = this.#events.slice(dropped);
+    this.#numbers = this.#numbers.slice(dropped);
   }
 
   /** Ends every reader once it has read what there is. */
@@ -118,6 +136,7 @@ export class EventLog<Event> implements Sink<Event> {
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#readers -= 1;
+      this.#leftAt = Date.now();
       if (this.#readers === 0) this.#onUnread?.();
     }
   }

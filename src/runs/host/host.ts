@@ -45,15 +45,15 @@ const KEPT_RUNS = 100;
 /** How often it is looked whether another process still has a thread. */
 const LOOK_MS = 1000;
 
-/** The last of the host's events to keep. */
-const MOST_EVENTS = 20_000;
+/** The last of the host's events to keep: fewer where no page has read them for a while. */
+const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
 
 /** Runs threads in this process, one run per thread at a time. */
 export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
