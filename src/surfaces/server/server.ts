@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { InMemoryStore, type BaseCheckpointSaver, type BaseStore } from "@langchain/langgraph";
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
 import type { Cluster } from "../../runs/cluster/index.ts";
@@ -17,6 +16,7 @@ import type { ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { guard } from "./guard/index.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
+import { limitBody } from "./limit-body.ts";
 import { operationRoutes } from "./operations.ts";
 import type { ServerParts } from "./parts.ts";
 import { Streams } from "./streams.ts";
@@ -117,10 +117,9 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   );
   app.use(guard({ token, auth, hosts, origins, isOpen }));
   app.use(
-    bodyLimit({
-      maxSize: MOST_BYTES,
-      onError: (c) => failure(new HTTPException(413, { message: "The body is larger than 8 MB." }), c),
-    }),
+    limitBody(MOST_BYTES, (c) =>
+      failure(new HTTPException(413, { message: "The body is larger than 8 MB." }), c),
+    ),
   );
   if (more) app.route("/", more(parts));
   app.route("/", operationRoutes(parts));
