@@ -3,8 +3,10 @@ import type { LoadedServer } from "./servers.ts";
 
 /** What a process takes, as it says itself. */
 export interface Figures {
+  /** What the system has given it. */
   rss: number;
-  heap: number;
+  /** What is in use: its heap, and what the heap refers to outside of it. */
+  used: number;
   cpuMs: number;
 }
 
@@ -18,7 +20,7 @@ export interface SeenRun {
 /** Runs the speaker on a new thread and reads it to its end. Throws for a run that fails. */
 export async function speak(
   server: LoadedServer,
-  { events, held = false, onFirst }: { events: number; held?: boolean; onFirst?: () => void },
+  { events, held = false, onHalf }: { events: number; held?: boolean; onHalf?: () => void },
 ): Promise<SeenRun> {
   const start = performance.now();
   const response = await post(server, `/threads/${randomUUID()}/runs/stream`, {
@@ -31,11 +33,9 @@ export async function speak(
   for await (const { event, data } of eventsOf(response)) {
     if (event === "error") throw new Error(`${server.name}: ${data}`);
     if (event !== "custom") continue;
-    if (seen.numbers.length === 0) {
-      seen.first = performance.now() - start;
-      onFirst?.();
-    }
+    if (seen.numbers.length === 0) seen.first = performance.now() - start;
     seen.numbers.push((JSON.parse(data) as { n: number }).n);
+    if (seen.numbers.length === events / 2) onHalf?.();
   }
   const isWhole = seen.numbers.length === events && seen.numbers.every((n, at) => n === at);
   if (!isWhole) throw new Error(`${server.name} lost or reordered events: ${seen.numbers.join()}`);

@@ -18,9 +18,9 @@ const FIGURES: Record<string, (figures: LoadFigures) => number> = {
   "ms to the first event, among others": ({ firstEvent }) => firstEvent,
   "events per second": ({ eventsPerSecond }) => spreadOf(eventsPerSecond).median,
   "kB per idle thread": ({ idleThread }) => idleThread / KB,
-  "kB of heap per idle thread": ({ idleThreadHeap }) => idleThreadHeap / KB,
+  "kB of rss per idle thread": ({ idleThreadRss }) => idleThreadRss / KB,
   "kB per running thread": ({ runningThread }) => runningThread / KB,
-  "kB of heap per running thread": ({ runningThreadHeap }) => runningThreadHeap / KB,
+  "kB of rss per running thread": ({ runningThreadRss }) => runningThreadRss / KB,
   "MB of the process": ({ rss }) => rss / KB / KB,
 };
 
@@ -90,7 +90,7 @@ function reportOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undef
     "## Many threads on one server\n",
     `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is left out of a quick run`}: a process each, on the same graph of two nodes, one after the other in each step.`,
     `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, after ${sizes.running * 2} to warm up. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
-    "- Memory is that of the process after a collection of garbage, as it says itself: what there is more of it, by the number of threads. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
+    "- Memory is what a process has in use after a collection of garbage, as it says itself (its heap, and what is outside of it and belongs to it): what there is more of it, by the number of threads. Beside it stands what there is more of rss, which is no measure of a thread: the warm-up leaves a process with pages that it fills again before it asks for more, and gives back when it likes. SQLite's own cache is only in rss, and at most 2 MB. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
     "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.\n",
     table(["", OURS, ...(peer ? [PEER, "ratio"] : [])], rows),
     "",

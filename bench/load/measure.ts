@@ -24,11 +24,11 @@ export interface LoadFigures {
   firstEventAlone: number;
   firstEvent: number;
   eventsPerSecond: number[];
-  /** Bytes of memory for each thread more, after a collection of garbage. */
+  /** Bytes in use for each thread more, after a collection of garbage; and of what the system has given. */
   idleThread: number;
-  idleThreadHeap: number;
+  idleThreadRss: number;
   runningThread: number;
-  runningThreadHeap: number;
+  runningThreadRss: number;
   /** Of the process, with everything at work. */
   rss: number;
 }
@@ -102,17 +102,17 @@ class Load {
   async running(): Promise<void> {
     const { running, runningEvents: events } = this.#sizes;
     await control(this.#server, "shut");
-    let begun = 0;
+    let halfway = 0;
     let onAll = (): void => {};
     const all = new Promise<void>((resolve) => {
       onAll = resolve;
     });
-    const onFirst = (): void => {
-      begun += 1;
-      if (begun === running) onAll();
+    const onHalf = (): void => {
+      halfway += 1;
+      if (halfway === running) onAll();
     };
     const runs = Promise.all(
-      Array.from({ length: running }, () => speak(this.#server, { events, held: true, onFirst })),
+      Array.from({ length: running }, () => speak(this.#server, { events, held: true, onHalf })),
     );
     await Promise.race([all, runs]);
     this.#held = await control(this.#server);
@@ -131,10 +131,10 @@ class Load {
       firstEventAlone: spreadOf(this.#firstsAlone).median,
       firstEvent: spreadOf(this.#firsts).median,
       eventsPerSecond: this.#eventRates,
-      idleThread: (this.#idle.rss - this.#before.rss) / made,
-      idleThreadHeap: (this.#idle.heap - this.#before.heap) / made,
-      runningThread: (this.#held.rss - this.#idle.rss) / running,
-      runningThreadHeap: (this.#held.heap - this.#idle.heap) / running,
+      idleThread: (this.#idle.used - this.#before.used) / made,
+      idleThreadRss: (this.#idle.rss - this.#before.rss) / made,
+      runningThread: (this.#held.used - this.#idle.used) / running,
+      runningThreadRss: (this.#held.rss - this.#idle.rss) / running,
       rss: this.#held.rss,
     };
   }

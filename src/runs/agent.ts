@@ -37,6 +37,7 @@ import { WEB_TOOLS } from "../web/tools.ts";
 import { commandsPrompt } from "./agent.prompt.ts";
 import { consentRules, type LiveRules } from "./consent-rules.ts";
 import { denied, type Denied } from "./denied.ts";
+import { streamGraph } from "./graph-stream.ts";
 import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
 
 /** Where the harness keeps what is its own: never in the user's directory. */
@@ -175,7 +176,7 @@ export function createRunAgent({
     stream: (input, options) => {
       // A person may have been asked since the last one.
       account.begin();
-      return run.stream(input, options as object);
+      return streamGraph(run, input, options);
     },
   };
 }

@@ -25,14 +25,24 @@ export interface BlobSource {
   read(thread: number, ids: readonly number[]): Map<number, Blob> | Promise<Map<number, Blob>>;
 }
 
-/** So many characters and bytes are kept, or twice as many. */
+/** So many bytes are kept, or twice as many. */
 const MAX_SIZE = 16_000_000;
+/** What a blob takes besides what is in it. */
+const BLOB_SIZE = 400;
+/** Of so many threads, or twice as many: more than are at work at a time, as what is at rest is in the file. */
+const MAX_THREADS = 128;
 
 /** The blobs that were last read or written, so that who reads a thread again does not read the file again. */
 export class Recent<Key = number, Kept extends Blob = Blob> {
   #young = new Map<Key, Kept>();
   #old = new Map<Key, Kept>();
   #size = 0;
+  #threads = new Set<number>();
+
+  /** How many are kept. */
+  get count(): number {
+    return this.#young.size + this.#old.size;
+  }
 
   get(id: Key): Kept | undefined {
     const young = this.#young.get(id);
@@ -45,12 +55,16 @@ export class Recent<Key = number, Kept extends Blob = Blob> {
   add(id: Key, blob: Kept): void {
     if (blob.size > MAX_SIZE / 2) return;
     this.#young.set(id, blob);
-    this.#size += blob.size;
-    if (this.#size <= MAX_SIZE) return;
-    [this.#old, this.#young, this.#size] = [this.#young, new Map(), 0];
+    this.#size += blob.size + BLOB_SIZE;
+    this.#threads.add(blob.thread);
+    if (this.#size > MAX_SIZE || this.#threads.size > MAX_THREADS) this.#startYoung(this.#young);
   }
 
   clear(): void {
-    [this.#old, this.#young, this.#size] = [new Map(), new Map(), 0];
+    this.#startYoung(new Map());
+  }
+
+  #startYoung(old: Map<Key, Kept>): void {
+    [this.#old, this.#young, this.#size, this.#threads] = [old, new Map(), 0, new Set()];
   }
 }

@@ -46,7 +46,7 @@ interface Desk {
 /** How long a thread is followed that nobody asks for. */
 const KEPT_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
-const MOST_EVENTS = 20_000;
+const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
 
 /** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
 export class ClusterHost implements Host {
@@ -56,7 +56,7 @@ export class ClusterHost implements Host {
   readonly jobs: Jobs;
   readonly schedules: ClusterSchedules;
   readonly metrics: () => Promise<string>;
-  readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #db: ClusterDatabase;
   readonly #feed: Feed;
   readonly #reaper: Reaper;

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { EventLog, type Entry } from "./event-log.ts";
 
 async function all<T>(entries: AsyncIterable<Entry<T>[]>): Promise<Entry<T>[]> {
@@ -70,4 +70,31 @@ it("a reader that goes is forgotten", async () => {
   expect(log.isRead).toBe(false);
   log.push("a");
   expect(await all(log.read(0, { isFollowing: false }))).toEqual([{ n: 1, event: "a" }]);
+});
+
+it("where nobody has read for a while less is kept, and all for who may come back", async () => {
+  vi.useFakeTimers({ now: 0 });
+  try {
+    const log = new EventLog<number>({ most: 800, mostUnread: 8 });
+    const say = (count: number): void => Array.from({ length: count }).forEach((_, n) => void log.push(n));
+    say(100);
+    expect(log.since(0).length).toBeLessThanOrEqual(8);
+    const gone = new AbortController();
+    const reader = log.read(log.last, { signal: gone.signal });
+    const next = reader.next();
+    say(400);
+    await next;
+    expect(log.since(100)).toHaveLength(400);
+    gone.abort();
+    await reader.return();
+    vi.setSystemTime(60_000);
+    say(100);
+    expect(log.since(100)).toHaveLength(500);
+    vi.setSystemTime(11 * 60_000);
+    say(1);
+    expect(log.since(0).length).toBeLessThanOrEqual(8);
+    expect(log.last).toBe(601);
+  } finally {
+    vi.useRealTimers();
+  }
 });

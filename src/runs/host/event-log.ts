@@ -15,8 +15,12 @@ export interface ReadOptions {
 export interface EventLogOptions {
   first?: number;
   most?: number;
+  mostUnread?: number;
   onUnread?: () => void;
 }
+
+/** A reader who left so long ago does not come back for what it missed. */
+const AWAITED_MS = 10 * 60_000;
 
 /** A reader that is slow holds no more than this. */
 const MOST_AT_ONCE = 64;
@@ -28,30 +32,39 @@ const MOST_AT_ONCE = 64;
  */
 export class EventLog<Event> implements Sink<Event> {
   readonly #most: number;
-  #entries: { n: number; event: Event }[] = [];
+  readonly #mostUnread: number;
+  // Two lists: an object for each event, with its number in a box, takes four times as much.
+  #events: Event[] = [];
+  #numbers: number[] = [];
   /** Nothing is kept up to this number. */
   #lost: number;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
   #isWaking = false;
   #readers = 0;
+  /** When the last reader left. */
+  #leftAt = -Infinity;
   readonly #onUnread: (() => void) | undefined;
 
-  /** `first` is the number of its first event; `most` is how many are kept; `onUnread` hears of the last reader's end. */
-  constructor({ first = 1, most = 10_000, onUnread }: EventLogOptions = {}) {
+  /**
+   * `first` is the number of its first event; `most` is how many are kept, and `mostUnread` how many of them where nobody
+   * has read it for a while; `onUnread` hears of the last reader's end.
+   */
+  constructor({ first = 1, most = 10_000, mostUnread = most, onUnread }: EventLogOptions = {}) {
     this.#lost = first - 1;
     this.#most = most;
+    this.#mostUnread = mostUnread;
     this.#onUnread = onUnread;
   }
 
   /** The number of the newest event. */
   get last(): number {
-    return this.#entries.at(-1)?.n ?? this.#lost;
+    return this.#numbers.at(-1) ?? this.#lost;
   }
 
   /** The number of the oldest event that is kept. */
   get first(): number {
-    return this.#entries[0]?.n ?? this.#lost + 1;
+    return this.#numbers[0] ?? this.#lost + 1;
   }
 
   get isRead(): boolean {
@@ -60,15 +73,24 @@ export class EventLog<Event> implements Sink<Event> {
 
   /** Adds an event, under a number above all others where one is given. */
   push(event: Event, n = this.last + 1): number {
-    this.#entries.push({ n, event });
-    if (this.#entries.length > this.#most) {
-      // A quarter at once: to move all the others for each new event would cost more than it saves.
-      const dropped = Math.ceil(this.#most / 4);
-      this.#lost = this.#entries[dropped - 1]!.n;
-      this.#entries = this.#entries.slice(dropped);
-    }
+    this.#events.push(event);
+    this.#numbers.push(n);
+    if (this.#events.length > this.#mostUnread) this.#drop(this.#isAwaited ? this.#most : this.#mostUnread);
     this.#wake();
     return n;
+  }
+
+  get #isAwaited(): boolean {
+    return this.isRead || Date.now() - this.#leftAt < AWAITED_MS;
+  }
+
+  /** Drops the oldest where there are too many: a quarter at once, as moving all others for each new one would cost more. */
+  #drop(most: number): void {
+    if (this.#events.length <= most) return;
+    const dropped = this.#events.length - Math.floor((most * 3) / 4);
+    this.#lost = this.#numbers[dropped - 1]!;
+    this.#events = this.#events.slice(dropped);
+    this.#numbers = this.#numbers.slice(dropped);
   }
 
   /** Ends every reader once it has read what there is. */
@@ -79,7 +101,7 @@ export class EventLog<Event> implements Sink<Event> {
 
   /** What is there after a number, oldest first. */
   since(after: number): Entry<Event>[] {
-    return this.#entries.slice(this.#placeAfter(after));
+    return this.#entries(this.#placeAfter(after));
   }
 
   /** Gives what there is, oldest first, then what comes. */
@@ -100,7 +122,7 @@ export class EventLog<Event> implements Sink<Event> {
           continue;
         }
         const place = this.#placeAfter(at);
-        const found = this.#entries.slice(place, place + MOST_AT_ONCE);
+        const found = this.#entries(place, place + MOST_AT_ONCE);
         if (found.length > 0) {
           at = found.at(-1)!.n;
           yield found;
@@ -114,16 +136,22 @@ export class EventLog<Event> implements Sink<Event> {
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#readers -= 1;
+      this.#leftAt = Date.now();
       if (this.#readers === 0) this.#onUnread?.();
     }
   }
 
+  #entries(from: number, to?: number): Entry<Event>[] {
+    const numbers = this.#numbers.slice(from, to);
+    return numbers.map((n, at) => ({ n, event: this.#events[from + at]! }));
+  }
+
   /** Where the first event stands whose number is above this one. */
   #placeAfter(after: number): number {
-    let [low, high] = [0, this.#entries.length];
+    let [low, high] = [0, this.#numbers.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#entries[middle]!.n > after) high = middle;
+      if (this.#numbers[middle]! > after) high = middle;
       else low = middle + 1;
     }
     return low;

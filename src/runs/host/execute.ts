@@ -17,7 +17,7 @@ import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 import { streamModes } from "./stream-modes.ts";
-import { ThreadProtocol, type ThreadEvent } from "./thread-protocol.ts";
+import { ThreadProtocol, type ThreadSink } from "./thread-protocol.ts";
 import { TracedEvents } from "./traced-events.ts";
 
 /** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
@@ -30,7 +30,7 @@ export interface Execution {
   graph: HostedGraph;
   /** Gets all that LangGraph streams. */
   chunks: Sink<Chunk>;
-  protocol: Sink<ThreadEvent>;
+  protocol: ThreadSink;
   emit: (event: RunEvent) => void;
   /** Writes down how far the run is. */
   save: (change: Partial<RunRecord>) => Promise<void>;
@@ -57,6 +57,7 @@ export async function execute(
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
   const config = { configurable: { thread_id: thread } };
+  let namespace: string[] = [];
   let held: Hold | undefined;
   let agent: RunAgent | undefined;
   let status: RunStatus = "success";
@@ -110,13 +111,16 @@ export async function execute(
           ...(modes.includes("messages") ? [protocol.callback] : []),
           ...(request.isTraced ? [traced(chunks)] : []),
         ],
-        onChunk: (namespace, mode, payload) => {
-          if (mode !== "checkpoints") chunks.push({ namespace, mode, payload });
+        onChunk: (given, mode, payload) => {
+          // Each chunk has one of its own, and most are of the same place as the one before.
+          if (!isSame(given, namespace)) namespace = given;
+          const piece = { namespace, mode, payload };
+          if (mode !== "checkpoints") chunks.push(piece);
           // The older protocol knows whole ones alone; where they are not streamed they are announced.
           else if (!isCheckpointEnvelope(payload)) {
             chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
           }
-          protocol.chunk(namespace, mode, payload);
+          protocol.chunk(piece);
         },
       },
     });
@@ -157,6 +161,10 @@ export async function execute(
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});
   return { status, isLeft, failure };
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at]);
 }
 
 function traced(chunks: Sink<Chunk>): TracedEvents {

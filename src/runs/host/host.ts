@@ -17,6 +17,7 @@ import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
 import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
+import { ThreadLog } from "./thread-log.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
 export interface RunHostOptions {
@@ -34,7 +35,7 @@ interface Desk {
   arriving: number;
   arrival: Promise<unknown>;
   /** LangGraph's newer protocol, of all runs. */
-  protocol: EventLog<ThreadEvent>;
+  protocol: ThreadLog;
 }
 
 /** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
@@ -44,15 +45,15 @@ const KEPT_RUNS = 100;
 /** How often it is looked whether another process still has a thread. */
 const LOOK_MS = 1000;
 
-/** The last of the host's events to keep. */
-const MOST_EVENTS = 20_000;
+/** The last of the host's events to keep: fewer where no page has read them for a while. */
+const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
 
 /** Runs threads in this process, one run per thread at a time. */
 export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
-  readonly events = new EventLog<HostEvent>({ first: risingNumber(), most: MOST_EVENTS });
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
@@ -94,7 +95,7 @@ export class RunHost implements Host {
   }
 
   protocol(thread: string): EventLog<ThreadEvent> {
-    return this.#desk(thread).protocol;
+    return this.#desk(thread).protocol.ask();
   }
 
   async noteThread(id: string, more: ThreadNote, run?: RunRecord): Promise<HostedThread> {
@@ -284,10 +285,7 @@ export class RunHost implements Host {
   #desk(thread: string): Desk {
     const known = this.#desks.get(thread);
     if (known) return known;
-    const protocol = new EventLog<ThreadEvent>({
-      first: risingNumber(),
-      onUnread: () => this.#clear(thread),
-    });
+    const protocol = new ThreadLog({ first: risingNumber(), onUnread: () => this.#clear(thread) });
     const desk: Desk = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve(), protocol };
     this.#desks.set(thread, desk);
     return desk;

@@ -17,36 +17,88 @@ export interface ThreadEvent {
   params: { namespace: string[]; timestamp: number; node?: string; data: unknown };
 }
 
-interface Taken {
+/** A piece of what LangGraph streams. */
+export interface StreamPiece {
   namespace: string[];
   mode: StreamMode;
   payload: unknown;
 }
 
+/** Something that a run says: a piece of its stream, or whatever else is to be written. */
+export type Said = StreamPiece | (() => void);
+
+/** Puts what a run says into the words of the protocol. */
+export interface ThreadWriter {
+  write: (said: Said, at: number) => void;
+}
+
+/** What takes a thread's events. One that has `say` is told before they are made, and lets them be written when it likes. */
+export interface ThreadSink extends Sink<ThreadEvent> {
+  say?: (writer: ThreadWriter, said: Said) => void;
+}
+
 type RootState = "running" | "completed" | "interrupted" | "failed";
 
 /** Writes a run into a thread's log in LangGraph's newer protocol. */
-export class ThreadProtocol {
+export class ThreadProtocol implements ThreadWriter {
   /** Reads the model's words. */
   readonly callback = new ContentBlocks((namespace, node, data) =>
-    this.#push("messages", namespace, data, node),
+    this.#say(() => this.#push("messages", namespace, data, node)),
   );
-  readonly #log: Sink<ThreadEvent>;
+  readonly #log: ThreadSink;
   readonly #graph: string;
   readonly #asked = new Set<string>();
-  #held: Taken | undefined;
-  readonly #lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
+  /** When it was said that is being written. */
+  #at = 0;
+  #held: StreamPiece | undefined;
+  #knownLifecycle: ReturnType<typeof createLifecycleTransformer> | undefined;
 
-  constructor(log: Sink<ThreadEvent>, graph: string) {
+  constructor(log: ThreadSink, graph: string) {
     this.#log = log;
     this.#graph = graph;
-    this.#lifecycle.onRegister?.({
-      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
-    });
   }
 
   /** What becomes of the run itself. */
   root(event: RootState, error?: string): void {
+    this.#say(() => this.#root(event, error));
+  }
+
+  /** What the run waits for. */
+  ask(namespace: string[], interrupts: readonly Interrupt[]): void {
+    this.#say(() => this.#ask(namespace, interrupts));
+  }
+
+  chunk(piece: StreamPiece): void {
+    const { namespace, mode, payload } = piece;
+    // The callback says more of messages.
+    if (mode === "messages") return;
+    if (mode !== "checkpoints" || isCheckpointEnvelope(payload)) return this.#say(piece);
+    // Not to be kept as it is: it has the config of the run in it, and so all of the run.
+    const announced = { namespace, mode, payload: envelopeOf(payload) };
+    this.#say(() => this.#announce(announced));
+  }
+
+  write(said: Said, at: number): void {
+    this.#at = at;
+    if (typeof said === "function") said();
+    else this.#piece(said);
+  }
+
+  #say(said: Said): void {
+    if (this.#log.say) this.#log.say(this, said);
+    else this.write(said, Date.now());
+  }
+
+  get #lifecycle(): ReturnType<typeof createLifecycleTransformer> {
+    if (this.#knownLifecycle) return this.#knownLifecycle;
+    const lifecycle = createLifecycleTransformer({ emitRootOnRegister: false });
+    lifecycle.onRegister?.({
+      push: (namespace, { method, params }) => this.#push(method, namespace, params.data, params.node),
+    });
+    return (this.#knownLifecycle = lifecycle);
+  }
+
+  #root(event: RootState, error: string | undefined): void {
     if (this.#held) this.#take(this.#held);
     this.#held = undefined;
     if (event !== "running") void this.#lifecycle.finalize?.();
@@ -54,8 +106,7 @@ export class ThreadProtocol {
     this.#push("lifecycle", [], data);
   }
 
-  /** What the run waits for. */
-  ask(namespace: string[], interrupts: readonly Interrupt[]): void {
+  #ask(namespace: string[], interrupts: readonly Interrupt[]): void {
     for (const { id = "", value } of interrupts) {
       if (this.#asked.has(id)) continue;
       this.#asked.add(id);
@@ -63,31 +114,31 @@ export class ThreadProtocol {
     }
   }
 
-  chunk(namespace: string[], mode: StreamMode, payload: unknown): void {
-    // The callback says more of messages.
-    if (mode === "messages") return;
-    const chunk = { namespace, mode, payload };
+  #piece(piece: StreamPiece): void {
     const held = this.#held;
     this.#held = undefined;
-    // A checkpoint is announced before its values; LangGraph does so itself, or streams whole ones after them.
-    const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
-    const isPair = isWhole && held?.namespace.join("|") === namespace.join("|");
-    if (isPair) this.#take(chunk);
     if (held) this.#take(held);
-    if (isPair) return;
-    if (mode === "values") this.#held = chunk;
-    else this.#take(chunk);
+    if (piece.mode === "values") this.#held = piece;
+    else this.#take(piece);
   }
 
-  #take({ namespace, mode, payload }: Taken): void {
+  /** A checkpoint is announced before its values. LangGraph does so itself, or streams whole ones after them. */
+  #announce(checkpoint: StreamPiece): void {
+    const held = this.#held;
+    this.#held = undefined;
+    const isPair = held?.namespace.join("|") === checkpoint.namespace.join("|");
+    if (held && !isPair) this.#take(held);
+    this.#take(checkpoint);
+    if (held && isPair) this.#take(held);
+  }
+
+  #take({ namespace, mode, payload }: StreamPiece): void {
     // A chunk with a name becomes a channel of that name, and a sub-agent's name is none.
     if (mode === "custom" && (isSubagentEvent(payload) || isPlanChangeEvent(payload))) {
       this.#push("custom", namespace, { payload });
       return;
     }
-    const isWhole = mode === "checkpoints" && !isCheckpointEnvelope(payload);
-    const data = isWhole ? envelopeOf(payload) : payload;
-    for (const event of convertToProtocolEvent({ namespace, mode, payload: data, seq: 0 })) {
+    for (const event of convertToProtocolEvent({ namespace, mode, payload, seq: 0 })) {
       this.#lifecycle.process(event);
       this.#convert(event);
     }
@@ -97,11 +148,11 @@ export class ThreadProtocol {
     const { namespace, data, node } = params;
     if (method === "values") {
       const { __interrupt__: asked, ...values } = (data ?? {}) as { __interrupt__?: Interrupt[] };
-      if (asked) this.ask(namespace, asked);
+      if (asked) this.#ask(namespace, asked);
       if (Object.keys(values).length > 0) this.#push(method, namespace, values, node);
     } else if (method === "updates") {
       const { node: from, values } = data as { node?: string; values: Record<string, unknown> };
-      if (from === "__interrupt__") this.ask(namespace, Object.values(values) as Interrupt[]);
+      if (from === "__interrupt__") this.#ask(namespace, Object.values(values) as Interrupt[]);
       else this.#push(method, namespace, values, from);
     } else {
       this.#push(method, namespace, data, node);
@@ -109,7 +160,7 @@ export class ThreadProtocol {
   }
 
   #push(method: string, namespace: string[], data: unknown, node?: string): void {
-    const params = { namespace, timestamp: Date.now(), ...(node !== undefined && { node }), data };
+    const params = { namespace, timestamp: this.#at, ...(node !== undefined && { node }), data };
     this.#log.push({ method, params });
   }
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import { ServerResponse } from "node:http";
 
 /** An event as the platform's `EventSource` reads it. `data` is JSON: it has no line breaks. */
 export interface ServerSentEvent {
@@ -89,18 +89,23 @@ export class StreamBody extends EventBody {
 
 const ENCODER = new TextEncoder();
 
-/** An answer of Node's own, without a stream of the platform between: those are costly, at every event. */
+/**
+ * The answer of Node's own server, without a stream of the platform between: those are costly at every event, and what
+ * Hono does with one keeps a promise, half a kilobyte, for every piece until the answer has ended.
+ */
 export class ResponseBody extends EventBody {
   readonly #response: ServerResponse;
 
-  constructor(response: ServerResponse, onGone: () => void) {
+  constructor(response: ServerResponse, headers: Headers, onGone: () => void) {
     super(onGone);
     this.#response = response;
     response.on("drain", () => this.want());
     response.on("close", () => this.left());
     // Its end is told as well, and is all there is to know.
     response.on("error", () => {});
-    if (response.destroyed) this.left();
+    // Who went before the answer began is not told of again.
+    if (response.closed) this.left();
+    else response.writeHead(200, Object.fromEntries(headers));
   }
 
   protected override put(text: string): boolean {
@@ -111,6 +116,15 @@ export class ResponseBody extends EventBody {
     this.#response.end();
   }
 }
+
+/** Node's answer to a request, where Hono's adapter has it: other platforms pass other things. */
+export function responseIn(env: unknown): ServerResponse | undefined {
+  const { outgoing } = (env ?? {}) as { outgoing?: unknown };
+  return outgoing instanceof ServerResponse && !outgoing.headersSent ? outgoing : undefined;
+}
+
+/** Tells Hono's adapter that there is nothing left to send. A clone is of the platform's own class, which it looks into. */
+export const ALREADY_SENT = new Response(null, { headers: { "x-hono-already-sent": "true" } }).clone();
 
 function textOf({ id, event, data }: ServerSentEvent): string {
   // A name may be one that a graph's author, or a tool, has made up.

@@ -2,6 +2,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { RunAgent, RunGraph } from "../../runs/agent.ts";
+import { isGraph, streamGraph } from "../../runs/graph-stream.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
 
 /** A compiled graph of LangGraph's, or an agent made of one. */
@@ -65,8 +66,7 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
 }
 
 function settled(name: string, served: ServedGraph, { checkpointer, store }: GraphHome): RunAgent {
-  const agent =
-    "graph" in served ? served : { graph: served, stream: served.stream.bind(served) as RunAgent["stream"] };
+  const agent = "graph" in served ? served : { graph: served, stream: streamOf(served) };
   const graph = agent.graph as RunGraph & { store?: BaseStore | undefined };
   if (typeof graph.checkpointer === "object" && graph.checkpointer !== checkpointer) {
     throw new HarnessError(
@@ -77,4 +77,9 @@ function settled(name: string, served: ServedGraph, { checkpointer, store }: Gra
   graph.checkpointer = checkpointer;
   graph.store ??= store;
   return agent;
+}
+
+function streamOf(graph: RunGraph & LangGraphStream): RunAgent["stream"] {
+  if (isGraph(graph)) return (input, options) => streamGraph(graph, input, options);
+  return graph.stream.bind(graph) as RunAgent["stream"];
 }

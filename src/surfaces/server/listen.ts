@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type ServerResponse } from "node:http";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { HarnessError } from "../../errors.ts";
@@ -20,11 +20,7 @@ export interface Listening {
 
 /** Answers requests to an address. Throws `invalid-options` when it cannot be had. */
 export async function listen(server: Server, { port, hostname }: ListenOptions): Promise<Listening> {
-  const answer = getRequestListener(async (request, { outgoing }) => {
-    const response = await server.fetch(request, { outgoing: outgoing as ServerResponse });
-    // One that has been sent is not waited for, and is nobody's to send again.
-    return outgoing.headersSent ? new Promise<never>(() => {}) : response;
-  });
+  const answer = getRequestListener((request, env) => server.fetch(request, env));
   const http = createHttpServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {

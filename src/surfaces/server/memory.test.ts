@@ -1,11 +1,16 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { Annotation, InMemoryStore, StateGraph } from "@langchain/langgraph";
+import { Hono } from "hono";
 import { expect, it } from "vitest";
+import { collectGarbage, heapInUse } from "../../../test/garbage.ts";
 import { sqliteSaver } from "../../storage/index.ts";
+import type { ServerEnv } from "./context.ts";
 import { hostedGraph } from "./graphs.ts";
+import { listen } from "./listen.ts";
 import { assemble } from "./server.ts";
+import { Streams } from "./streams.ts";
 
 const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
   .addNode("add", ({ count }) => ({ count: count + 1 }))
@@ -31,11 +36,26 @@ it("what a run said is given up when a hundred others have ended", async () => {
   checkpointer.close();
 });
 
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString("--expose_gc");
-  const collect = runInNewContext("gc") as () => void;
-  for (let time = 0; time < 4; time += 1) {
-    await setImmediate();
-    collect();
-  }
-}
+it("nothing is kept of an event that was sent, however long its stream stays open", async () => {
+  const heap: number[] = [];
+  const streams = new Streams();
+  const app = new Hono<ServerEnv>().get("/", (c) =>
+    streams.open(c, async (stream) => {
+      for (let n = 0; n < 20_000; n += 1) {
+        await stream.send([{ id: n, event: "n", data: String(n) }]);
+        await setImmediate();
+        if (n === 2000) heap.push(await heapInUse());
+      }
+      heap.push(await heapInUse());
+    }),
+  );
+  const server = { fetch: app.fetch, close: async () => {} };
+  const { url, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
+  const [response] = (await once(get(url), "response")) as [IncomingMessage];
+  let text = "";
+  for await (const piece of response.setEncoding("utf8")) text = (text + String(piece)).slice(-20);
+  expect(text).toContain("id: 19999");
+  // With a stream of the platform they are 8 MB.
+  expect(heap[1]! - heap[0]!).toBeLessThan(2_000_000);
+  await close();
+});

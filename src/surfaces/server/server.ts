@@ -12,7 +12,7 @@ import { version } from "../../runs/version.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { Access, type Auth } from "./access.ts";
 import { discreetFailure, failure } from "./answers.ts";
-import type { Answering, ServerEnv } from "./context.ts";
+import type { ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { limitBody } from "./guard/body-limit.ts";
 import { guard } from "./guard/index.ts";
@@ -45,8 +45,8 @@ export interface ServerOptions {
 
 /** A server that is not bound to an address: a fetch handler. */
 export interface Server {
-  /** Streams of events are written to `outgoing` where it is given, and the answer has been sent when this returns. */
-  fetch: (request: Request, answering?: Answering) => Response | Promise<Response>;
+  /** `env` is what Hono's adapters pass on: with that of Node's, streams are written to Node's answer itself. */
+  fetch: (request: Request, env?: object) => Response | Promise<Response>;
   /** Absent where `auth` says who it is. */
   token?: string;
   /** Stops its runs where nothing is lost, and ends its streams. */
@@ -118,7 +118,7 @@ export async function assemble(options: AssembleOptions): Promise<{ server: Serv
   app.route("/", operationRoutes(parts));
   app.route("/", langgraphRoutes(parts, version()));
   const server: Server = {
-    fetch: (request, answering = {}) => app.fetch(request, answering),
+    fetch: (request, env) => app.fetch(request, env),
     ...(token !== undefined && { token }),
     close: async () => {
       await host.stop();

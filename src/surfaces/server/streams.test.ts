@@ -73,7 +73,7 @@ describe("an answer of Node's own", () => {
 
   it("holds up who writes while nobody reads, and goes on when somebody does", async () => {
     const { response, read, leave } = await asked();
-    const body = new ResponseBody(response, () => {});
+    const body = new ResponseBody(response, new Headers(), () => {});
     let isWritten = false;
     const writing = (async () => {
       await body.write("x".repeat(64 * 1024 * 1024));
@@ -89,13 +89,13 @@ describe("an answer of Node's own", () => {
   it("lets go of who writes when its reader has gone, also before it began", async () => {
     const { response, leave } = await asked();
     const isGone = new Promise<void>((resolve) => {
-      const body = new ResponseBody(response, resolve);
+      const body = new ResponseBody(response, new Headers(), resolve);
       void body.write("x".repeat(64 * 1024 * 1024)).then(() => body.end());
     });
     leave();
     await isGone;
     let isToldLater = false;
-    const later = new ResponseBody(response, () => {
+    const later = new ResponseBody(response, new Headers(), () => {
       isToldLater = true;
     });
     await later.write("word");

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { HTTPException } from "hono/http-exception";
 import type { ServerContext } from "./context.ts";
-import { ResponseBody, StreamBody, type EventBody } from "./event-body.ts";
+import { ALREADY_SENT, ResponseBody, responseIn, StreamBody, type EventBody } from "./event-body.ts";
 
 /** One more would be a mistake, or an attack: a page needs one, and a program a few. */
 const MOST = 128;
@@ -28,12 +28,11 @@ export class Streams {
     if (this.#open >= MOST) throw new HTTPException(429, { message: "Too many streams are open." });
     const gone = new AbortController();
     const close = (): void => gone.abort();
-    const { outgoing } = c.env;
-    if (outgoing) {
-      const answer = c.body(null, 200, HEADERS);
-      outgoing.writeHead(200, Object.fromEntries(answer.headers));
-      void this.#serve(new ResponseBody(outgoing, close), gone, work);
-      return answer;
+    const response = responseIn(c.env);
+    if (response) {
+      const { headers } = c.body(null, 200, HEADERS);
+      void this.#serve(new ResponseBody(response, headers, close), gone, work);
+      return ALREADY_SENT;
     }
     const body = new StreamBody(close);
     // A reader who went before the answer began is told of in no other way.

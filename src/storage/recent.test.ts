@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { Recent, type Blob } from "./recent.ts";
+
+function blob(thread: number, size = 100): Blob {
+  return { thread, kind: "json", size, body: "" };
+}
+
+it("blobs of the threads that were last used are kept, and of no others, however small", () => {
+  const recent = new Recent();
+  for (let thread = 1; thread <= 1000; thread += 1) {
+    recent.add(thread, blob(thread));
+    // One that is read in between stays.
+    expect(recent.get(1)).toBeDefined();
+  }
+  expect(recent.count).toBeLessThan(2 * 130);
+  expect(recent.get(1000)).toBeDefined();
+  expect(recent.get(900)).toBeDefined();
+  expect(recent.get(500)).toBeUndefined();
+});
+
+it("many small blobs of one thread are bounded by what they take, not by their text", () => {
+  const recent = new Recent();
+  for (let id = 0; id < 200_000; id += 1) recent.add(id, blob(1, 10));
+  expect(recent.count).toBeLessThan(80_001);
+  expect(recent.get(199_999)).toBeDefined();
+});
