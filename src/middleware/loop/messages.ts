@@ -38,12 +38,17 @@ function isList(messages: unknown): messages is BaseMessage[] {
   return Array.isArray(messages) && messages.every(isBaseMessage);
 }
 
+/** The id of a message, which is given one where it has none. */
+export function idOf(message: BaseMessage): string {
+  return (message.id ??= message.lc_kwargs["id"] = v4());
+}
+
 /** Whether nothing is replaced or removed. Gives ids where there are none, as LangGraph does. */
 function areNew(added: readonly BaseMessage[], messages: readonly BaseMessage[]): boolean {
   const ids = new Set<string>();
   for (const message of added) {
     if (message.type === "remove") return false;
-    ids.add((message.id ??= message.lc_kwargs["id"] = v4()));
+    ids.add(idOf(message));
   }
   return ids.size === added.length && messages.every(({ id }) => typeof id === "string" && !ids.has(id));
 }
