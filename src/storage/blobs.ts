@@ -1,14 +1,15 @@
-import { hash as digest } from "node:crypto";
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { readPacked } from "./packed.ts";
 import { Recent, type Blob, type BlobKind } from "./recent.ts";
+import { digest } from "./seal.ts";
 import { toText, type Stored } from "./table.ts";
 import { BLOBS } from "./tables.ts";
 
 type StoredBlob = Stored<typeof BLOBS>;
 
 const MAX_KNOWN = 50_000;
+const HASH_BYTES = 16;
 
 /** The name of the newest blob's number among what is known. */
 const LAST = "last blob";
@@ -122,5 +123,5 @@ export function hashOf(kind: string, body: string | Uint8Array): Buffer {
 }
 
 function digestOf(named: string | Buffer): Buffer {
-  return digest("sha256", named, "buffer").subarray(0, 16);
+  return digest("sha256", named, HASH_BYTES);
 }

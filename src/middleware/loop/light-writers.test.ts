@@ -1,6 +1,5 @@
 import { isBaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import type { PendingWrite } from "@langchain/langgraph-checkpoint";
 import { createAgent, tool } from "langchain";
 import { expect, it } from "vitest";
 import { z } from "zod";
@@ -12,7 +11,7 @@ class IdsInWrites extends MemorySaver {
   readonly ids: (string | undefined)[] = [];
 
   override putWrites(...args: Parameters<MemorySaver["putWrites"]>): Promise<void> {
-    const messages = (args[1] as PendingWrite[]).flatMap(([channel, value]) =>
+    const messages = args[1].flatMap(([channel, value]) =>
       channel === "messages" ? (value as unknown[]) : [],
     );
     this.ids.push(...messages.filter((message) => isBaseMessage(message)).map(({ id }) => id));
