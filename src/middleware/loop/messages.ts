@@ -9,16 +9,14 @@ import { z } from "zod";
  */
 export function addMessages(left: Messages, right: Messages): BaseMessage[] {
   const added = Array.isArray(right) ? right : [right];
+  if (!Array.isArray(left) || !isList(added)) return messagesStateReducer(left, right);
   // Once: in a list that was just read, to look at a message takes longer than to copy the list.
-  const messages = Array.isArray(left) ? [...left] : [left];
-  const places = Array.isArray(left) && isList(added) ? placesIn(left, messages) : undefined;
-  if (!places || !areNew(added as BaseMessage[], places, messages.length)) {
-    return messagesStateReducer(left, right);
-  }
-  const list = messages as BaseMessage[];
-  for (const message of added as BaseMessage[]) note(places, message.id!, list.push(message) - 1);
-  made.set(list, places);
-  return list;
+  const messages = [...left] as BaseMessage[];
+  const places = placesIn(left, messages);
+  if (!places || !areNew(added, places, messages.length)) return messagesStateReducer(left, right);
+  for (const message of added) note(places, idOf(message), messages.push(message) - 1);
+  made.set(messages, places);
+  return messages;
 }
 
 /**
@@ -88,5 +86,5 @@ function areNew(added: readonly BaseMessage[], places: Places, length: number): 
     if (message.type === "remove") return false;
     ids.add(idOf(message));
   }
-  return ids.size === added.length && added.every(({ id }) => (places.get(id!) ?? length) >= length);
+  return ids.size === added.length && [...ids].every((id) => (places.get(id) ?? length) >= length);
 }
