@@ -1,14 +1,15 @@
-import { hash as digest } from "node:crypto";
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { readPacked } from "./packed.ts";
 import { Recent, type Blob, type BlobKind } from "./recent.ts";
+import { digest } from "./seal.ts";
 import { toText, type Stored } from "./table.ts";
 import { BLOBS } from "./tables.ts";
 
 type StoredBlob = Stored<typeof BLOBS>;
 
 const MAX_KNOWN = 50_000;
+const HASH_BYTES = 16;
 
 /** The name of the newest blob's number among what is known. */
 const LAST = "last blob";
@@ -32,7 +33,7 @@ export class Blobs {
     const name = hash.toString("latin1");
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const id = this.#find(thread, hash) ?? this.#insert(thread, hash, { kind, body });
+    const id = this.#insert(thread, hash, { kind, body }) ?? this.#find(thread, hash);
     this.#known.set(name, id);
     return id;
   }
@@ -82,21 +83,23 @@ export class Blobs {
     if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
   }
 
-  #find(thread: number, hash: Buffer): number | undefined {
+  #find(thread: number, hash: Buffer): number {
     const found = BLOBS.get(this.#connection, "WHERE thread = ? AND hash = ?", [thread, hash]);
-    if (found && !hashOf(found.kind, found.body).equals(hash)) throw this.#damaged(found.id);
-    return found?.id;
+    if (!found) throw corrupt(this.#connection.path, "the numbers of its blobs are out of order");
+    if (!hashOf(found.kind, found.body).equals(hash)) throw this.#damaged(found.id);
+    return found.id;
   }
 
+  /** Returns undefined where it is there already. */
   #insert(
     thread: number,
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
-  ): number {
+  ): number | undefined {
     const { known } = this.#connection;
     const id = known.get(LAST, () => this.#last()) + 1;
     const bytes = Buffer.from(body);
-    BLOBS.put(this.#connection, { id, thread, hash, kind, body: bytes });
+    if (!BLOBS.add(this.#connection, { id, thread, hash, kind, body: bytes })) return undefined;
     known.set(LAST, id);
     const kept = typeof body === "string" ? body : bytes;
     this.#recent.add(id, { thread, kind, size: bytes.length, body: kept });
@@ -120,5 +123,5 @@ export function hashOf(kind: string, body: string | Uint8Array): Buffer {
 }
 
 function digestOf(named: string | Buffer): Buffer {
-  return digest("sha256", named, "buffer").subarray(0, 16);
+  return digest("sha256", named, HASH_BYTES);
 }

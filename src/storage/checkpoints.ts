@@ -77,8 +77,9 @@ export class Checkpoints {
     const exact = isEdit(metadata);
     const before = exact || parent === "" ? undefined : this.#find({ ...place, id: parent }, top);
     const channels = encodeChannels(checkpoint, { newVersions, exact, before }, encoder);
-    const known = this.#find(place, top);
-    const seq = known?.seq ?? this.#append(place, top, exact);
+    const { isThere, pending } = top?.id === place.id ? { isThere: true, pending: 0 } : this.#look(place);
+    const known = isThere ? this.#find(place, top) : undefined;
+    const seq = known?.seq ?? this.#append(place, { top, isEdited: exact, pending });
     const row = {
       ...place,
       seq,
@@ -93,20 +94,29 @@ export class Checkpoints {
     return seq;
   }
 
+  /** Whether a checkpoint is there. LangGraph may save what tasks have written before the one that they started from. */
+  #look(place: Place): { isThere: boolean; pending: number } {
+    const { pending, seq } = this.#connection.get(LOOK, [...toParams(place), ...toParams(place)]) as {
+      pending: number;
+      seq: number | null;
+    };
+    return { isThere: seq !== null, pending };
+  }
+
   /** Makes a checkpoint the newest. One that is put again keeps its place in the order instead. */
-  #append({ thread, ns, id }: Place, top: StoredHead | undefined, isEdited: boolean): number {
+  #append(
+    { thread, ns, id }: Place,
+    { top, isEdited, pending }: { top: StoredHead | undefined; isEdited: boolean; pending: number },
+  ): number {
+    const { known } = this.#connection;
     if (top) {
       const writes = top.pending - (isEdited ? 0 : this.#forgetBegun(top));
       this.#setWrites(this.#newest(top), writes);
-      this.#connection.known.delete(nameOf(top));
+      known.delete(nameOf(top));
     }
-    const seq = this.#connection.known.get(LAST, () => this.#last()) + 1;
-    this.#connection.known.set(LAST, seq);
-    // LangGraph may save what tasks have written before the checkpoint that they started from.
-    const { pending } = this.#connection.get(
-      "SELECT count(*) AS pending FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ?",
-      [thread, ns, id],
-    ) as { pending: number };
+    const seq = known.get(LAST, () => this.#last()) + 1;
+    known.set(LAST, seq);
+    known.set(begunIn({ thread, ns }), pending > 0);
     this.#heads.put({ thread, ns, seq, id, count: (top?.count ?? 0) + 1, pending });
     return seq;
   }
@@ -126,6 +136,7 @@ export class Checkpoints {
 
   /** That calls have begun is of use until their step is over, and a person's edit does not end it. */
   #forgetBegun({ thread, ns, id }: StoredHead): number {
+    if (!this.#connection.known.get(begunIn({ thread, ns }), () => true)) return 0;
     const sql = "DELETE FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND channel = ?";
     return this.#connection.run(sql, [thread, ns, id, SCHEDULED]).changes;
   }
@@ -143,27 +154,13 @@ export class Checkpoints {
   putWrites(place: Place, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
     const { thread, ns, id: checkpoint } = place;
     const head = this.#heads.get(thread, ns);
-    const isFirst = head?.id === checkpoint && head.pending === 0;
     let added = 0;
     for (const [at, [channel, value]] of writes.entries()) {
       const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-      const isThere =
-        !(isFirst && idx >= 0) &&
-        this.#connection.get(
-          "SELECT 1 AS there FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? AND task = ? AND idx = ?",
-          [thread, ns, checkpoint, task, idx],
-        );
-      if (isThere && idx >= 0) continue;
-      WRITES.put(this.#connection, {
-        thread,
-        ns,
-        checkpoint,
-        task,
-        idx,
-        channel,
-        value: encoder.encode(value),
-      });
-      if (!isThere) added += 1;
+      const row = { thread, ns, checkpoint, task, idx, channel, value: encoder.encode(value) };
+      if (WRITES.add(this.#connection, row)) added += 1;
+      else if (idx < 0) WRITES.put(this.#connection, row);
+      if (channel === SCHEDULED) this.#connection.known.set(begunIn(place), true);
     }
     if (added === 0) return;
     if (head?.id === checkpoint) return this.#heads.put({ ...head, pending: head.pending + added });
@@ -282,7 +279,15 @@ function nameOf({ thread, ns }: Pick<Place, "thread" | "ns">): string {
   return `checkpoint ${thread} ${ns}`;
 }
 
+/** The name of whether calls have begun since a namespace's newest checkpoint, among what is known. */
+function begunIn({ thread, ns }: Pick<Place, "thread" | "ns">): string {
+  return `begun ${thread} ${ns}`;
+}
+
 const PLACE = "thread = ? AND ns = ? AND id = ?";
+
+const LOOK = `SELECT count(*) AS pending, (SELECT seq FROM checkpoints WHERE ${PLACE}) AS seq
+  FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ?`;
 
 export function fixedOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Fixed {
   return { v, ts, channel_versions, versions_seen };

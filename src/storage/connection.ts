@@ -31,7 +31,7 @@ export class Connection {
   /** Rows that need not be read again, inside a transaction. */
   readonly known = new Known();
   readonly #database: Database.Database;
-  readonly #statements = new Map<string, Database.Statement>();
+  readonly #statements = { all: new Statements(), get: new Statements(), run: new Statements() };
   readonly #letGo: () => void;
 
   private constructor(
@@ -126,7 +126,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#statements.clear();
+    for (const statements of Object.values(this.#statements)) statements.clear();
     if (!this.isOpen) return;
     try {
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
@@ -142,11 +142,11 @@ export class Connection {
   // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
   // And its get() answers for the parameters of an all() before it: each has statements of its own.
   #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
-    const key = `${method} ${sql}`;
-    const known = this.#statements.get(key);
+    const statements = this.#statements[method];
+    const known = statements.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);
-    this.#statements.set(key, statement);
+    statements.set(sql, statement);
     return statement;
   }
 
@@ -159,6 +159,9 @@ export class Connection {
     }
   }
 }
+
+/** Prepared statements by their text. */
+class Statements extends Map<string, Database.Statement> {}
 
 async function loadLibsql(): Promise<typeof Database> {
   try {

@@ -42,7 +42,8 @@ export class Encoder {
   }
 
   encode(value: unknown): string {
-    return this.#inline(this.#text(value));
+    const text = this.#text(value);
+    return text.length <= INLINE_CHARS ? text : this.#store("tree", text);
   }
 
   #text(value: unknown): string {
@@ -137,12 +138,12 @@ export class Encoder {
   }
 
   #record(record: object): string {
-    const texts = Object.entries(record)
-      .filter(([, value]) => typeof value !== "function" && typeof value !== "symbol")
-      .map(([key, value]) => {
-        const name = key.startsWith(REFERENCE) ? REFERENCE + key : key;
-        return `${JSON.stringify(name)}:${this.encode(value)}`;
-      });
+    const texts: string[] = [];
+    for (const [key, value] of Object.entries(record) as [string, unknown][]) {
+      if (typeof value === "function" || typeof value === "symbol") continue;
+      const name = key.startsWith(REFERENCE) ? REFERENCE + key : key;
+      texts.push(`${JSON.stringify(name)}:${this.encode(value)}`);
+    }
     const whole = `{${texts.join(",")}}`;
     if (whole.length <= WHOLE_CHARS) return whole;
     let ids = toChunks(texts).map((chunk) => this.#put("tree", `{${chunk.join(",")}}`));
@@ -168,10 +169,6 @@ export class Encoder {
       memo.watch(value, thread);
     }
     return reference(blob);
-  }
-
-  #inline(text: string): string {
-    return text.length <= INLINE_CHARS ? text : this.#store("tree", text);
   }
 
   #store(kind: "tree" | "bytes", body: string | Uint8Array): string {

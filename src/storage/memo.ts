@@ -21,11 +21,7 @@ export class Memo {
   find(object: object, thread: number): Stored | undefined {
     const stored = this.#stored.get(object);
     if (stored?.thread !== thread || !stored.parts) return undefined;
-    const parts = partsOf(object);
-    const { length } = stored.parts;
-    if (parts?.length !== length) return undefined;
-    for (let at = 0; at < length; at++) if (!Object.is(parts[at], stored.parts[at])) return undefined;
-    return stored;
+    return compare(object, stored.parts, 0) === stored.parts.length ? stored : undefined;
   }
 
   /** Where this object is stored as it was when it was last looked at. */
@@ -68,6 +64,24 @@ function collect(object: object, parts: unknown[]): boolean {
     if (parts.length > MAX_PARTS) return false;
   }
   return true;
+}
+
+/** Walks an object as `collect` does, along parts that were collected before; the place behind it, or -1 at a difference. */
+function compare(object: object, parts: readonly unknown[], start: number): number {
+  const keys = Object.keys(object);
+  if (parts[start] !== Object.getPrototypeOf(object) || parts[start + 1] !== keys.length) return -1;
+  let at = start + 2;
+  for (const key of keys) {
+    const value = (object as Record<string, unknown>)[key];
+    if (parts[at++] !== key) return -1;
+    if (typeof value !== "object" || value === null) {
+      if (!Object.is(parts[at++], value)) return -1;
+    } else {
+      at = isPlain(value) ? compare(value, parts, at) : -1;
+      if (at < 0) return -1;
+    }
+  }
+  return at;
 }
 
 function isPlain(value: object): boolean {

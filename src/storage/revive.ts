@@ -41,7 +41,10 @@ export function reviving(text: string): Make | typeof LATE {
 
 /** Whether a text is a message that is read here. */
 export function isPlainMessage(text: string): boolean {
-  return text.startsWith(MESSAGE) && reviving(text) !== LATE;
+  if (!text.startsWith(MESSAGE)) return false;
+  // Most have nothing in them that could mean more than it says, and need not be read for that.
+  if (CLASSES.has(classIn(text)) && !ODD_KEY.test(text.slice(MESSAGE.length))) return true;
+  return reviving(text) !== LATE;
 }
 
 function classIn(text: string): string {
@@ -79,6 +82,7 @@ function isPlain(value: unknown): boolean {
 }
 
 const ODD = new Set(["lc", "__lc_escaped__", "__proto__"]);
+const ODD_KEY = /"(?:lc|__lc_escaped__|__proto__)":/;
 
 function isUndefined(value: unknown): boolean {
   const { lc, type } = (value ?? {}) as Json;

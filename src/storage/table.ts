@@ -23,7 +23,11 @@ export class Table<S extends Shape> {
   readonly columns: string;
   readonly #shape: [column: string, kind: keyof Kinds][];
   readonly #sealed: string[];
-  readonly #insert: string;
+  readonly #select: string;
+  readonly #replace: string;
+  readonly #add: string;
+  /** Statements by what follows `FROM table`. */
+  readonly #selects = new Map<string, string>();
 
   /** `unsealed` are columns that have another check. */
   constructor(name: string, shape: S, unsealed: readonly (keyof S & string)[] = []) {
@@ -38,24 +42,46 @@ export class Table<S extends Shape> {
           `CAST(${name}.${column} AS ${kind === "number" ? "INTEGER" : "BLOB"}) AS ${column}`,
       )
       .join(", ");
-    this.#insert = `INTO ${name} (${names.join(", ")}, seal) VALUES (${names.map(() => "?").join(", ")}, ?)`;
+    this.#select = `SELECT ${this.columns} FROM ${name}`;
+    const into = `INTO ${name} (${names.join(", ")}, seal) VALUES (${names.map(() => "?").join(", ")}, ?)`;
+    this.#replace = `INSERT OR REPLACE ${into}`;
+    this.#add = `INSERT OR IGNORE ${into}`;
   }
 
   /** Reads rows; `rest` is what follows `FROM table`. Throws `storage-corrupt` when one is not as it was written. */
   all(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
-    const rows = connection.all(`SELECT ${this.columns} FROM ${this.name} ${rest}`, params);
+    const rows = connection.all(this.#selecting(rest), params);
     return rows.map((row) => this.#open(connection, row));
   }
 
   get(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S> | undefined {
-    const row = connection.get(`SELECT ${this.columns} FROM ${this.name} ${rest}`, params);
+    const row = connection.get(this.#selecting(rest), params);
     return row && this.#open(connection, row);
   }
 
   /** Adds a row, in the place of one with the same key. */
   put(connection: Connection, row: RowOf<S>): void {
+    connection.run(this.#replace, this.#values(row));
+  }
+
+  /** Adds a row, unless there is one with the same key; says whether it did. */
+  add(connection: Connection, row: RowOf<S>): boolean {
+    return connection.run(this.#add, this.#values(row)).changes > 0;
+  }
+
+  #values(row: RowOf<S>): SqlValue[] {
     const values = this.#shape.map(([column]) => row[column] as SqlValue);
-    connection.run(`INSERT OR REPLACE ${this.#insert}`, [...values, this.seal(row)]);
+    values.push(this.seal(row));
+    return values;
+  }
+
+  /** The same text each time: statements are found by it, and to put it together takes longer than to look. */
+  #selecting(rest: string): string {
+    const known = this.#selects.get(rest);
+    if (known !== undefined) return known;
+    const sql = `${this.#select} ${rest}`;
+    this.#selects.set(rest, sql);
+    return sql;
   }
 
   /** Adds a selected row of another file. */

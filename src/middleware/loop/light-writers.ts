@@ -1,5 +1,7 @@
+import { isBaseMessage } from "@langchain/core/messages";
 import { Runnable, type RunnableConfig } from "@langchain/core/runnables";
 import { isCommand } from "@langchain/langgraph";
+import { idOf } from "./messages.ts";
 
 /** A node of a compiled graph, as far as it is used here. */
 export interface WritingNode {
@@ -20,7 +22,7 @@ export function lightenWriters(node: WritingNode, conditions: number): void {
   const control = branches.length === conditions + 1 ? branches[0] : undefined;
   node.writers = writers.map((writer) => {
     for (const write of (writer as Writer).writes ?? []) {
-      if (write.mapper) write.mapper = direct(write.mapper);
+      if (write.mapper && isUntraced(write.mapper)) write.mapper = new Updates(write.mapper);
     }
     return writer === control ? new Control(writer as Callable) : direct(writer);
   });
@@ -38,8 +40,11 @@ interface Callable extends Runnable {
 }
 
 function direct(runnable: Runnable): Runnable {
-  const isUntraced = "func" in runnable && (runnable as Callable).trace === false;
-  return isUntraced ? new Direct(runnable as Callable) : runnable;
+  return isUntraced(runnable) ? new Direct(runnable) : runnable;
+}
+
+function isUntraced(runnable: Runnable): runnable is Callable {
+  return "func" in runnable && (runnable as Callable).trace === false;
 }
 
 class Direct extends Runnable {
@@ -54,6 +59,23 @@ class Direct extends Runnable {
 
   override invoke(input: unknown, config?: RunnableConfig): Promise<unknown> {
     return this.#func(input, config);
+  }
+}
+
+/**
+ * What a node's result means for each channel. Messages get their ids here and not by the reducer, a moment later: a task's
+ * messages are saved before that and after it, and would be two different ones, each stored in full.
+ */
+class Updates extends Direct {
+  override async invoke(result: unknown, config?: RunnableConfig): Promise<unknown> {
+    const updates = (await super.invoke(result, config)) as [channel: string, value: unknown][] | null;
+    for (const [channel, value] of updates ?? []) {
+      if (channel !== "messages") continue;
+      for (const message of Array.isArray(value) ? (value as unknown[]) : [value]) {
+        if (isBaseMessage(message)) idOf(message);
+      }
+    }
+    return updates;
   }
 }
 

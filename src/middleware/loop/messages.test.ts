@@ -66,14 +66,28 @@ const message: fc.Arbitrary<Made> = fc.oneof(
         new RemoveMessage({ id }),
   ),
 );
-const update = fc.oneof({ weight: 5, arbitrary: fc.array(message, { maxLength: 4 }) }, message);
+const update = fc.record({
+  /** Which of the lists so far it goes to, counted back from the newest. */
+  back: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat({ max: 3 })),
+  value: fc.oneof({ weight: 5, arbitrary: fc.array(message, { maxLength: 4 }) }, message),
+});
+type Update = { back: number; value: Made | Made[] };
 
 describe("the reducer of messages", () => {
-  it("comes to what LangGraph's comes to, whatever is written in whatever shape", () => {
-    const check = (updates: readonly (Made | Made[])[]): void => {
+  it("comes to what LangGraph's comes to, whatever is written in whatever shape to whichever list", () => {
+    const check = (updates: readonly Update[]): void => {
       expect(outcome(addMessages, updates)).toEqual(outcome(messagesStateReducer, updates));
     };
     fc.assert(fc.property(fc.array(update, { maxLength: 6 }), check), { numRuns: 2000 });
+  });
+
+  it("sees that somebody has changed one of its lists", () => {
+    const list = addMessages([], [new HumanMessage({ id: "one", content: "" })]);
+    list.push(new AIMessage({ id: "two", content: "" }));
+    expect(addMessages(list, new AIMessage({ id: "two", content: "new" }))).toHaveLength(2);
+    list[0]!.id = "first";
+    expect(addMessages(list, new HumanMessage({ id: "first", content: "new" }))).toHaveLength(2);
+    expect(addMessages(list, new HumanMessage({ id: "one", content: "" }))).toHaveLength(3);
   });
 
   it("adds a message twice that is given twice no more often than LangGraph's does", () => {
@@ -130,22 +144,22 @@ function named(id: string | undefined): { id?: string } {
 type Reducer = (left: Messages, right: Messages) => BaseMessage[];
 
 /** The list after each update, or the error that one ends in. Ids that were made up are numbered. */
-function outcome(reducer: Reducer, updates: readonly (Made | Made[])[]): unknown[] {
-  let list: BaseMessage[] = [];
+function outcome(reducer: Reducer, updates: readonly Update[]): unknown[] {
+  const lists: BaseMessage[][] = [[]];
   const numbers = new Map<string, number>();
   const shown = (one: BaseMessage): unknown => {
     const { id = "" } = one;
     if (id.length > 1 && !numbers.has(id)) numbers.set(id, numbers.size);
     return [one.constructor.name, one.content, numbers.get(id) ?? id, one.lc_kwargs["id"] === one.id];
   };
-  return updates.map((one) => {
-    const value = Array.isArray(one) ? one.map((made) => made()) : one();
+  return updates.map(({ back, value: made }) => {
+    const value = Array.isArray(made) ? made.map((make) => make()) : made();
     try {
-      list = reducer(list, value as Messages);
+      lists.push(reducer(lists.at(-1 - back) ?? [], value as Messages));
     } catch (error) {
       return String(error).replaceAll(/[\w-]{36}/g, "id");
     }
-    return list.map(shown);
+    return lists.at(-1)!.map(shown);
   });
 }
 

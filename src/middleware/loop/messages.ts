@@ -9,13 +9,49 @@ import { z } from "zod";
  */
 export function addMessages(left: Messages, right: Messages): BaseMessage[] {
   const added = Array.isArray(right) ? right : [right];
+  if (!Array.isArray(left) || !isList(added)) return messagesStateReducer(left, right);
   // Once: in a list that was just read, to look at a message takes longer than to copy the list.
-  const messages = Array.isArray(left) ? [...left] : [left];
-  if (!Array.isArray(left) || !isList(messages) || !isList(added) || !areNew(added, messages)) {
-    return messagesStateReducer(left, right);
-  }
-  messages.push(...added);
+  const messages = [...left] as BaseMessage[];
+  const places = placesIn(left, messages);
+  if (!places || !areNew(added, places, messages.length)) return messagesStateReducer(left, right);
+  for (const message of added) note(places, idOf(message), messages.push(message) - 1);
+  made.set(messages, places);
   return messages;
+}
+
+/**
+ * Where each id stands first in the lists that go on from one another: one that stands behind the end of a list is in
+ * another of them.
+ */
+type Places = Map<string, number>;
+const made = new WeakMap<object, Places>();
+
+/** So many of the last messages are looked at again, in case somebody has changed them or their list. */
+const WATCHED = 16;
+
+/** The places of all ids in a list; undefined where it has something else than messages with ids. */
+function placesIn(left: object, messages: readonly unknown[]): Places | undefined {
+  const known = made.get(left);
+  if (known && isAsMade(messages, known)) return known;
+  if (!isList(messages)) return undefined;
+  const places: Places = new Map();
+  for (const [at, { id }] of messages.entries()) {
+    if (typeof id !== "string") return undefined;
+    note(places, id, at);
+  }
+  return places;
+}
+
+function note(places: Places, id: string, at: number): void {
+  places.set(id, Math.min(at, places.get(id) ?? at));
+}
+
+function isAsMade(messages: readonly unknown[], places: Places): boolean {
+  for (let at = Math.max(0, messages.length - WATCHED); at < messages.length; at++) {
+    const message = messages[at];
+    if (!isBaseMessage(message) || (places.get(message.id!) ?? Infinity) > at) return false;
+  }
+  return true;
 }
 
 /** The `messages` of an agent with this reducer, for the state schema of the agent or of a middleware. */
@@ -38,12 +74,17 @@ function isList(messages: unknown): messages is BaseMessage[] {
   return Array.isArray(messages) && messages.every(isBaseMessage);
 }
 
+/** The id of a message, which is given one where it has none. */
+export function idOf(message: BaseMessage): string {
+  return (message.id ??= message.lc_kwargs["id"] = v4());
+}
+
 /** Whether nothing is replaced or removed. Gives ids where there are none, as LangGraph does. */
-function areNew(added: readonly BaseMessage[], messages: readonly BaseMessage[]): boolean {
+function areNew(added: readonly BaseMessage[], places: Places, length: number): boolean {
   const ids = new Set<string>();
   for (const message of added) {
     if (message.type === "remove") return false;
-    ids.add((message.id ??= message.lc_kwargs["id"] = v4()));
+    ids.add(idOf(message));
   }
-  return ids.size === added.length && messages.every(({ id }) => typeof id === "string" && !ids.has(id));
+  return ids.size === added.length && [...ids].every((id) => (places.get(id) ?? length) >= length);
 }
