@@ -55,7 +55,7 @@ export class SqliteLedger implements Ledger {
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
   ): Promise<HostedThread | undefined> {
-    return this.#together.save(() => {
+    return this.#together.now(() => {
       const thread = change(this.#thread(id));
       if (thread) this.#putThread(thread);
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
@@ -91,15 +91,15 @@ export class SqliteLedger implements Ledger {
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
+    await this.#together.now(() => RUNS.put(this.#connection, fromRun(run)));
   }
 
   async removeRun(id: string): Promise<void> {
-    await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
+    await this.#together.now(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
   }
 
   async forget(thread: string): Promise<void> {
-    await this.#together.save(() => forgetHosted(this.#connection, thread));
+    await this.#together.now(() => forgetHosted(this.#connection, thread));
   }
 }
 

@@ -348,7 +348,6 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     return found?.seq;
   }
 
-  /** A run that holds its thread waits for what it has saved, and so that is saved together with what others save. */
   async #write(
     threadId: string,
     token: string | undefined,
@@ -359,9 +358,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       const { key } = thread;
       work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: key }));
     };
-    const saved = this.#guarded({ threadId, token }, write);
-    if (token === undefined) this.#together.flush();
-    await saved;
+    await this.#guarded({ threadId, token }, write);
   }
 
   /** A checkpoint that was listed is there, unless its thread has been deleted since. */
@@ -376,7 +373,8 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     work: () => void,
   ): Promise<void> {
     return naming(threadId, () =>
-      this.#together.save(() => {
+      // A run that holds its thread waits for what it has saved, and so that is saved together with what others save.
+      this.#together[token === undefined ? "now" : "save"](() => {
         this.#leases.check(threadId, token);
         work();
       }),

@@ -35,6 +35,13 @@ export class Together {
     return saved as Promise<T>;
   }
 
+  /** Saves it before the call returns, with what waits. */
+  now<T>(work: () => T): Promise<T> {
+    const saved = this.save(work);
+    this.flush();
+    return saved;
+  }
+
   /** Resolves when all is saved, or has failed, that has been asked for. */
   async settled(): Promise<void> {
     if (this.#waiting.length > 0) await this.#last.catch(() => {});
