@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
@@ -182,6 +182,21 @@ describe("consent in a session", () => {
     await stage.see(/Changed\./);
     expect(stage.all()).toContain("✓ edit a.txt +1 −1");
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("one\nthree\n");
+  });
+
+  it("shows what a write does to a file that is named by its address on the host, also through a link", async () => {
+    const dir = join(stages.home, "work");
+    mkdirSync(dir);
+    symlinkSync(dir, join(stages.home, "link"));
+    writeFileSync(join(dir, "a.txt"), "one\ntwo\nthree\n");
+    const address = join(stages.home, "link/a.txt");
+    const steps = [callTool("read_file", { file_path: address }), write(address, "four\n"), "Written."];
+    const stage = await stages.open(steps, { settings: { dir: join(stages.home, "link") } });
+    stage.type(`go${ENTER}`);
+    await stage.see(/^write a\.txt \+1 −3\n-one\n-two\n-three\n\+four\n[^]*Allow it\?/m);
+    stage.type("1");
+    await stage.see(/Written\./);
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("four\n");
   });
 
   it("always in a folder is kept outside of it, holds at once and later, and can be taken back", async () => {
