@@ -124,6 +124,81 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: one\ntwo\nthree");
   });
 
+  it.each([
+    ["a command", callTool("execute", { command: "echo begun; sleep 600" }), /echo begun/],
+    ["a model call", undefined, /type ahead/],
+  ])(
+    "puts what was on its way at Esc during %s back into the prompt, and calls no model",
+    async (_, call, what) => {
+      const first = held("Never.");
+      const stage = await stages.open([call ?? first.step, "Here."], {
+        settings: { shell: true, sandbox: "never", mode: "auto" },
+      });
+      stage.type(`go${ENTER}`);
+      await (call ? stage.see(what) : first.begun);
+      stage.type(`one${ENTER}${ENTER}two${ENTER}${ENTER}three${ENTER}`);
+      await stage.see(/at its next call: one\nat its next call: two\nqueued: three/);
+      stage.type(ESC);
+      first.go();
+      await stage.see(/> one\n {2}two\n {2}three$/m);
+      await stage.until(() => !stage.session.isBusy);
+      expect(stage.model.requests).toHaveLength(1);
+      stage.type(ENTER);
+      await stage.see(/Here\./);
+      expect(stage.asked(1).at(-1)).toBe("human: one\ntwo\nthree");
+    },
+  );
+
+  it("can be stopped, and left, before a turn is set up: nothing is sent, and the message comes back", async () => {
+    const saver = await sqliteSaver(":memory:");
+    for (const key of [ESC, "\u0004"]) {
+      const stage = await stages.open(["Sent."], { saver });
+      let go = (): void => {};
+      const gate = new Promise<void>((resolve) => (go = resolve));
+      const { session } = stage;
+      const servers = session.servers.bind(session);
+      // As where they have to be started.
+      session.servers = async () => {
+        await gate;
+        return servers();
+      };
+      stage.type(`go${ENTER}`);
+      await stage.see(/type ahead; Esc stops/);
+      stage.type(key);
+      if (key === ESC) await stage.see(/stopping; once more leaves/);
+      go();
+      if (key === ESC) await stage.see(/your message is in the prompt again[^]*> go$/m);
+      else await stage.done;
+      expect(session.isBusy).toBe(false);
+      expect(stage.model.requests).toHaveLength(0);
+      expect(session.thread).toBeUndefined();
+      if (key !== ESC) continue;
+      stage.type(ENTER);
+      await stage.see(/Sent\./);
+    }
+    expect(await saver.listThreads()).toHaveLength(1);
+  });
+
+  it("begins a thread with the message that reaches it, not with one that failed before", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await stages.open(["Painted."], { saver });
+    const { session } = stage;
+    const servers = session.servers.bind(session);
+    session.servers = () => {
+      session.servers = servers;
+      return Promise.reject(new Error("The server x cannot be started."));
+    };
+    stage.type(`Mend the gate${ENTER}`);
+    await stage.see(/The server x cannot be started\./);
+    expect(session.thread).toBeUndefined();
+    stage.type(`Paint the fence${ENTER}`);
+    await stage.see(/Painted\./);
+    await stage.until(() => !session.isBusy);
+    expect(await saver.listThreads()).toMatchObject([
+      { id: expect.stringMatching(/^paint-the-fence/), title: "Paint the fence" },
+    ]);
+  });
+
   it("leaves at the second Ctrl-C, and at Ctrl-D", async () => {
     const stage = await stages.open([]);
     stage.type("\u0003");
@@ -339,6 +414,17 @@ describe("commands of a session", () => {
     stage.type(`/undo${ENTER}`);
     await stage.see(/Left as they are, since somebody else changed them, too: \/a\.txt/);
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("mine");
+  });
+
+  it("where copies cannot be kept it is said once, and what the agent does is shown all the same", async () => {
+    mkdirSync(join(stages.home, "state"), { recursive: true });
+    writeFileSync(join(stages.home, "state/copies"), "a file");
+    const stage = await stages.open([[write("/a.txt", "a"), write("/b.txt", "b")], "Written."], {
+      settings: { mode: "edits" },
+    });
+    stage.type(`go${ENTER}`);
+    await stage.see(/✓ write a\.txt[^]*✓ write b\.txt[^]*Written\./);
+    expect(stage.all().match(/No copies are kept for \/undo/g)).toHaveLength(1);
   });
 
   it("/fork goes back to any message in a copy, and leaves the thread as it is", async () => {
