@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
@@ -208,6 +208,21 @@ describe("a session", () => {
     const other = await stages.open([]);
     other.type("\u0004");
     await expect(other.done).resolves.toBeUndefined();
+  });
+
+  it("takes no notice of Ctrl-Z on Windows, where it would end it", async () => {
+    const stage = await stages.open([]);
+    const platform = Object.getOwnPropertyDescriptor(process, "platform")!;
+    const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+    Object.defineProperty(process, "platform", { ...platform, value: "win32" });
+    try {
+      stage.type("\u001Ahere");
+      await stage.see(/^> here$/m);
+      expect(kill).not.toHaveBeenCalled();
+    } finally {
+      Object.defineProperty(process, "platform", platform);
+      kill.mockRestore();
+    }
   });
 
   it("gives a paste of 5,000 lines to the model as one message, whole", async () => {

@@ -299,9 +299,15 @@ export class Session implements Conversation {
   }
 
   async #pastedImage(): Promise<string | undefined> {
-    const file = await this.#clipboard.image();
-    if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
-    return file;
+    try {
+      const file = await this.#clipboard.image();
+      if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
+      return file;
+    } catch (error) {
+      const why = (error as Error).message;
+      this.say(this.paint("red", oneLine(`The image on the clipboard cannot be taken: ${why}`)));
+      return undefined;
+    }
   }
 
   get #run(): RunSettings {
