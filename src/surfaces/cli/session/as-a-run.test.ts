@@ -74,7 +74,7 @@ describe("a session has what a run has", () => {
     stage.type(`go${ENTER}`);
     await stage.see(/Done so\./);
     expect(stage.all()).toMatch(/✗ write no\/a .* was not made: the rule write_file/);
-    expect(stage.all()).toContain("✓ write yes/a 1 line\n");
+    expect(stage.all()).toContain("✓ write yes/a 1 line");
   });
 });
 

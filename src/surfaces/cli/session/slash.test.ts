@@ -87,6 +87,7 @@ describe("threads in a session", () => {
     before.type(`second${ENTER}`);
     await second.begun;
     before.type(ESC);
+    await before.see(/Interrupted/);
     second.go();
     await before.until(() => !before.session.isBusy);
     const { thread } = before.session;
