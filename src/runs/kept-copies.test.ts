@@ -113,6 +113,19 @@ it("names what it could not keep: what is too large, too many or a link; not wha
   expect([restored.length, changed, missed]).toEqual([1000, [], ["/many/", "/links/link", "/large"]]);
 });
 
+it("takes nothing that the turn made for what was there before", () => {
+  writeFileSync(join(dir, "large"), Buffer.alloc(10_000_001));
+  const copies = open();
+  copies.begin("1");
+  for (const content of ["small", "smaller"]) {
+    copies.beforeCall("write_file", { file_path: "/large" });
+    writeFileSync(join(dir, "large"), content);
+    copies.afterCall("write_file", { file_path: "/large" });
+  }
+  deleted(copies, "/large");
+  expect(open().restore("1")).toEqual({ restored: [], changed: [], missed: ["/large"] });
+});
+
 it("keeps no more of a turn than a limit, and goes on with what is small", () => {
   mkdirSync(join(dir, "build"));
   const content = Buffer.alloc(9_000_000, 97);
@@ -169,6 +182,9 @@ it("leaves nothing half written in place of what it kept, and puts back no copy 
   writeFileSync(join(folder, copy), "before");
   expect(open().restore("1").restored).toEqual(["/a"]);
   writeFileSync(join(folder, "index.json"), "{");
+  const again = open();
+  again.begin("1");
+  deleted(again, "/a");
   expect(open().restore("1")).toEqual({ restored: [], changed: [], missed: ["/"] });
 });
 

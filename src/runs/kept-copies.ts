@@ -88,12 +88,12 @@ export class KeptCopies {
   beforeCall(name: string, args: unknown): void {
     this.#about(name, args, (path) => {
       const { files, isAll } = filesAt(path);
-      if (!isAll) this.#miss(path + sep);
       for (const file of files) {
         const kept = this.#turn.files.get(file);
-        if (!kept) this.#keep(file);
-        else if (kept.after !== undefined && hashAt(file) !== kept.after) kept.isShared = true;
+        if (!kept && !this.#isMissed(file)) this.#keep(file);
+        else if (kept?.after !== undefined && hashAt(file) !== kept.after) kept.isShared = true;
       }
+      if (!isAll) this.#miss(path + sep);
     });
   }
 
@@ -175,6 +175,14 @@ export class KeptCopies {
   #miss(path: string): void {
     const { missed } = this.#turn;
     if (!missed.has(path)) missed.set(path, stampOf(path));
+  }
+
+  /** Whether nobody knows any more what a file was before the turn: what it is now is no copy of that. */
+  #isMissed(file: string): boolean {
+    const { missed } = this.#turn;
+    for (let folder = dirname(file); folder.startsWith(this.#dir); folder = dirname(folder))
+      if (missed.has(folder + sep)) return true;
+    return missed.has(file);
   }
 
   #pathOf(name: string, args: unknown): string | undefined {

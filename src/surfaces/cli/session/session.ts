@@ -276,7 +276,7 @@ export class Session implements Conversation {
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    await this.#work(thread, { resumed: true }, async (agent) => {
+    const isBegun = await this.#work(thread, { resumed: true }, async (agent) => {
       const words = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
       if (words === undefined) {
         throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
@@ -289,6 +289,7 @@ export class Session implements Conversation {
       const turn = messages.findLast(({ isHandedOver }) => !isHandedOver)?.id ?? crypto.randomUUID();
       return { turn, input: null };
     });
+    if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
 
   /** A message with the images that it names. */
