@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
+import type { Session } from "./session.ts";
 
 const [ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
   "\r",
@@ -19,6 +20,18 @@ const READ = callTool("read_file", { file_path: "/a.txt" });
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 
 const stages = sessionStages();
+
+/** Agents wait, as where servers have to be started, until they are let go. */
+function slowStart(session: Session): () => void {
+  let go = (): void => {};
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const servers = session.servers.bind(session);
+  session.servers = async () => {
+    await gate;
+    return servers();
+  };
+  return go;
+}
 
 describe("a session", () => {
   it("takes a message, shows the answer as Markdown, and waits for the next", async () => {
@@ -147,34 +160,39 @@ describe("a session", () => {
     },
   );
 
-  it("can be stopped, and left, before a turn is set up: nothing is sent, and the message comes back", async () => {
+  it("stops a turn that is being set up at Esc: nothing is sent, and the message comes back", async () => {
     const saver = await sqliteSaver(":memory:");
-    for (const key of [ESC, "\u0004"]) {
-      const stage = await stages.open(["Sent."], { saver });
-      let go = (): void => {};
-      const gate = new Promise<void>((resolve) => (go = resolve));
-      const { session } = stage;
-      const servers = session.servers.bind(session);
-      // As where they have to be started.
-      session.servers = async () => {
-        await gate;
-        return servers();
-      };
+    const stage = await stages.open(["Sent."], { saver });
+    const go = slowStart(stage.session);
+    try {
       stage.type(`go${ENTER}`);
       await stage.see(/type ahead; Esc stops/);
-      stage.type(key);
-      if (key === ESC) await stage.see(/stopping; once more leaves/);
+      stage.type(ESC);
+      await stage.see(/stopping; once more leaves/);
+    } finally {
       go();
-      if (key === ESC) await stage.see(/your message is in the prompt again[^]*> go$/m);
-      else await stage.done;
-      expect(session.isBusy).toBe(false);
-      expect(stage.model.requests).toHaveLength(0);
-      expect(session.thread).toBeUndefined();
-      if (key !== ESC) continue;
-      stage.type(ENTER);
-      await stage.see(/Sent\./);
     }
+    await stage.see(/your message is in the prompt again[^]*> go$/m);
+    await stage.until(() => !stage.session.isBusy);
+    expect(stage.model.requests).toHaveLength(0);
+    expect(stage.session.thread).toBeUndefined();
+    stage.type(ENTER);
+    await stage.see(/Sent\./);
     expect(await saver.listThreads()).toHaveLength(1);
+  });
+
+  it("calls no model for a turn that is being set up when it is left", async () => {
+    const stage = await stages.open(["Sent."]);
+    const go = slowStart(stage.session);
+    try {
+      stage.type(`go${ENTER}`);
+      await stage.see(/type ahead; Esc stops/);
+      stage.session.quit();
+    } finally {
+      go();
+    }
+    await stage.done;
+    expect(stage.model.requests).toHaveLength(0);
   });
 
   it("begins a thread with the message that reaches it, not with one that failed before", async () => {
