@@ -1,17 +1,14 @@
-import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
 import { defaultStatePath } from "../storage/state-path.ts";
 import type { Environment } from "./places.ts";
+import { rewrite } from "./rewrite.ts";
 import { isRule } from "./rules.ts";
 
 const FILE = z.object({ version: z.literal(1), folders: z.record(z.string(), z.array(z.unknown())) });
 type Folders = Record<string, string[]>;
-
-/** Another process writes for no longer than this, unless it has died. */
-const LOCK_MS = 5000;
 
 /** What a user has agreed to for good in a folder, when they were asked. Kept outside of the folder, by real path. */
 export class Allowed {
@@ -50,34 +47,12 @@ export class Allowed {
   }
 
   async #change(make: (rules: readonly string[]) => string[]): Promise<void> {
-    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-    const draft = await this.#lock();
-    try {
+    await rewrite(this.#file, async () => {
       const folders = await this.#read();
       const folder = await this.#folder();
       folders[folder] = make(folders[folder] ?? []);
-      await writeFile(draft, `${JSON.stringify({ version: 1, folders }, undefined, 2)}\n`);
-      await rename(draft, this.#file);
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    }
-  }
-
-  /** The draft that takes the file's place: who has made it is the only one who writes. */
-  async #lock(): Promise<string> {
-    const draft = `${this.#file}.draft`;
-    for (;;) {
-      try {
-        await writeFile(draft, "", { mode: 0o600, flag: "wx" });
-        return draft;
-      } catch (error) {
-        if (codeOf(error) !== "EEXIST") throw error;
-      }
-      const made = await stat(draft).catch(() => undefined);
-      if (made && Date.now() - made.mtimeMs > LOCK_MS) await rm(draft, { force: true });
-      else await setTimeout(20);
-    }
+      return `${JSON.stringify({ version: 1, folders }, undefined, 2)}\n`;
+    });
   }
 
   /** What is no rule allows nothing, and takes nothing else with it. */
@@ -88,7 +63,7 @@ export class Allowed {
         Object.entries(folders).map(([folder, rules]) => [folder, rules.filter(isRule)]),
       );
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return {};
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
       throw invalid(`${this.#file} cannot be read: mend it, or delete it to begin anew.`, error);
     }
   }
@@ -96,10 +71,6 @@ export class Allowed {
   #folder(): Promise<string> {
     return realpath(this.#dir).catch(() => this.#dir);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as NodeJS.ErrnoException).code;
 }
 
 function invalid(message: string, cause?: unknown): HarnessError {

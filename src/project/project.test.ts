@@ -223,6 +223,13 @@ describe("a repository that nobody has said yes to", () => {
     expect((await trusted()).trust).toBe("trusted");
   });
 
+  it("is trusted also where others are at the same time", async () => {
+    const folders = Array.from({ length: 10 }, (_, at) => join(home, `work/r${at}`));
+    for (const folder of folders) put(".git/HEAD", "ref: refs/heads/main\n", folder);
+    await Promise.all(folders.map((folder) => sayTrust(folder, true, env)));
+    expect(await trustedFolders(env)).toEqual(folders);
+  });
+
   it("is refused for good when the user says no", async () => {
     await sayTrust(repository, false, env);
     expect((await open()).trust).toBe("refused");

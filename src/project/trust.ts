@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
+import { rewrite } from "./rewrite.ts";
 
 const ENTRY = z.object({
   trusted: z.boolean(),
@@ -60,17 +60,11 @@ export class Trust {
   }
 
   async #change(make: (entries: Entries) => void): Promise<void> {
-    const entries = await this.#read();
-    make(entries);
-    const text = JSON.stringify({ version: 1, folders: Object.fromEntries(entries) }, undefined, 2);
-    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-    const draft = `${this.#file}.${process.pid}.${crypto.randomUUID().slice(0, 8)}`;
-    try {
-      await writeFile(draft, `${text}\n`, { mode: 0o600 });
-      await rename(draft, this.#file);
-    } finally {
-      await rm(draft, { force: true });
-    }
+    await rewrite(this.#file, async () => {
+      const entries = await this.#read();
+      make(entries);
+      return `${JSON.stringify({ version: 1, folders: Object.fromEntries(entries) }, undefined, 2)}\n`;
+    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { getCurrentTaskInput, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { pathFromHost } from "../files/disk/from-host.ts";
+import { pathMeant } from "../files/disk/from-host.ts";
 import { FROZEN_FILES } from "../files/index.ts";
-import { parsePath } from "../files/paths.ts";
 import { compileRules } from "../files/permissions.ts";
 import type { McpServers } from "../mcp/index.ts";
 import { PREFIX } from "../mcp/tool-names.ts";
@@ -60,7 +59,7 @@ export function consentRules(options: ConsentRulesOptions): Record<string, Conse
   const verdict = async (request: Call): Promise<Verdict> => {
     const { mode } = live ?? options;
     const { name } = request.toolCall;
-    const call = await ruledCall(request.toolCall, options.dir);
+    const call = ruledCall(request.toolCall, options.dir);
     const denied = deny.find((rule) => rule.catches(call));
     if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
     const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
@@ -134,18 +133,17 @@ function isApproved(state: unknown): boolean {
 }
 
 /** A call in the words that rules are written in. */
-export async function ruledCall(
+export function ruledCall(
   { name, args }: { name: string; args: Record<string, unknown> },
   dir: string | undefined,
-): Promise<RuledCall> {
+): RuledCall {
   const text = (key: string): string | undefined => (typeof args[key] === "string" ? args[key] : undefined);
   const path = text("file_path") ?? text("path");
-  const parsed = path === undefined ? undefined : parsePath(path);
   return {
     tool: name,
     command: name === "execute" ? (text("command") ?? "") : undefined,
     // A file may be named by its address on the host.
-    path: parsed?.ok && dir !== undefined ? await pathFromHost(parsed.path, dir) : path,
+    path: path === undefined || dir === undefined ? path : (pathMeant(path, dir) ?? path),
     about: aboutOf(name, args),
   };
 }

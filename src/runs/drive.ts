@@ -1,6 +1,7 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
+import { HarnessError } from "../errors.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
 import { LEASE } from "../storage/thread-store.ts";
@@ -80,7 +81,12 @@ async function run(input: object | null, options: Run): Promise<Ending> {
   const news = new EditNews(options);
   edits.open({
     write: (edit, begin) => news.write(edit, begin),
-    say: (words) => steer(agent, options.thread, words),
+    say: async (words) => {
+      // After a stop no model call is to come here: what is said waits for whoever goes on.
+      if (signal.aborted)
+        throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
+      await steer(agent, options.thread, words);
+    },
   });
   const mailbox = new MailboxService(agent, options.thread, edits);
   try {

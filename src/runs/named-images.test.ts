@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { withImages } from "./named-images.ts";
+import { mention, withImages } from "./named-images.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
 const sees = { profile: { imageInputs: true } };
@@ -23,11 +23,24 @@ it.each([
   ["a dropped path", () => `${dir}/shot.png what is this`],
   ["a path in quotes", () => `see '${dir}/my shot.PNG'`],
   ["a path with escaped spaces", () => `see ${dir}/my\\ shot.PNG.`],
+  ["@ and a path in quotes", () => 'see @"my shot.PNG", please'],
+  ["what names a path with spaces", () => `see ${mention(join(dir, "my shot.PNG"))} `],
   ["an address", () => `see ${pathToFileURL(join(dir, "shot.png")).href}`],
 ])("sends an image along that is named by %s", async (_, text) => {
   const { content, notes } = await withImages(text(), { dir, model: sees });
   expect(content).toEqual([{ type: "text", text: text() }, image]);
   expect(notes).toEqual([expect.stringMatching(/shot\.(?:png|PNG) goes along/)]);
+});
+
+it.each([
+  ["@ and a path", (path: string) => `see @${path}.`],
+  ["what names it", (path: string) => `see ${mention(path)} `],
+  ["a dropped path", (path: string) => path],
+])("sends an image along that is named with backslashes by %s, on Windows", async (_, text) => {
+  const path = "C:\\Users\\me\\shot.png";
+  writeFileSync(join(dir, path), PNG);
+  const { content } = await withImages(text(path), { dir, model: sees, platform: "win32" });
+  expect(content).toEqual([{ type: "text", text: text(path) }, image]);
 });
 
 it("leaves words that are no image, are not there, or only speak of one", async () => {

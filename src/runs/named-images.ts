@@ -18,14 +18,15 @@ const MOST = 8;
 const MOST_BYTES = 20_000_000;
 
 /**
- * Adds the images that a text names by path: `@shot.png`, or from the root, as terminals write what is dropped into
- * them, `'/tmp/my shot.png'` or `/tmp/my\ shot.png`. What is no image, or is not there, is left as words.
+ * Adds the images that a text names by path: `@shot.png`, `@"my shot.png"`, or from the root, as terminals write what
+ * is dropped into them, `'/tmp/my shot.png'` or `/tmp/my\ shot.png`. What is no image, or is not there, is left as words.
  */
 export async function withImages(
   text: string,
-  { dir, model }: { dir: string; model: object },
+  { dir, model, platform = process.platform }: { dir: string; model: object; platform?: NodeJS.Platform },
 ): Promise<WithImages> {
-  const paths = [...new Set(pathsIn(text).map((path) => onDisk(path, dir)))].slice(0, MOST);
+  const named = pathsIn(text, platform === "win32");
+  const paths = [...new Set(named.map((path) => onDisk(path, dir)))].slice(0, MOST);
   if (paths.length === 0) return { content: text, notes: [] };
   const media = await new Sight({ model }).media();
   const found = (await Promise.all(paths.map(readImage))).filter((image) => image !== undefined);
@@ -38,14 +39,30 @@ export async function withImages(
   return { content: [{ type: "text", text }, ...shown.map(imageBlock)], notes };
 }
 
-const NAMED = /(?<=^|\s)(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s\\"'])+))/g;
-const IS_MEANT = /^(?:@|\/|~\/|file:\/\/).*\.(?:png|jpe?g|gif|webp)$/i;
+/** A path as a message names it, so that it is found there again. */
+export function mention(path: string): string {
+  if (/^[^\s\\"']*[^\s\\"'.,;:!?)]$/.test(path)) return `@${path}`;
+  return path.includes('"') ? `@'${path}'` : `@"${path}"`;
+}
 
-function pathsIn(text: string): string[] {
-  return [...text.matchAll(NAMED)]
-    .map(([, double, single, bare]) => double ?? single ?? bare!.replaceAll(/\\(.)|[.,;:!?)]+$/g, "$1"))
-    .filter((path) => IS_MEANT.test(path))
-    .map((path) => path.replace(/^@/, ""))
+const NAMED = /(?<=^|\s)(@?)(?:"([^"\n]+)"|'([^'\n]+)'|((?:\\.|[^\s\\"'])+))/g;
+/** There a backslash stands between folders, and escapes nothing. */
+const NAMED_ON_WINDOWS = /(?<=^|\s)(@?)(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"']+))/g;
+const IS_FROM_ROOT = /^(?:\/|~\/|file:\/\/)/;
+const IS_FROM_DRIVE = /^[a-z]:[\\/]/i;
+const IS_IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+
+function pathsIn(text: string, isWindows: boolean): string[] {
+  const plain = (bare: string): string => {
+    const path = bare.replace(/[.,;:!?)]+$/, "");
+    return isWindows ? path : path.replaceAll(/\\(.)/g, "$1");
+  };
+  const isFromRoot = (path: string): boolean =>
+    IS_FROM_ROOT.test(path) || (isWindows && IS_FROM_DRIVE.test(path));
+  return [...text.matchAll(isWindows ? NAMED_ON_WINDOWS : NAMED)]
+    .map(([, mark, double, single, bare]) => ({ mark, path: double ?? single ?? plain(bare!) }))
+    .filter(({ mark, path }) => (mark === "@" || isFromRoot(path)) && IS_IMAGE.test(path))
+    .map(({ path }) => path)
     .filter((path) => !path.startsWith("file:") || isOnDisk(path));
 }
 

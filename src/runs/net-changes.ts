@@ -1,6 +1,10 @@
-import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffLines } from "diff";
+import { pathMeant } from "../files/disk/from-host.ts";
+import { diskBackend } from "../files/index.ts";
+import { inOrder } from "../files/paths.ts";
 import { isMutation } from "../middleware/files/mutations.ts";
+import { resultsOf } from "./open-calls.ts";
 
 /** What became of a file in a thread, from before it to now. */
 export interface NetChange {
@@ -32,20 +36,23 @@ export function changesOfFiles(before: Record<string, string>, after: Record<str
   }));
 }
 
-/** The paths on disk that a thread's own calls have changed. Sub-agents' calls and commands are not among them. */
-export function changedPaths(messages: readonly BaseMessage[]): string[] {
-  return [...new Set(fileCalls(messages).map(({ path }) => path))].toSorted();
-}
-
-/** What a file on disk was before a thread changed it, found by taking its changes back one by one. */
-export function changeOnDisk(
-  path: string,
-  after: string | null,
-  messages: readonly BaseMessage[],
-): NetChange {
-  const calls = fileCalls(messages).filter((call) => call.path === path);
-  const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(undone, after);
-  return { path, before: before ?? null, after, isKnown: before !== undefined };
+/**
+ * The files in a directory that a thread's own calls have changed: as they are, and as they were before, found by taking
+ * the changes back one by one. Sub-agents' calls and commands are not among them.
+ */
+export async function changesOnDisk(messages: readonly BaseMessage[], dir: string): Promise<NetChange[]> {
+  const calls = fileCalls(messages, dir);
+  const paths = [...new Set(calls.map(({ path }) => path))].toSorted(inOrder);
+  const disk = diskBackend(dir);
+  return Promise.all(
+    paths.map(async (path) => {
+      const read = await disk.read(path);
+      return changeBy(
+        calls.filter((call) => call.path === path),
+        read.ok ? read.content : null,
+      );
+    }),
+  );
 }
 
 /** How many lines were added and taken away. */
@@ -59,23 +66,24 @@ export function lineCounts({ before, after }: NetChange): { added: number; remov
   return { added, removed };
 }
 
-function fileCalls(messages: readonly BaseMessage[]): FileCall[] {
-  const results = new Map(
-    messages.flatMap((message) =>
-      ToolMessage.isInstance(message) && message.status !== "error"
-        ? [[message.tool_call_id, message.text] as const]
-        : [],
-    ),
-  );
-  return messages.flatMap((message) =>
-    (AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []).flatMap(({ id = "", name, args }) => {
-      const result = results.get(id);
-      const path: unknown = (args as Record<string, unknown>)["file_path"];
-      return isMutation(name) && result !== undefined && typeof path === "string"
-        ? [{ name, path, args, result }]
+function fileCalls(messages: readonly BaseMessage[], dir: string): FileCall[] {
+  return messages.flatMap((message, turn) => {
+    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
+    const results = calls.length > 0 ? resultsOf(messages, turn) : undefined;
+    return calls.flatMap(({ id = "", name, args }) => {
+      const result = results?.get(id);
+      const given: unknown = (args as Record<string, unknown>)["file_path"];
+      const path = typeof given === "string" ? pathMeant(given, dir) : undefined;
+      return isMutation(name) && path !== undefined && result && result.status !== "error"
+        ? [{ name, path, args, result: result.text }]
         : [];
-    }),
-  );
+    });
+  });
+}
+
+function changeBy(calls: readonly FileCall[], after: string | null): NetChange {
+  const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(undone, after);
+  return { path: calls[0]!.path, before: before ?? null, after, isKnown: before !== undefined };
 }
 
 function isCreated(call: FileCall | undefined): boolean {

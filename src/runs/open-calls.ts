@@ -3,10 +3,18 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 /** The calls of a conversation's last turn that have no result in it. */
 export function openCalls(messages: readonly BaseMessage[]): ToolCall[] {
   const turn = messages.findLastIndex((message) => AIMessage.isInstance(message));
-  const results = messages
-    .slice(turn + 1)
-    .flatMap((message) => (ToolMessage.isInstance(message) ? message.tool_call_id : []));
-  const answered = new Set(results);
+  const answered = resultsOf(messages, turn);
   const { tool_calls: calls = [] } = (messages[turn] ?? {}) as Partial<AIMessage>;
   return calls.filter(({ id = "" }) => !answered.has(id));
+}
+
+/** The results of the calls in a message, by id. Some models count their ids anew in every message. */
+export function resultsOf(messages: readonly BaseMessage[], turn: number): Map<string, ToolMessage> {
+  const results = new Map<string, ToolMessage>();
+  for (let at = turn + 1; at < messages.length; at += 1) {
+    const message = messages[at];
+    if (AIMessage.isInstance(message)) break;
+    if (ToolMessage.isInstance(message)) results.set(message.tool_call_id, message);
+  }
+  return results;
 }

@@ -1,4 +1,4 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { GraphInterrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { RunEventBody } from "./events.ts";
@@ -35,6 +35,19 @@ it("a command that is stopped with the run has failed", () => {
       exitCode: null,
     })),
   );
+});
+
+it("a call that waits has no result yet, where an earlier one had its id", () => {
+  const events: RunEventBody[] = [];
+  const recorder = new Recorder((event) => void events.push(event), new AbortController().signal);
+  const call = { id: "call_0", name: "write_file", args: { file_path: "/a" } };
+  const refused = new ToolMessage({ tool_call_id: "call_0", content: "Refused.", status: "error" });
+  const asks = new AIMessage({ content: "", tool_calls: [call] });
+  recorder.expect({ owner: "main", call: "call_0", name: call.name, args: call.args });
+  recorder.settleUnmade("main", [asks, refused, asks]);
+  expect(events).toEqual([]);
+  recorder.settleUnmade("main", [asks, refused, asks, refused]);
+  expect(events).toMatchObject([{ type: "tool-start" }, { type: "tool-end", ok: false, result: "Refused." }]);
 });
 
 describe("a tool that throws", () => {

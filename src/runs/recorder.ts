@@ -18,6 +18,7 @@ import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../models/thoughts.ts";
 import { boundedArgs, boundedText } from "./bounded.ts";
 import type { RunEventBody, Usage } from "./events.ts";
+import { resultsOf } from "./open-calls.ts";
 import type { Question } from "./questions.ts";
 import { tellingTexts } from "./telling-texts.ts";
 import { MAIN } from "./view.ts";
@@ -90,9 +91,13 @@ export class Recorder extends BaseCallbackHandler {
   /** Tells of calls that were answered and never made: of a tool that does not exist, or refused by a person. */
   settleUnmade(owner: string, messages: readonly BaseMessage[]): void {
     const calls = this.#called.get(owner) ?? [];
+    const replies = resultsOf(
+      messages,
+      messages.findLastIndex((message) => AIMessage.isInstance(message)),
+    );
     const open = calls.filter(({ id = "", name, args }) => {
-      const reply = messages.findLast((message) => answers(message, id));
-      if (!ToolMessage.isInstance(reply)) return true;
+      const reply = replies.get(id);
+      if (!reply) return true;
       if (this.#made.delete(id) || reply.status !== "error") return false;
       this.#fail(owner, detailsOf({ name, call: id, input: JSON.stringify(args) }), resultOf(reply));
       return false;
@@ -279,10 +284,6 @@ function remindersIn(messages: readonly BaseMessage[]): string[] {
 
 function nameOf(tool: Serialized): string {
   return tool.id.at(-1) ?? "tool";
-}
-
-function answers(message: BaseMessage, call: string): boolean {
-  return ToolMessage.isInstance(message) && message.tool_call_id === call;
 }
 
 function messageOf(output: unknown): ToolMessage | undefined {

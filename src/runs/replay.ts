@@ -9,6 +9,7 @@ import type { RunGraph } from "./agent.ts";
 import { ending, isUnfinished } from "./ending.ts";
 import type { RunEvent, RunEventBody, Usage } from "./events.ts";
 import { OUTCOME_CODES } from "./exit-codes.ts";
+import { openCalls } from "./open-calls.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import type { RunSettings } from "./settings.ts";
 import { NO_USAGE, sumUsage } from "./usage.ts";
@@ -93,10 +94,7 @@ function jobsOf(messages: readonly BaseMessage[], tasks: StateSnapshot["tasks"])
   if (due.length === 0) return [];
   const turn = messages.findLast((message) => AIMessage.isInstance(message));
   const calls = (turn?.tool_calls ?? []).flatMap(({ id }) => id ?? []);
-  const answered = new Set(
-    messages.map((message) => ToolMessage.isInstance(message) && message.tool_call_id),
-  );
-  const open = calls.filter((call) => !answered.has(call));
+  const open = openCalls(messages).flatMap(({ id }) => id ?? []);
   const run = [calls, open].find(({ length }) => length === due.length) ?? [];
   return run.map((call, at) => ({ call, ns: `${TOOLS}:${due[at]!.id}` }));
 }

@@ -7,7 +7,7 @@ import { questionsOf } from "./thread.ts";
 
 /** Where a thread stands that somebody comes back to. */
 export interface Standing {
-  /** What the user said last, and the agent. */
+  /** What the user said last, and the agent to that. */
   asked?: string | undefined;
   answer?: string | undefined;
   /** Whether it was stopped in the middle, and whether a question waits there. */
@@ -18,9 +18,10 @@ export interface Standing {
 export async function standingOf(agent: RunAgent, thread: string): Promise<Standing> {
   const state = await agent.graph.getState({ configurable: { thread_id: thread } });
   const { messages = [] } = state.values as { messages?: BaseMessage[] };
-  const answer = messages.findLast((message) => AIMessage.isInstance(message));
+  const asked = messages.findLastIndex(isFromUser);
+  const answer = messages.slice(asked + 1).findLast((message) => AIMessage.isInstance(message));
   return {
-    asked: messages.findLast(isFromUser)?.text,
+    asked: messages[asked]?.text,
     answer: answer && withoutThoughts(answer.text),
     isStopped: goOnInput(state) === null,
     isWaiting: (await questionsOf(agent, state)).length > 0,

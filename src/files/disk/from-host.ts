@@ -1,33 +1,54 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { foldersAbove, parentOf } from "../paths.ts";
+import { foldersAbove, parentOf, parsePath } from "../paths.ts";
+
+/**
+ * The path below a folder that file tools take the words of a model for: what is shown, ruled and kept of a call is
+ * about the file that it changes. Undefined for what they refuse.
+ */
+export function pathMeant(raw: string, folder: string): string | undefined {
+  const parsed = parsePath(raw);
+  if (!parsed.ok) return undefined;
+  const root = realPathOf(folder);
+  return raw.startsWith("/") && root !== undefined ? pathFromHost(parsed.path, root) : parsed.path;
+}
 
 /**
  * The path below a root that is meant by one that may be an address on the host: "/home/u/project/a.ts" is "/a.ts"
  * where the root is /home/u/project, or a link leads there. What really is inside under such a name is left alone.
+ * Synchronous: who keeps a copy of the file has to know it before the call goes on.
  */
-export async function pathFromHost(path: string, root: string): Promise<string> {
-  const front = root === "/" ? undefined : await rootIn(path, root);
-  if (front === undefined || (await isThere(root, path))) return path;
+export function pathFromHost(path: string, root: string): string {
+  const front = root === "/" ? undefined : rootIn(path, root);
+  if (front === undefined || isThere(root, path)) return path;
   // A new file beside others that are inside belongs to them.
-  if (path !== front && (await isThere(root, parentOf(path)))) return path;
+  if (path !== front && isThere(root, parentOf(path))) return path;
   return path.slice(front.length) || "/";
 }
 
 /** The front of a path that is the root's own address, in any spelling. */
-async function rootIn(path: string, root: string): Promise<string | undefined> {
+function rootIn(path: string, root: string): string | undefined {
   const folders = [path, ...foldersAbove(path)].toReversed();
   for (const folder of folders) {
-    const real = await realpath(folder).catch(() => undefined);
+    const real = realPathOf(folder);
     if (real === root) return folder;
     if (real === undefined) return undefined;
   }
   return undefined;
 }
 
-async function isThere(root: string, path: string): Promise<boolean> {
-  return lstat(join(root, path)).then(
-    () => true,
-    () => false,
-  );
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isThere(root: string, path: string): boolean {
+  try {
+    return lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { pathMeant } from "../../files/disk/from-host.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import { tellingTexts } from "../../runs/telling-texts.ts";
 import { MAIN, ownerName } from "../../runs/view.ts";
@@ -39,12 +40,9 @@ export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
   return [{ path: realPath(named, dir), ...(typeof offset === "number" && { line: offset }) }];
 }
 
-/**
- * The place of a path that a model gave, to be shown: the directory is its root, or it is an address. Which of the two
- * the disk alone knows.
- */
-export function realPath(path: string, dir: string): string {
-  return path === dir || path.startsWith(`${dir}/`) ? path : join(dir, `/${path}`);
+/** The place of a path that a model gave, to be shown. */
+function realPath(path: string, dir: string): string {
+  return join(dir, pathMeant(path, dir) ?? path);
 }
 
 /** What a call changes, as far as its arguments tell. */

@@ -10,7 +10,7 @@ import type { RunEvent } from "../../runs/events.ts";
 import { planText } from "../../runs/plan-text.ts";
 import { PLAN_TOOLS } from "../../runs/story/plan-tools.ts";
 import { MAIN } from "../../runs/view.ts";
-import { diffIn, kindOf, locationsOf, outputOf, realPath, textContent, titleOf } from "./call-content.ts";
+import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
 /** What is known of a call, whoever tells of it. */
 export interface ToldCall {
@@ -97,7 +97,7 @@ export class Calls {
 
   /** Shows the change of a file in the call that made it. */
   showChange(change: FileChange): void {
-    const shown = realPath(change.path, this.#dir);
+    const shown = join(this.#dir, change.path);
     this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === shown, [this.#diff(change)]);
   }
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
+import { pathMeant } from "../../files/disk/from-host.ts";
 import { fail } from "../../files/failures.ts";
 import {
   createBackend,
@@ -64,7 +65,7 @@ export class Editor implements RunPlace {
   async preview(name: string, args: Record<string, unknown>): Promise<FileChange | undefined> {
     const { file_path: file, content, old_string: oldString, new_string: newString } = args;
     if (typeof file !== "string" || !this.#disk) return undefined;
-    const path = (await this.#disk.locate?.(file)) ?? file;
+    const path = pathMeant(file, this.#options.dir) ?? file;
     const now = await this.#read(path);
     if (!now.ok && now.reason !== "missing") return undefined;
     const oldText = now.ok ? now.content : null;

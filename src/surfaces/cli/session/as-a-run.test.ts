@@ -1,10 +1,10 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { AIMessage } from "@langchain/core/messages";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { callTool } from "../../../testing/index.ts";
 
@@ -74,7 +74,7 @@ describe("a session has what a run has", () => {
     stage.type(`go${ENTER}`);
     await stage.see(/Done so\./);
     expect(stage.all()).toMatch(/✗ write no\/a .* was not made: the rule write_file/);
-    expect(stage.all()).toContain("✓ write yes/a 1 line\n");
+    expect(stage.all()).toContain("✓ write yes/a 1 line");
   });
 });
 
@@ -122,5 +122,25 @@ describe("what is typed in a session", () => {
     await stage.see(/There is no image on the clipboard\./);
     await stage.leave();
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("says so where there is no place for an image at Ctrl-V, goes on, and takes it when there is", async () => {
+    writeFileSync(join(stages.home, "clip"), Buffer.from("89504e470d0a1a0a0000", "hex"));
+    const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
+    writeFileSync(join(stages.home, "xclip"), xclip, { mode: 0o755 });
+    const stage = await stages.open([], { env: { PATH: `${stages.home}:/bin` }, columns: 120 });
+    vi.stubEnv("TMPDIR", join(stages.home, "a folder"));
+    try {
+      stage.type("\u0016");
+      await stage.see(/The image on the clipboard cannot be taken: ENOENT/);
+      mkdirSync(join(stages.home, "a folder"));
+      stage.type("\u0016");
+      await stage.see(/> @".*a folder.*pasted-1\.png"/);
+      rmSync(join(stages.home, "a folder"), { recursive: true });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    stage.type("\u0015");
+    await expect(stage.leave()).resolves.toBeUndefined();
   });
 });

@@ -48,12 +48,20 @@ export class Clipboard {
     this.#env = env;
   }
 
-  /** The file with the image that is on the clipboard; undefined where there is none, or nobody can read it. */
+  /**
+   * The file with the image that is on the clipboard; undefined where there is none, or nobody can read it. Throws where
+   * there is no place for the file.
+   */
   async image(): Promise<string | undefined> {
     for (const { command, bytesOf = (output: Buffer) => output } of READERS[process.platform] ?? []) {
       const bytes = bytesOf(await this.#output(command));
       if (!mediaTypeOf(bytes)?.startsWith("image/")) continue;
-      const folder = await (this.#folder ??= mkdtemp(join(tmpdir(), "holdfast-")));
+      this.#folder ??= mkdtemp(join(tmpdir(), "holdfast-"));
+      const folder = await this.#folder.catch((error: unknown) => {
+        // There may be room the next time.
+        this.#folder = undefined;
+        throw error;
+      });
       this.#count += 1;
       const file = join(folder, `pasted-${this.#count}.png`);
       await writeFile(file, bytes, { mode: 0o600 });
@@ -62,8 +70,10 @@ export class Clipboard {
     return undefined;
   }
 
+  /** Does not throw: what cannot be deleted is left to the system. */
   async close(): Promise<void> {
-    if (this.#folder) await rm(await this.#folder, { recursive: true, force: true });
+    const folder = await this.#folder?.catch(() => undefined);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {});
   }
 
   /** Empty where the program is not there, or has nothing to say. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { compileRule, isRule } from "../../../project/rules.ts";
+import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
 import { ruledCall } from "../../../runs/consent-rules.ts";
 import { fileChange } from "../../../runs/file-change.ts";
 import { inPlainSight } from "../../../runs/json-text.ts";
@@ -37,14 +37,14 @@ export async function answerFor(question: Question, session: Conversation): Prom
 
 async function permission(question: Question, call: Call, session: Conversation): Promise<unknown> {
   const { face, paint, settings } = session;
-  const ruled = await ruledCall(call, settings.dir);
+  const ruled = ruledCall(call, settings.dir);
   if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
   const offers = question.repeated ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
   const answer = await face.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
-      ...(await callLinesFor(call, session)),
+      ...(await callLinesFor(call, ruled, session)),
     ],
     question: question.repeated ? shown`It may have been done before. Allow it?` : shown`Allow it?`,
     choices: [
@@ -106,10 +106,14 @@ async function approval(question: Question, session: Conversation): Promise<unkn
 const MOST_LINES = 200;
 
 /** What a call would do: a write as a diff, a command as it would be typed, others with their arguments. */
-async function callLinesFor(call: Call, { paint, settings }: Conversation): Promise<Harmless[]> {
+async function callLinesFor(
+  call: Call,
+  ruled: RuledCall,
+  { paint, settings }: Conversation,
+): Promise<Harmless[]> {
   const { owner, name, args } = call;
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
-  const path = typeof args["file_path"] === "string" ? args["file_path"] : undefined;
+  const path = "file_path" in args ? ruled.path : undefined;
   if (name === "execute") {
     const command = harmlessLines(inPlainSight(commandOf(call)));
     return [shown`${who}${paint("bold", shown`$ ${command[0] ?? shown``}`)}`, ...command.slice(1)];

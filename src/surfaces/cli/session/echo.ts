@@ -1,3 +1,4 @@
+import { GO_ON } from "../../../runs/go-on.prompt.ts";
 import { harmlessLines, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 
@@ -12,4 +13,9 @@ export function echoOf(text: string, paint: Paint): Harmless[] {
     .map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
   const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
   return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
+}
+
+/** What was typed for a message of a thread: the words that go on with a plan are ours. */
+export function typedFor(text: string): string {
+  return text === GO_ON ? "/continue" : text;
 }

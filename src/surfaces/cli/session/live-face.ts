@@ -148,6 +148,8 @@ export class LiveFace implements Face {
 
   /** Ctrl-Z: the shell gets the terminal as it was; `fg` brings the session back. */
   #suspend(): void {
+    // No shell takes a process back there: the signal would end it.
+    if (process.platform === "win32") return;
     this.#giveAway();
     process.kill(0, "SIGTSTP");
     // Runs when the process is continued.

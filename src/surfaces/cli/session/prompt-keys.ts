@@ -1,3 +1,4 @@
+import { mention } from "../../../runs/named-images.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";
@@ -138,7 +139,7 @@ export class PromptKeys {
     const path = await this.wishes?.pastedImage();
     if (path === undefined) return;
     const before = this.draft.text.slice(0, this.draft.cursor);
-    this.draft = inserted(this.draft, `${/\S$/.test(before) ? " " : ""}@${path} `);
+    this.draft = inserted(this.draft, `${/\S$/.test(before) ? " " : ""}${mention(path)} `);
     this.#options.onChange();
   }
 

@@ -2,6 +2,14 @@
 export interface Queued {
   text: string;
   isOnItsWay: boolean;
+  /** Goes back to whoever typed it, should it not arrive. */
+  isRecalled: boolean;
+}
+
+interface HandOver {
+  isWanted: (text: string) => boolean;
+  onArrival: (text: string) => void;
+  onReturn: (texts: readonly string[]) => void;
 }
 
 /** What was typed while the agent works. A message is in it until it has arrived. */
@@ -18,33 +26,37 @@ export class Queue {
   }
 
   add(text: string): void {
-    this.#waiting.push({ text, isOnItsWay: false });
+    this.#waiting.push({ text, isOnItsWay: false, isRecalled: false });
     this.#onChange();
   }
 
   /** Takes out the message that is next. */
   first(): string | undefined {
-    return this.#take(this.#waiting.findIndex(({ isOnItsWay }) => !isOnItsWay));
+    return this.#take(this.#waiting.findIndex(isWaiting));
   }
 
   /** Takes out the message that was added last. */
   last(): string | undefined {
-    return this.#take(this.#waiting.findLastIndex(({ isOnItsWay }) => !isOnItsWay));
+    return this.#take(this.#waiting.findLastIndex(isWaiting));
   }
 
-  /** Takes out all but what is on its way. */
-  takeAll(): string[] {
+  /** Takes out all but what is on its way, which comes back later where it does not arrive. */
+  recall(): string[] {
     const taken: string[] = [];
     for (let text = this.first(); text !== undefined; text = this.first()) taken.push(text);
+    for (const queued of this.#waiting) queued.isRecalled = true;
     return taken;
   }
 
-  /** What waits, and is wanted, reaches the agent in its next call; what comes too late for that goes on waiting. */
+  /**
+   * What waits, and is wanted, reaches the agent in its next call; what comes too late for that goes on waiting, or comes
+   * back where it was recalled.
+   */
   async handOver(
     say: (text: string) => Promise<void>,
-    { isWanted, onArrival }: { isWanted: (text: string) => boolean; onArrival: (text: string) => void },
+    { isWanted, onArrival, onReturn }: HandOver,
   ): Promise<void> {
-    const chosen = this.#waiting.filter(({ text, isOnItsWay }) => !isOnItsWay && isWanted(text));
+    const chosen = this.#waiting.filter((queued) => isWaiting(queued) && isWanted(queued.text));
     for (const queued of chosen) queued.isOnItsWay = true;
     this.#onChange();
     await Promise.all(
@@ -57,9 +69,19 @@ export class Queue {
           // No model call was to come: it is the next message.
           queued.isOnItsWay = false;
         }
+        const returned = this.#takeReturned();
+        if (returned.length > 0) onReturn(returned);
         this.#onChange();
       }),
     );
+  }
+
+  /** What was recalled, all of it in its order: nothing while some of it is still on its way. */
+  #takeReturned(): string[] {
+    const recalled = this.#waiting.filter(({ isRecalled }) => isRecalled);
+    if (recalled.some(({ isOnItsWay }) => isOnItsWay)) return [];
+    for (const queued of recalled) this.#waiting.splice(this.#waiting.indexOf(queued), 1);
+    return recalled.map(({ text }) => text);
   }
 
   #take(at: number): string | undefined {
@@ -67,4 +89,8 @@ export class Queue {
     if (taken) this.#onChange();
     return taken?.text;
   }
+}
+
+function isWaiting({ isOnItsWay, isRecalled }: Queued): boolean {
+  return !isOnItsWay && !isRecalled;
 }

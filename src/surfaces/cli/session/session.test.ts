@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { sqliteSaver } from "../../../storage/index.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
+import type { Session } from "./session.ts";
 
 const [ENTER, ESC, UP, DOWN, SHIFT_TAB, CTRL_O] = [
   "\r",
@@ -19,6 +20,18 @@ const READ = callTool("read_file", { file_path: "/a.txt" });
 const write = (path: string, content: string) => callTool("write_file", { file_path: path, content });
 
 const stages = sessionStages();
+
+/** Agents wait, as where servers have to be started, until they are let go. */
+function slowStart(session: Session): () => void {
+  let go = (): void => {};
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const servers = session.servers.bind(session);
+  session.servers = async () => {
+    await gate;
+    return servers();
+  };
+  return go;
+}
 
 describe("a session", () => {
   it("takes a message, shows the answer as Markdown, and waits for the next", async () => {
@@ -124,6 +137,84 @@ describe("a session", () => {
     expect(stage.asked(1).at(-1)).toBe("human: one\ntwo\nthree");
   });
 
+  it.each(["a command", "a model call"])(
+    "puts what was on its way at Esc during %s back into the prompt, and calls no model",
+    async (what) => {
+      const never = held("Never.");
+      const sleep = callTool("execute", { command: "echo begun; sleep 600" });
+      const stage = await stages.open([what === "a command" ? sleep : never.step, "Here."], {
+        settings: { shell: true, sandbox: "never", mode: "auto" },
+      });
+      stage.type(`go${ENTER}`);
+      await (what === "a command" ? stage.see(/echo begun/) : never.begun);
+      stage.type(`one${ENTER}${ENTER}two${ENTER}${ENTER}three${ENTER}`);
+      await stage.see(/at its next call: one\nat its next call: two\nqueued: three/);
+      stage.type(ESC);
+      await stage.see(/> one\n {2}two\n {2}three$/m);
+      never.go();
+      await stage.until(() => !stage.session.isBusy);
+      expect(stage.model.requests).toHaveLength(1);
+      stage.type(ENTER);
+      await stage.see(/Here\./);
+      expect(stage.asked(1).at(-1)).toBe("human: one\ntwo\nthree");
+    },
+  );
+
+  it("stops a turn that is being set up at Esc: nothing is sent, and the message comes back", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await stages.open(["Sent."], { saver });
+    const go = slowStart(stage.session);
+    try {
+      stage.type(`go${ENTER}`);
+      await stage.see(/type ahead; Esc stops/);
+      stage.type(ESC);
+      await stage.see(/stopping; once more leaves/);
+    } finally {
+      go();
+    }
+    await stage.see(/your message is in the prompt again[^]*> go$/m);
+    await stage.until(() => !stage.session.isBusy);
+    expect(stage.model.requests).toHaveLength(0);
+    expect(stage.session.thread).toBeUndefined();
+    stage.type(ENTER);
+    await stage.see(/Sent\./);
+    expect(await saver.listThreads()).toHaveLength(1);
+  });
+
+  it("calls no model for a turn that is being set up when it is left", async () => {
+    const stage = await stages.open(["Sent."]);
+    const go = slowStart(stage.session);
+    try {
+      stage.type(`go${ENTER}`);
+      await stage.see(/type ahead; Esc stops/);
+      stage.session.quit();
+    } finally {
+      go();
+    }
+    await stage.done;
+    expect(stage.model.requests).toHaveLength(0);
+  });
+
+  it("begins a thread with the message that reaches it, not with one that failed before", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const stage = await stages.open(["Painted."], { saver });
+    const { session } = stage;
+    const servers = session.servers.bind(session);
+    session.servers = () => {
+      session.servers = servers;
+      return Promise.reject(new Error("The server x cannot be started."));
+    };
+    stage.type(`Mend the gate${ENTER}`);
+    await stage.see(/The server x cannot be started\./);
+    expect(session.thread).toBeUndefined();
+    stage.type(`Paint the fence${ENTER}`);
+    await stage.see(/Painted\./);
+    await stage.until(() => !session.isBusy);
+    expect(await saver.listThreads()).toMatchObject([
+      { id: expect.stringMatching(/^paint-the-fence/), title: "Paint the fence" },
+    ]);
+  });
+
   it("leaves at the second Ctrl-C, and at Ctrl-D", async () => {
     const stage = await stages.open([]);
     stage.type("\u0003");
@@ -133,6 +224,21 @@ describe("a session", () => {
     const other = await stages.open([]);
     other.type("\u0004");
     await expect(other.done).resolves.toBeUndefined();
+  });
+
+  it("takes no notice of Ctrl-Z on Windows, where it would end it", async () => {
+    const stage = await stages.open([]);
+    const platform = Object.getOwnPropertyDescriptor(process, "platform")!;
+    const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+    Object.defineProperty(process, "platform", { ...platform, value: "win32" });
+    try {
+      stage.type("\u001Ahere");
+      await stage.see(/^> here$/m);
+      expect(kill).not.toHaveBeenCalled();
+    } finally {
+      Object.defineProperty(process, "platform", platform);
+      kill.mockRestore();
+    }
   });
 
   it("gives a paste of 5,000 lines to the model as one message, whole", async () => {
@@ -182,6 +288,21 @@ describe("consent in a session", () => {
     await stage.see(/Changed\./);
     expect(stage.all()).toContain("✓ edit a.txt +1 −1");
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("one\nthree\n");
+  });
+
+  it("shows what a write does to a file that is named by its address on the host, also through a link", async () => {
+    const dir = join(stages.home, "work");
+    mkdirSync(dir);
+    symlinkSync(dir, join(stages.home, "link"));
+    writeFileSync(join(dir, "a.txt"), "one\ntwo\nthree\n");
+    const address = join(stages.home, "link/a.txt");
+    const steps = [callTool("read_file", { file_path: address }), write(address, "four\n"), "Written."];
+    const stage = await stages.open(steps, { settings: { dir: join(stages.home, "link") } });
+    stage.type(`go${ENTER}`);
+    await stage.see(/^write a\.txt \+1 −3\n-one\n-two\n-three\n\+four\n[^]*Allow it\?/m);
+    stage.type("1");
+    await stage.see(/Written\./);
+    expect(readFileSync(join(dir, "a.txt"), "utf8")).toBe("four\n");
   });
 
   it("always in a folder is kept outside of it, holds at once and later, and can be taken back", async () => {
@@ -324,6 +445,17 @@ describe("commands of a session", () => {
     stage.type(`/undo${ENTER}`);
     await stage.see(/Left as they are, since somebody else changed them, too: \/a\.txt/);
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("mine");
+  });
+
+  it("where copies cannot be kept it is said once, and what the agent does is shown all the same", async () => {
+    mkdirSync(join(stages.home, "state"), { recursive: true });
+    writeFileSync(join(stages.home, "state/copies"), "a file");
+    const stage = await stages.open([[write("/a.txt", "a"), write("/b.txt", "b")], "Written."], {
+      settings: { mode: "edits" },
+    });
+    stage.type(`go${ENTER}`);
+    await stage.see(/✓ write a\.txt[^]*✓ write b\.txt[^]*Written\./);
+    expect(stage.all().match(/No copies are kept for \/undo/g)).toHaveLength(1);
   });
 
   it("/fork goes back to any message in a copy, and leaves the thread as it is", async () => {

@@ -22,7 +22,7 @@ import { RunServers } from "../../../runs/servers.ts";
 import { chosenMode, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
-import { proposePlan } from "../../../runs/thread.ts";
+import { proposePlan, type Hold } from "../../../runs/thread.ts";
 import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
 import { NO_USAGE, sumUsage } from "../../../runs/usage.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
@@ -219,7 +219,10 @@ export class Session implements Conversation {
 
   copiesFor(thread: string): KeptCopies | undefined {
     const { dir } = this.settings;
-    return dir === undefined ? undefined : new KeptCopies({ folder: this.#copies, thread, dir });
+    if (dir === undefined) return undefined;
+    const onFailure = ({ message }: Error): void =>
+      this.say(this.paint("yellow", oneLine(`No copies are kept for /undo in this turn: ${message}`)));
+    return new KeptCopies({ folder: this.#copies, thread, dir, onFailure });
   }
 
   /** Another thread is talked to from now on; undefined begins one with the next message. */
@@ -250,9 +253,9 @@ export class Session implements Conversation {
   /** Gives the thread a message and runs it until it ends or is stopped. */
   async takeTurn(text: string): Promise<void> {
     const isNew = this.thread === undefined;
-    const thread = (this.thread ??= await newThreadId(this.saver, text));
+    const thread = this.thread ?? (await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
-    await this.#work(thread, { task: text, resumed: !isNew }, async (agent) => {
+    const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (agent) => {
       const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
       if (!isNew) await closeTurn(agent, thread);
       if (!isNew && isPlanNew) await proposePlan(agent, thread);
@@ -264,21 +267,29 @@ export class Session implements Conversation {
       );
       return { turn, input };
     });
+    if (isBegun || this.#isOver) return;
+    this.face.draft(text);
+    this.say(this.paint("dim", NOT_BEGUN));
   }
 
   /** Goes on where the thread stopped; a question that waits is put again. */
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    await this.#work(thread, { resumed: true }, async (agent) => {
+    const isBegun = await this.#work(thread, { resumed: true }, async (agent) => {
       const words = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
       if (words === undefined) {
         throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
       }
+      if (words !== null) {
+        const turn = crypto.randomUUID();
+        return { turn, input: taskInput(words, { run: this.#run }, turn) };
+      }
       const messages = await earlierMessages(agent, thread);
       const turn = messages.findLast(({ isHandedOver }) => !isHandedOver)?.id ?? crypto.randomUUID();
-      return { turn, input: words === null ? null : taskInput(words, { run: this.#run }) };
+      return { turn, input: null };
     });
+    if (!isBegun) this.say(this.paint("dim", STOPPED));
   }
 
   /** A message with the images that it names. */
@@ -289,26 +300,40 @@ export class Session implements Conversation {
   }
 
   async #pastedImage(): Promise<string | undefined> {
-    const file = await this.#clipboard.image();
-    if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
-    return file;
+    try {
+      const file = await this.#clipboard.image();
+      if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
+      return file;
+    } catch (error) {
+      const why = (error as Error).message;
+      this.say(this.paint("red", oneLine(`The image on the clipboard cannot be taken: ${why}`)));
+      return undefined;
+    }
   }
 
   get #run(): RunSettings {
     return { ...this.settings, model: this.model.name };
   }
 
+  /** Runs a turn, from the moment at which it can be stopped. False where it was stopped before it began. */
   async #work(
     thread: string,
     what: { task?: string; resumed: boolean },
     begin: (agent: RunAgent) => Promise<{ turn: string; input: object | null }>,
-  ): Promise<void> {
-    const held = await this.saver.acquireThread(thread);
+  ): Promise<boolean> {
+    const controller = new AbortController();
+    const edits = new PlanEdits();
+    this.#turn = { controller, edits, agreement: new Agreement(this) };
+    this.#showStatus();
+    let held: Hold | undefined;
+    const isStopped = (): boolean => controller.signal.aborted || this.#isOver;
     try {
+      held = await this.saver.acquireThread(thread);
       const agent = await this.agent();
-      const controller = new AbortController();
+      if (isStopped()) return false;
       const { turn, input } = await begin(agent);
-      this.#turn = { controller, edits: new PlanEdits(), agreement: new Agreement(this) };
+      if (isStopped()) return false;
+      this.thread = thread;
       this.compactAt = undefined;
       const copies = this.copiesFor(thread);
       copies?.begin(turn);
@@ -316,7 +341,6 @@ export class Session implements Conversation {
         this.#note(event, copies);
         this.face.show(event, view);
       });
-      this.#showStatus();
       const { outcome } = await conduct(input, {
         ...what,
         agent,
@@ -333,13 +357,15 @@ export class Session implements Conversation {
         dir: this.settings.dir,
         prices: this.prices,
         traces: this.#traces,
-        edits: this.#turn.edits,
+        edits,
       });
       if (outcome === "interrupted" && !this.#isOver) this.say(this.paint("dim", STOPPED));
+      return true;
     } finally {
       this.#turn = undefined;
+      await edits.close();
       // A lease that cannot be given back, as on a full disk, ends with this process.
-      await held().catch(() => {});
+      await held?.().catch(() => {});
       this.#showStatus();
     }
   }
@@ -359,6 +385,7 @@ export class Session implements Conversation {
     void this.#queue.handOver(async (text) => edits.say(await this.#content(text)), {
       isWanted: (text) => commandIn(text) === undefined,
       onArrival: (text) => this.say(...echoOf(text, this.paint)),
+      onReturn: (texts) => this.face.draft(texts.join("\n")),
     });
   }
 
@@ -368,7 +395,7 @@ export class Session implements Conversation {
     // The second time it is meant to be over.
     if (turn.controller.signal.aborted) return this.quit();
     turn.controller.abort();
-    const waiting = this.#queue.takeAll();
+    const waiting = this.#queue.recall();
     // What was meant to follow may not be what is wanted now.
     if (waiting.length > 0) this.face.draft(waiting.join("\n"));
     this.#showStatus();
@@ -394,4 +421,5 @@ export class Session implements Conversation {
   }
 }
 
+const NOT_BEGUN = shown`Stopped before it began; your message is in the prompt again.`;
 const STOPPED = shown`/continue goes on where it stopped.`;

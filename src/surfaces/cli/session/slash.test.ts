@@ -79,6 +79,24 @@ describe("threads in a session", () => {
     expect(readFileSync(join(stages.home, "a.txt"), "utf8")).toBe("a");
   });
 
+  it("a thread that is taken up shows no answer to an earlier question under the last one", async () => {
+    const saver = await sqliteSaver(":memory:");
+    const second = held("Never.");
+    const before = await stages.open(["One.", second.step], { saver });
+    await say(before, "first", /One\./);
+    before.type(`second${ENTER}`);
+    await second.begun;
+    before.type(ESC);
+    await before.see(/Interrupted/);
+    second.go();
+    await before.until(() => !before.session.isBusy);
+    const { thread } = before.session;
+    const later = await SessionStage.open([], { home: stages.home, saver, thread: thread! });
+    await later.see(/> second\n\n+It was stopped in the middle/);
+    expect(later.all()).not.toContain("One.");
+    await later.leave();
+  });
+
   it("/continue goes on where a turn was stopped, and says so where nothing is left", async () => {
     const first = held(callTool("ls", { path: "/" }));
     const stage = await stages.open([first.step, LOOK, "Done so."]);
@@ -106,6 +124,31 @@ describe("threads in a session", () => {
       /That thread works on .*elsewhere: holdfast resume\s+first/,
     );
     expect(stage.session.thread).toBeUndefined();
+  });
+
+  it("/undo takes back what /continue did, and then what the message before it did", async () => {
+    const steps = [
+      [PLAN, write("/x.txt", "x")],
+      "Later.",
+      [
+        write("/y.txt", "y"),
+        callTool("edit_file", { file_path: "/x.txt", old_string: "x", new_string: "xx" }),
+      ],
+      "Later still.",
+    ];
+    const stage = await stages.open(steps, { settings: { mode: "edits", preset: "classic" } });
+    await say(stage, "go", /Later\./);
+    await say(stage, "/continue", /Later still\./);
+    expect(readFileSync(join(stages.home, "x.txt"), "utf8")).toBe("xx");
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: \/y\.txt, \/x\.txt[^]*^> \/continue$/m);
+    expect(existsSync(join(stages.home, "y.txt"))).toBe(false);
+    expect(readFileSync(join(stages.home, "x.txt"), "utf8")).toBe("x");
+    stage.type("\u0015");
+    await stage.see(IDLE);
+    stage.type(`/undo${ENTER}`);
+    await stage.see(/Files put back: \/x\.txt[^]*^> go$/m);
+    expect(existsSync(join(stages.home, "x.txt"))).toBe(false);
   });
 
   it("/undo of a message that was handed over leaves the files of its turn, and says so; once more takes it back", async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, sep } from "node:path";
+import { mention } from "../../../runs/named-images.ts";
 import { replaced, type Draft } from "./line-editor.ts";
 
 /** Something that may stand at the cursor. */
@@ -34,7 +35,7 @@ export function suggestionsFor(
   }
   const file = /(?:^|\s)@([^\s@]*)$/.exec(front)?.[1];
   if (file === undefined) return undefined;
-  const list = bestMatches(file, files()).map((path) => ({ text: `@${path}` }));
+  const list = bestMatches(file, files()).map((path) => ({ text: mention(path) }));
   return list.length > 0 ? { from: cursor - file.length - 1, list } : undefined;
 }
 

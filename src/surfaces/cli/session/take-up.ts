@@ -2,7 +2,7 @@ import { standingOf } from "../../../runs/standing.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
-import { echoOf } from "./echo.ts";
+import { echoOf, typedFor } from "./echo.ts";
 import { markdownRows } from "./markdown.ts";
 
 /** So many rows of the last answer are shown. */
@@ -20,7 +20,7 @@ export async function takeUp(conversation: Conversation, { isAsked = true } = {}
   const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(
     paint("dim", oneLine(`going on with ${thread}`)),
-    ...(asked ? [...echoOf(asked, paint), shown``] : []),
+    ...(asked ? [...echoOf(typedFor(asked), paint), shown``] : []),
     ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread))] : []),
     ...rows.slice(-MOST_ROWS),
     ...(rows.length > 0 ? [shown``] : []),

@@ -1,14 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { diskBackend } from "../../../files/index.ts";
-import {
-  changedPaths,
-  changeOnDisk,
-  changesOfFiles,
-  lineCounts,
-  type NetChange,
-} from "../../../runs/net-changes.ts";
+import { changesOfFiles, changesOnDisk, lineCounts, type NetChange } from "../../../runs/net-changes.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
@@ -47,14 +40,9 @@ async function changesOf({ host, saver, graph }: PageParts, thread: string): Pro
   const config = { configurable: { thread_id: thread } };
   const { messages = [], files = {} } = ((await reading.getState(config)).values ?? {}) as Values;
   const dir = (await knownSettings(saver, thread))?.dir;
-  if (dir === undefined) return changesOfFiles(await givenFiles(saver, thread), files);
-  const disk = diskBackend(dir);
-  return Promise.all(
-    changedPaths(messages).map(async (path) => {
-      const read = await disk.read(path);
-      return changeOnDisk(path, read.ok ? read.content : null, messages);
-    }),
-  );
+  return dir === undefined
+    ? changesOfFiles(await givenFiles(saver, thread), files)
+    : changesOnDisk(messages, dir);
 }
 
 /** The files that a thread began with. */

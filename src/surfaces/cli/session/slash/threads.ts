@@ -14,6 +14,7 @@ import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
 import { findThread, MANY } from "../../threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
+import { typedFor } from "../echo.ts";
 import { takeUp } from "../take-up.ts";
 
 /** So many of the latest are offered, and listed. */
@@ -83,7 +84,7 @@ export const fork: SlashCommand = {
       await forkBefore(saver, { from: thread, to, before: message.before });
       conversation.switchTo(to);
     }
-    conversation.face.draft(message.text);
+    conversation.face.draft(typedFor(message.text));
     const where = conversation.thread === undefined ? "a new thread" : conversation.thread;
     conversation.say(
       oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.`),
@@ -111,11 +112,12 @@ export const undo: SlashCommand = {
     } finally {
       await release();
     }
-    conversation.face.draft(last.text);
+    conversation.face.draft(typedFor(last.text));
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,
       ...named("Files put back", files?.restored ?? []),
       ...named("Left as they are, since somebody else changed them, too", files?.changed ?? []),
+      ...named("Not put back, since there is no copy of them", files?.missed ?? []),
       ...(last.isHandedOver
         ? [
             shown`It was handed over amid a turn, whose files stay as they are: /undo again takes back the turn.`,
@@ -158,7 +160,9 @@ async function chooseMessage(
   const answer = await conversation.face.ask({
     about: [],
     question,
-    choices: all.toReversed().map(({ id, text }) => ({ value: id, label: oneLine(shortened(text, 70)) })),
+    choices: all
+      .toReversed()
+      .map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) })),
   });
   return answer && "value" in answer ? all.find(({ id }) => id === answer.value) : undefined;
 }
