@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
-import { alreadyRunning } from "../host/records.ts";
+import { alreadyRunning, atWork } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
 import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
@@ -173,9 +173,9 @@ export class Jobs {
     return jobsWhere(this.#db.pool, "status IN ('pending', 'running')", []);
   }
 
-  async isBusy(thread: string): Promise<boolean> {
+  async isBusy(thread: string, tx: Transaction = this.#db.pool): Promise<boolean> {
     const open = `SELECT 1 FROM ${SCHEMA}.jobs WHERE thread = $1 AND ${OPEN} LIMIT 1`;
-    return ((await this.#db.pool.query(open, [thread])).rowCount ?? 0) > 0;
+    return ((await tx.query(open, [thread])).rowCount ?? 0) > 0;
   }
 
   /** What a worker was told to stop while it could not hear. */
@@ -187,8 +187,16 @@ export class Jobs {
     await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
   }
 
-  async forget(thread: string): Promise<void> {
-    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+  /**
+   * Deletes the runs of a thread and what they said, which is not for who has its name next; `isHeard` is false where
+   * somebody may still have to read it. Throws `thread-busy` while it is at work.
+   */
+  async forget(thread: string, { isHeard = true } = {}): Promise<void> {
+    await this.#db.transaction(thread, async (tx) => {
+      if (await this.isBusy(thread, tx)) throw atWork(thread);
+      await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+      if (isHeard) await tx.query(`DELETE FROM ${SCHEMA}.events WHERE thread = $1`, [thread]);
+    });
   }
 
   async #next(

@@ -14,7 +14,7 @@ import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
-import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
+import { alreadyRunning, atWork, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
@@ -192,7 +192,7 @@ export class RunHost implements Host {
   }
 
   async remove(thread: string): Promise<void> {
-    if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+    if (this.isBusy(thread)) throw atWork(thread);
     const owner = (await this.ledger.thread(thread))?.owner;
     await this.checkpointer.deleteThread(thread);
     await this.ledger.forget(thread);

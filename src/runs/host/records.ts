@@ -49,6 +49,10 @@ export function alreadyRunning(): HarnessError {
   );
 }
 
+export function atWork(thread: string): HarnessError {
+  return busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+}
+
 export function busy(message: string): HarnessError {
   return new HarnessError("thread-busy", message);
 }
