@@ -125,3 +125,15 @@ it("a server that could not hear of a deletion finds it out when it hears again"
   expect((await isGone).at(-1)).toMatchObject({ owner: "ann" });
   expect(await other.protocol("calm")).not.toBe(log);
 });
+
+it("of two who take a new name at once on two servers, one has it, and nothing of the other is run", async () => {
+  const [one, other] = hosts;
+  const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
+  const both = await Promise.allSettled([
+    one.start("neap", request, { owner: "ann" }),
+    other.start("neap", request, { owner: "bob" }),
+  ]);
+  const [refused] = both.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+  expect(refused).toMatchObject({ code: "not-found" });
+  expect(await one.ledger.runs("neap")).toHaveLength(1);
+});
