@@ -3,6 +3,7 @@ import { createDeepAgent } from "../src/deep/index.ts";
 import { clusterHost, openCluster, type Cluster } from "../src/runs/cluster/index.ts";
 import { QUEUE } from "../src/runs/cluster/jobs.ts";
 import { Publisher } from "../src/runs/cluster/publisher.ts";
+import type { HostedRun } from "../src/runs/host/hosted-run.ts";
 import type { HostEvent } from "../src/runs/host/port.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
@@ -136,4 +137,17 @@ it("of two who take a new name at once on two servers, one has it, and nothing o
   const [refused] = both.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
   expect(refused).toMatchObject({ code: "not-found" });
   expect(await one.ledger.runs("neap")).toHaveLength(1);
+});
+
+it("of the runs of a thread that are over the newest are kept, and not for as long as it is used", async () => {
+  const [host] = hosts;
+  const request = { graph: "agent", input: { messages: "Look" }, strategy: "enqueue" } as const;
+  const runs: HostedRun[] = [];
+  for (let n = 0; n < 105; n += 1) runs.push(await host.start("spring", request));
+  const { url } = clusters[0].db;
+  await ask(url, "UPDATE holdfast.jobs SET status = 'success' WHERE thread = 'spring'");
+  await ask(url, "SELECT pg_notify('holdfast_ended', 'spring')");
+  await Promise.all(runs.map(({ done }) => done));
+  const kept = await Promise.all(runs.map(async (one) => (await host.run(one.id)) === one));
+  expect(kept).toEqual(runs.map((_, at) => at >= 5));
 });

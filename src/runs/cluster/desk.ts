@@ -34,6 +34,12 @@ export class Desk {
     return !known || !thread || (known.createdAt === thread.createdAt && known.owner === thread.owner);
   }
 
+  drop(run: HostedRun): void {
+    if (this.runs.get(run.id) !== run) return;
+    this.runs.delete(run.id);
+    this.endings.delete(run.id);
+  }
+
   /** Ends whatever is read of it. */
   close(): void {
     this.protocol.close();

@@ -1,5 +1,6 @@
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
+import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import { EventLog } from "../host/event-log.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
@@ -38,8 +39,6 @@ interface Removal {
   by: string;
 }
 
-/** How long a thread is followed that nobody asks for. */
-const KEPT_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 const MOST_EVENTS = 20_000;
 
@@ -57,6 +56,7 @@ export class ClusterHost implements Host {
   readonly #feed: Feed;
   readonly #reaper: Reaper;
   readonly #desks = new Map<string, Desk>();
+  readonly #ended = new EndedRuns((run) => this.#desks.get(run.thread)?.drop(run));
   readonly #sweep: NodeJS.Timeout;
   #isStopping = false;
 
@@ -180,7 +180,11 @@ export class ClusterHost implements Host {
   }
 
   async removeRun(id: string): Promise<void> {
-    for (const { runs } of this.#desks.values()) runs.delete(id);
+    for (const { runs } of this.#desks.values()) {
+      const run = runs.get(id);
+      if (run) this.#ended.forget(run);
+      runs.delete(id);
+    }
     await this.jobs.remove(id);
   }
 
@@ -302,7 +306,7 @@ export class ClusterHost implements Host {
       }
       case "end":
         run.result = event.result;
-        desk.endings.set(id, event.status);
+        if (!run.isOver) desk.endings.set(id, event.status);
         break;
     }
   }
@@ -330,8 +334,9 @@ export class ClusterHost implements Host {
       };
       run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
       run.end();
+      this.#ended.add(run);
       // What was rolled back never was; a thread that was for one run took its record along.
-      if (!job && !run.request.isTemporary) desk.runs.delete(id);
+      if (!job && !run.request.isTemporary) this.#ended.forget(run);
     }
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
@@ -356,6 +361,7 @@ export class ClusterHost implements Host {
   }
 
   #forgetOld(): void {
+    // A thread that nobody asks for is followed as long as its runs are kept.
     const old = Date.now() - KEPT_MS;
     for (const [thread, desk] of this.#desks) if (!desk.isUsed && desk.usedAt < old) this.#forget(thread);
   }
@@ -366,6 +372,7 @@ export class ClusterHost implements Host {
     if (!desk) return;
     this.#feed.forget(thread);
     this.#desks.delete(thread);
+    for (const run of desk.runs.values()) this.#ended.forget(run);
     desk.close();
   }
 }

@@ -8,6 +8,7 @@ import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { MAIN } from "../view.ts";
+import { EndedRuns } from "./ended-runs.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
@@ -37,10 +38,6 @@ interface Desk {
   protocol: EventLog<ThreadEvent>;
 }
 
-/** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
-const KEPT_MS = 10 * 60_000;
-const KEPT_RUNS = 100;
-
 /** How often it is looked whether another process still has a thread. */
 const LOOK_MS = 1000;
 
@@ -56,8 +53,10 @@ export class RunHost implements Host {
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
-  /** The runs that have ended and can still be read, with what will forget them, oldest first. */
-  readonly #over = new Map<HostedRun, NodeJS.Timeout>();
+  readonly #ended = new EndedRuns((run) => {
+    this.#runs.delete(run.id);
+    this.#clear(run.thread);
+  });
   #isStopping = false;
   #look: NodeJS.Timeout | undefined;
 
@@ -349,22 +348,12 @@ export class RunHost implements Host {
   #close(run: HostedRun, thread: HostedThread | undefined): void {
     run.end();
     if (thread) this.#tellThread(thread);
-    this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
-    const [oldest] = this.#over.keys();
-    if (oldest && this.#over.size > KEPT_RUNS) this.#forget(oldest);
-  }
-
-  #forget(run: HostedRun): void {
-    this.#runs.delete(run.id);
-    // A timer holds its run, and all that it said, until its time is up.
-    clearTimeout(this.#over.get(run));
-    this.#over.delete(run);
-    this.#clear(run.thread);
+    this.#ended.add(run);
   }
 
   /** Forgets a thread that nobody is at, reads or may come back to. */
   #clear(thread: string): void {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
-    if (!isUsed && ![...this.#over.keys()].some((run) => run.thread === thread)) this.#desks.delete(thread);
+    if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
   }
 }
