@@ -231,7 +231,7 @@ export class Jobs {
       if ((await tx.query(mine, [id, worker, attempt])).rowCount === 0) return false;
       await leave(tx);
       await this.#goOn(tx, thread);
-      await this.#tellEnd(tx, job);
+      await this.#tellEnds(tx, [job]);
       return true;
     });
     this.#claimed.delete(id);
@@ -239,6 +239,7 @@ export class Jobs {
   }
 
   async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
+    const stopped: Job[] = [];
     for (const job of open) {
       const { id, status } = job;
       if (status === "running") {
@@ -247,10 +248,11 @@ export class Jobs {
       } else {
         if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
         else await change(tx, id, { status: "interrupted", waits: null });
-        // Room that it was to have is for another.
-        await this.#tellEnd(tx, job);
+        stopped.push(job);
       }
     }
+    // Room that they were to have is for others.
+    await this.#tellEnds(tx, stopped);
   }
 
   async #isAtWork(tx: Transaction, { id, worker }: Job, me: string): Promise<boolean> {
@@ -264,13 +266,16 @@ export class Jobs {
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
     await this.#goOn(tx, job.thread);
-    await this.#tellEnd(tx, job);
+    await this.#tellEnds(tx, [job]);
     return { ...job, status: "error", reason };
   }
 
-  async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {
-    await this.#wake(tx, keys);
-    await tell(tx, "ended", thread);
+  async #tellEnds(tx: PoolClient, jobs: readonly Job[]): Promise<void> {
+    await this.#wake(
+      tx,
+      jobs.flatMap(({ keys }) => keys),
+    );
+    for (const thread of new Set(jobs.map((job) => job.thread))) await tell(tx, "ended", thread);
   }
 
   async #begin(
@@ -303,21 +308,24 @@ export class Jobs {
   }
 
   /**
-   * Lets the next run go on that waits for room under each of some keys. Those that end do not wait for each other, only
-   * for one that counts and may be about to wait: so each wakes another.
+   * Lets the next run go on that waits for room under each of some keys, as often as the key is there. Those that end do
+   * not wait for each other, only for one that counts and may be about to wait: so each wakes another. Once in a
+   * transaction, and all keys in one order, as whoever counts takes them: else two could wait for each other.
    */
   async #wake(tx: PoolClient, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
     const sorted = keys.toSorted();
     const lock = `SELECT pg_advisory_xact_lock_shared(${keyLock("key")}) FROM unnest($1::text[]) key`;
     await tx.query(lock, [sorted]);
     const waiting = `SELECT DISTINCT waits FROM ${SCHEMA}.jobs WHERE waits = ANY($1)`;
     const { rows } = await tx.query<{ waits: string }>(waiting, [sorted]);
     for (const { waits } of rows) {
-      const order = "priority DESC, seq LIMIT 1 FOR UPDATE SKIP LOCKED";
-      const [next] = await jobsWhere(tx, "waits = $1", [waits], order);
-      if (!next) continue;
-      await change(tx, next.id, { waits: null });
-      await this.#turn(tx, next);
+      const room = sorted.filter((key) => key === waits).length;
+      const order = `priority DESC, seq LIMIT ${room} FOR UPDATE SKIP LOCKED`;
+      for (const next of await jobsWhere(tx, "waits = $1", [waits], order)) {
+        await change(tx, next.id, { waits: null });
+        await this.#turn(tx, next);
+      }
     }
   }
 
