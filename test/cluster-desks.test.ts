@@ -88,6 +88,17 @@ it("what a deleted thread said is not read by who has its name next, on any serv
   expect(await ask(clusters[0].db.url, "SELECT FROM holdfast.events WHERE thread = 'tide'")).toEqual([]);
 });
 
+it("what a thread said that was for one run is not read by who has its name next", async () => {
+  const [one, other] = hosts;
+  await one.noteThread("foam", { owner: "ann" });
+  await run("foam", "of ann");
+  // As a worker does.
+  await clusters[0].store.deleteThread("foam");
+  await one.jobs.forget("foam", { isHeard: false });
+  await one.noteThread("foam", { owner: "bob" });
+  for (const host of [one, other]) expect(await saidIn(host, "foam")).toEqual([]);
+});
+
 it("every server hears that a thread was deleted, and nobody goes on to read the next one of its name", async () => {
   const [one, other] = hosts;
   await one.noteThread("ebb", { owner: "ann" });

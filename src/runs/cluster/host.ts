@@ -129,6 +129,8 @@ export class ClusterHost implements Host {
 
   async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
     const { graphs } = this;
+    // One that was for a single run leaves its words behind, and they are not for who takes its name.
+    await this.jobs.forgetWords(id);
     const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
     this.#tellThread(thread!);
     return thread!;

@@ -199,6 +199,16 @@ export class Jobs {
     });
   }
 
+  /** Deletes what a thread said whose runs are forgotten. */
+  async forgetWords(thread: string): Promise<void> {
+    await this.#db.pool.query({
+      name: "holdfast_forget_words",
+      text: `DELETE FROM ${SCHEMA}.events WHERE thread = $1
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.jobs WHERE thread = $1)`,
+      values: [thread],
+    });
+  }
+
   async #next(
     tx: PoolClient,
     thread: string,
