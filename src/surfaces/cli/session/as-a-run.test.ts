@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { AIMessage } from "@langchain/core/messages";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { held, sessionStages } from "../../../../test/session-stage.ts";
 import { callTool } from "../../../testing/index.ts";
 
@@ -122,5 +122,21 @@ describe("what is typed in a session", () => {
     await stage.see(/There is no image on the clipboard\./);
     await stage.leave();
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("an image that cannot be kept is said, and the session goes on", async () => {
+    writeFileSync(join(stages.home, "clip"), Buffer.from("89504e470d0a1a0a0000", "hex"));
+    const xclip = `#!/bin/sh\nexec cat "${stages.home}/clip"\n`;
+    writeFileSync(join(stages.home, "xclip"), xclip, { mode: 0o755 });
+    const stage = await stages.open(["Still here."], { env: { PATH: `${stages.home}:/bin` }, columns: 120 });
+    vi.stubEnv("TMPDIR", join(stages.home, "nowhere"));
+    stage.type("\u0016");
+    await stage.see(/no such file or directory/);
+    vi.unstubAllEnvs();
+    stage.type("\u0016");
+    await stage.see(/> @\S+pasted-1\.png/);
+    stage.type(`${ENTER}`);
+    await stage.see(/Still here\./);
+    await stage.leave();
   });
 });

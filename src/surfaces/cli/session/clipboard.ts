@@ -53,7 +53,7 @@ export class Clipboard {
     for (const { command, bytesOf = (output: Buffer) => output } of READERS[process.platform] ?? []) {
       const bytes = bytesOf(await this.#output(command));
       if (!mediaTypeOf(bytes)?.startsWith("image/")) continue;
-      const folder = await (this.#folder ??= mkdtemp(join(tmpdir(), "holdfast-")));
+      const folder = await (this.#folder ??= this.#newFolder());
       this.#count += 1;
       const file = join(folder, `pasted-${this.#count}.png`);
       await writeFile(file, bytes, { mode: 0o600 });
@@ -64,6 +64,16 @@ export class Clipboard {
 
   async close(): Promise<void> {
     if (this.#folder) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  /** One that cannot be made now may be made later. */
+  async #newFolder(): Promise<string> {
+    try {
+      return await mkdtemp(join(tmpdir(), "holdfast-"));
+    } catch (error) {
+      this.#folder = undefined;
+      throw error;
+    }
   }
 
   /** Empty where the program is not there, or has nothing to say. */

@@ -289,8 +289,12 @@ export class Session implements Conversation {
   }
 
   async #pastedImage(): Promise<string | undefined> {
-    const file = await this.#clipboard.image();
-    if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
+    let file: string | undefined;
+    // Nobody waits for it who could say what is wrong.
+    await this.#guarded(async () => {
+      file = await this.#clipboard.image();
+      if (file === undefined) this.say(this.paint("dim", shown`There is no image on the clipboard.`));
+    });
     return file;
   }
 
