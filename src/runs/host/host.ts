@@ -36,6 +36,8 @@ interface Desk {
   arrival: Promise<unknown>;
   /** LangGraph's newer protocol, of all runs. */
   protocol: EventLog<ThreadEvent>;
+  /** When its thread was made: another may have the name later. */
+  madeAt: number | undefined;
 }
 
 /** How often it is looked whether another process still has a thread. */
@@ -92,8 +94,8 @@ export class RunHost implements Host {
     return desk !== undefined && (desk.active !== undefined || desk.queue.length + desk.arriving > 0);
   }
 
-  protocol(thread: string): EventLog<ThreadEvent> {
-    return this.#desk(thread).protocol;
+  async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
+    return this.#desk(thread, await this.ledger.thread(thread)).protocol;
   }
 
   async noteThread(id: string, more: ThreadNote, run?: RunRecord): Promise<HostedThread> {
@@ -275,21 +277,32 @@ export class RunHost implements Host {
     const run = new HostedRun(record, thread?.owner);
     run.noted = thread;
     this.#runs.set(run.id, run);
-    this.#desk(run.thread).queue.push(run);
+    this.#desk(run.thread, thread).queue.push(run);
     void this.#work(run.thread);
     return run;
   }
 
-  #desk(thread: string): Desk {
-    const known = this.#desks.get(thread);
-    if (known) return known;
-    const protocol = new EventLog<ThreadEvent>({
-      first: risingNumber(),
-      onUnread: () => this.#clear(thread),
-    });
-    const desk: Desk = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve(), protocol };
+  #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
+    const desk = this.#desks.get(thread) ?? this.#newDesk(thread);
+    // Another server may have deleted it: what was said in it is not for who has its name now.
+    if (madeAt !== undefined && desk.madeAt !== undefined && madeAt !== desk.madeAt) {
+      desk.protocol.close();
+      desk.protocol = this.#newProtocol(thread);
+    }
+    desk.madeAt = madeAt ?? desk.madeAt;
+    return desk;
+  }
+
+  #newDesk(thread: string): Desk {
+    const protocol = this.#newProtocol(thread);
+    const empty = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve() };
+    const desk: Desk = { ...empty, protocol, madeAt: undefined };
     this.#desks.set(thread, desk);
     return desk;
+  }
+
+  #newProtocol(thread: string): EventLog<ThreadEvent> {
+    return new EventLog({ first: risingNumber(), onUnread: () => this.#clear(thread) });
   }
 
   /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
