@@ -199,12 +199,13 @@ export class Jobs {
     });
   }
 
-  /** Deletes what a thread said whose runs are forgotten. */
+  /** Deletes what a thread said that is not there any more: neither its runs nor the store know of it. */
   async forgetWords(thread: string): Promise<void> {
     await this.#db.pool.query({
       name: "holdfast_forget_words",
       text: `DELETE FROM ${SCHEMA}.events WHERE thread = $1
-        AND NOT EXISTS (SELECT FROM ${SCHEMA}.jobs WHERE thread = $1)`,
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.jobs WHERE thread = $1)
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.hosted WHERE thread = $1)`,
       values: [thread],
     });
   }
