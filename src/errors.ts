@@ -7,6 +7,7 @@ export type HarnessErrorCode =
   | "run-ended"
   | "edit-withdrawn"
   | "invalid-request"
+  | "not-found"
   | "no-model"
   | "invalid-model"
   | "missing-setting"

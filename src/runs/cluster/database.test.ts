@@ -27,6 +27,30 @@ it("a database that cannot be opened is left without a connection, however far t
   expect(new Set(codes)).toEqual(new Set(["storage-failed"]));
 });
 
+it("a transaction that the database undoes for the sake of another is done again, and not for ever", async () => {
+  const db = await ClusterDatabase.open(await newDatabase());
+  try {
+    await db.pool.query("CREATE TABLE tries (n int)");
+    let tries = 0;
+    const undone = (times: number) =>
+      db.transaction("tide", async (tx) => {
+        await tx.query("INSERT INTO tries VALUES ($1)", [(tries += 1)]);
+        if (tries <= times) await tx.query("DO $$ BEGIN RAISE 'undone' USING ERRCODE = '40P01'; END $$");
+        return tries;
+      });
+    expect(await undone(2)).toBe(3);
+    expect((await db.pool.query("SELECT n FROM tries")).rows).toEqual([{ n: 3 }]);
+    tries = 0;
+    await expect(undone(Infinity)).rejects.toMatchObject({ code: "40P01" });
+    await expect(
+      db.transaction("tide", (tx) => tx.query(`INSERT INTO tries VALUES (${(tries += 1)}), ('x')`)),
+    ).rejects.toMatchObject({ code: "22P02" });
+    expect(tries).toBe(6);
+  } finally {
+    await db.close();
+  }
+});
+
 it("the tables of a newer Holdfast are left alone, and it is said in a sentence", async () => {
   const url = await newDatabase();
   await (await ClusterDatabase.open(url)).close();

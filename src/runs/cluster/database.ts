@@ -17,6 +17,9 @@ export type Transaction = Pick<ClientBase, "query">;
  */
 export const APPLICATION = { name: "holdfast", version: "1" } as const;
 
+/** How often a transaction is begun that the database undoes. */
+const MOST_TRIES = 5;
+
 /** How many connections a process has for its queue; the store has its own. */
 const CONNECTIONS = 10;
 
@@ -69,8 +72,21 @@ export class ClusterDatabase {
     }
   }
 
-  /** All or nothing; with a thread named, one at a time for it. */
+  /**
+   * All or nothing; with a thread named, one at a time for it. Done again where the database has undone it for the sake
+   * of another.
+   */
   async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#transaction(thread, work);
+      } catch (error) {
+        if (attempt === MOST_TRIES || !isUndone(error)) throw error;
+      }
+    }
+  }
+
+  async #transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     try {
       const key = thread === undefined ? undefined : `hashtextextended(${escapeLiteral(thread)}, 7)`;
@@ -94,6 +110,12 @@ export class ClusterDatabase {
     await this.client.destroy();
     await this.pool.end();
   }
+}
+
+/** PostgreSQL's class 40: a deadlock, or two that cannot both have been first. */
+function isUndone(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && code.startsWith("40");
 }
 
 /**

@@ -27,7 +27,10 @@ export interface FeedOptions {
   onOther: (thread: string) => void;
 }
 
-/** Reads what workers say of the threads that somebody follows here, in order and without a gap. */
+/**
+ * Reads what workers say of the threads that somebody follows here, in order and without a gap. What was said while
+ * nobody could hear is read by `catchUp`.
+ */
 export class Feed {
   readonly #db: ClusterDatabase;
   readonly #options: FeedOptions;
@@ -43,10 +46,6 @@ export class Feed {
         if (this.#threads.has(thread)) this.#news.add(thread);
         else options.onOther(thread);
       }
-      void this.#read();
-    });
-    db.signals.onReturn(() => {
-      for (const thread of this.#threads.keys()) this.#news.add(thread);
       void this.#read();
     });
   }
@@ -97,13 +96,18 @@ export class Feed {
   }
 
   async #readThreads(threads: readonly string[]): Promise<void> {
+    const followed = new Map(threads.map((thread) => [thread, this.#threads.get(thread)]));
     const { rows } = await this.#db.pool.query<{ thread: string; seq: string; body: string }>({
       name: "holdfast_feed",
       text: `SELECT e.thread, e.seq, e.body FROM unnest($1::text[], $2::bigint[]) u (thread, last)
         JOIN ${SCHEMA}.events e ON e.thread = u.thread AND e.seq > u.last ORDER BY e.thread, e.seq`,
-      values: [threads, threads.map((thread) => this.#threads.get(thread)?.last ?? 0)],
+      values: [threads, threads.map((thread) => followed.get(thread)?.last ?? 0)],
     });
-    for (const { thread, seq, body } of rows) this.#take(thread, Number(seq), JSON.parse(body) as WireRow);
+    for (const { thread, seq, body } of rows) {
+      // Meanwhile another thread may have its name.
+      if (this.#threads.get(thread) === followed.get(thread))
+        this.#take(thread, Number(seq), JSON.parse(body) as WireRow);
+    }
   }
 
   #take(thread: string, seq: number, { run, attempt, row, events }: WireRow): void {

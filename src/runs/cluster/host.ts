@@ -1,12 +1,12 @@
-import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
-import type { HostedThread, Ledger, RunStatus, ThreadStore } from "../../storage/index.ts";
+import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
+import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import { EventLog } from "../host/event-log.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
 import type { StampedEvent } from "../host/live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
-import { busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
+import { atWork, busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { inAllModes } from "../host/stream-modes.ts";
 import type { ThreadEvent } from "../host/thread-protocol.ts";
@@ -14,10 +14,12 @@ import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import { MAIN } from "../view.ts";
-import type { ClusterDatabase } from "./database.ts";
+import { tell, type ClusterDatabase } from "./database.ts";
+import { Desk, identityOf, type Known } from "./desk.ts";
 import { Feed, type Said } from "./feed.ts";
 import type { Job } from "./job-table.ts";
 import { Jobs, QUEUE } from "./jobs.ts";
+import { withJobs } from "./ledger.ts";
 import { limitKeys } from "./limit-keys.ts";
 import { Reaper } from "./registry.ts";
 import { ClusterSchedules } from "./schedules.ts";
@@ -29,22 +31,14 @@ export interface ClusterHostOptions {
   graphs: ReadonlyMap<string, HostedGraph>;
 }
 
-/** A thread that somebody follows here, wherever it is run. */
-interface Desk {
-  owner: string | undefined;
-  protocol: EventLog<ThreadEvent>;
-  runs: Map<string, HostedRun>;
-  /** Runs that are asked for here and not in the queue yet. */
-  asked: Set<string>;
-  /** How runs ended by what their workers said, who may not have written it down yet. */
-  endings: Map<string, RunStatus>;
-  /** Whether what is read is news, and not what was there before. */
-  isLive: boolean;
-  usedAt: number;
+/** What servers tell each other of a thread that was deleted. */
+interface Removal {
+  thread: string;
+  known: Known | undefined;
+  /** The host that has deleted it. */
+  by: string;
 }
 
-/** How long a thread is followed that nobody asks for. */
-const KEPT_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
 
@@ -57,10 +51,12 @@ export class ClusterHost implements Host {
   readonly schedules: ClusterSchedules;
   readonly metrics: () => Promise<string>;
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
+  readonly #id = crypto.randomUUID();
   readonly #db: ClusterDatabase;
   readonly #feed: Feed;
   readonly #reaper: Reaper;
   readonly #desks = new Map<string, Desk>();
+  readonly #ended = new EndedRuns((run) => this.#desks.get(run.thread)?.drop(run));
   readonly #sweep: NodeJS.Timeout;
   #isStopping = false;
 
@@ -84,8 +80,12 @@ export class ClusterHost implements Host {
       },
     });
     db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
+    db.signals.on("removed", (payload) => {
+      const removal = JSON.parse(payload) as Removal;
+      if (removal.by !== this.#id) this.#noteRemoval(removal);
+    });
     db.signals.onReturn(() => {
-      for (const thread of this.#desks.keys()) void this.#settle(thread).catch(() => {});
+      for (const [thread, desk] of this.#desks) void this.#lookAgain(thread, desk).catch(() => {});
     });
     this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
   }
@@ -129,6 +129,8 @@ export class ClusterHost implements Host {
 
   async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
     const { graphs } = this;
+    // One that was for a single run leaves its words behind, and they are not for who takes its name.
+    await this.jobs.forgetWords(id);
     const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
     this.#tellThread(thread!);
     return thread!;
@@ -145,10 +147,11 @@ export class ClusterHost implements Host {
     const request = inAllModes(given);
     const graph = this.graph(request.graph);
     if (this.#isStopping) throw busy("The server is stopping.");
-    const { owner } = await this.noteThread(thread, { ...note, graph: request.graph });
+    const known = await this.noteThread(thread, { ...note, graph: request.graph });
+    const { owner } = known;
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
-    const desk = await this.#follow(thread);
+    const desk = await this.#follow(thread, known);
     const run = new HostedRun(record, owner);
     desk.runs.set(run.id, run);
     desk.asked.add(run.id);
@@ -179,7 +182,11 @@ export class ClusterHost implements Host {
   }
 
   async removeRun(id: string): Promise<void> {
-    for (const { runs } of this.#desks.values()) runs.delete(id);
+    for (const { runs } of this.#desks.values()) {
+      const run = runs.get(id);
+      if (run) this.#ended.forget(run);
+      runs.delete(id);
+    }
     await this.jobs.remove(id);
   }
 
@@ -193,12 +200,15 @@ export class ClusterHost implements Host {
   }
 
   async remove(thread: string): Promise<void> {
-    if (await this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
-    const owner = (await this.ledger.thread(thread))?.owner;
+    const known = identityOf(await this.ledger.thread(thread));
+    // What is deleted first must not be gone in vain.
+    if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
+    // As long as the ledger has the thread, nobody else can have its name, and read what is left.
+    await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);
-    await this.ledger.forget(thread);
-    this.#forget(thread);
-    this.events.push({ kind: "removed", thread, owner });
+    const removal: Removal = { thread, known, by: this.#id };
+    this.#noteRemoval(removal);
+    await tell(this.#db.pool, "removed", JSON.stringify(removal));
   }
 
   async isReady(): Promise<boolean> {
@@ -226,18 +236,8 @@ export class ClusterHost implements Host {
     this.events.close();
   }
 
-  async #follow(thread: string): Promise<Desk> {
-    const { owner } = this.#desks.get(thread) ?? (await this.ledger.thread(thread)) ?? {};
-    const desk: Desk = this.#desks.get(thread) ?? {
-      owner,
-      protocol: new EventLog<ThreadEvent>({ first: 1 }),
-      runs: new Map(),
-      asked: new Set(),
-      endings: new Map(),
-      isLive: false,
-      usedAt: Date.now(),
-    };
-    this.#desks.set(thread, desk);
+  async #follow(thread: string, known?: Known): Promise<Desk> {
+    const desk = this.#deskOf(thread, known ?? (await this.ledger.thread(thread)));
     desk.usedAt = Date.now();
     if (desk.isLive) return desk;
     await this.#feed.follow(thread);
@@ -247,9 +247,36 @@ export class ClusterHost implements Host {
     return desk;
   }
 
+  #deskOf(thread: string, known: Known | undefined): Desk {
+    const before = this.#desks.get(thread);
+    if (before?.isOf(known)) {
+      before.known = known ?? before.known;
+      return before;
+    }
+    this.#forget(thread);
+    const desk = new Desk(known);
+    this.#desks.set(thread, desk);
+    return desk;
+  }
+
+  #noteRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
+    const desk = this.#desks.get(thread);
+    // It may be there again, and be followed already.
+    if (desk?.isOf(known)) this.#forget(thread);
+    this.events.push({ kind: "removed", thread, owner: known?.owner });
+  }
+
+  /** Finds out what became of a thread while nothing could be heard. */
+  async #lookAgain(thread: string, desk: Desk): Promise<void> {
+    const known = await this.ledger.thread(thread).catch(() => desk.known);
+    if (!desk.isOf(known)) this.#noteRemoval({ thread, known: desk.known });
+    await this.#settle(thread);
+    if (!known && desk.known) this.#noteRemoval({ thread, known: desk.known });
+  }
+
   #mirror(job: Job): HostedRun {
     const desk = this.#desks.get(job.thread);
-    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.owner);
+    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.known?.owner);
     // That it has ended is said by `#settle`, once all is read that it said.
     if (!run.isOver && isOpen(job)) run.record = { ...job };
     desk?.runs.set(job.id, run);
@@ -259,7 +286,7 @@ export class ClusterHost implements Host {
   #take({ thread, run: id, attempt, n, event }: Said): void {
     const desk = this.#desks.get(thread);
     if (!desk) return;
-    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.owner);
+    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.known?.owner);
     desk.runs.set(id, run);
     switch (event.kind) {
       case "begin":
@@ -281,7 +308,7 @@ export class ClusterHost implements Host {
       }
       case "end":
         run.result = event.result;
-        desk.endings.set(id, event.status);
+        if (!run.isOver) desk.endings.set(id, event.status);
         break;
     }
   }
@@ -309,8 +336,9 @@ export class ClusterHost implements Host {
       };
       run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
       run.end();
+      this.#ended.add(run);
       // What was rolled back never was; a thread that was for one run took its record along.
-      if (!job && !run.request.isTemporary) desk.runs.delete(id);
+      if (!job && !run.request.isTemporary) this.#ended.forget(run);
     }
     const { owner } = (await this.ledger.thread(thread)) ?? {};
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
@@ -335,17 +363,19 @@ export class ClusterHost implements Host {
   }
 
   #forgetOld(): void {
+    // A thread that nobody asks for is followed as long as its runs are kept.
     const old = Date.now() - KEPT_MS;
-    for (const [thread, { usedAt, protocol, runs }] of this.#desks) {
-      const isUsed = protocol.isRead || [...runs.values()].some((run) => !run.isOver || run.chunks.isRead);
-      if (!isUsed && usedAt < old) this.#forget(thread);
-    }
+    for (const [thread, desk] of this.#desks) if (!desk.isUsed && desk.usedAt < old) this.#forget(thread);
   }
 
+  /** Ends whatever is read of a thread here. */
   #forget(thread: string): void {
+    const desk = this.#desks.get(thread);
+    if (!desk) return;
     this.#feed.forget(thread);
-    this.#desks.get(thread)?.protocol.close();
     this.#desks.delete(thread);
+    for (const run of desk.runs.values()) this.#ended.forget(run);
+    desk.close();
   }
 }
 
@@ -359,23 +389,4 @@ function unknownRecord(id: string, thread: string): Job {
   const times = { createdAt: now, updatedAt: now };
   const nothing = { attempt: 1, request: {}, queue: QUEUE, keys: [] };
   return { id, thread, status: "running", ...times, ...nothing, dueIn: 0 };
-}
-
-/** The ledger of the store, with the runs of the cluster in the place of its own. */
-function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
-  return {
-    thread: (id) => ledger.thread(id),
-    threads: () => ledger.threads(),
-    changeThread: (id, change) => ledger.changeThread(id, change),
-    run: (id) => jobs.find(id),
-    runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
-    unfinished: () => jobs.unfinished(),
-    putRun: () =>
-      Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
-    removeRun: (id) => jobs.remove(id),
-    forget: async (thread) => {
-      await ledger.forget(thread);
-      await jobs.forget(thread);
-    },
-  };
 }

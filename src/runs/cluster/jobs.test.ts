@@ -81,6 +81,28 @@ it("runs under one key that end at once do not wait for each other, and each wak
   expect(await turns()).toHaveLength(2);
 });
 
+it("who stops several runs and who counts those of the same keys do not wait for each other", async () => {
+  const stopped = [
+    await enqueue("tide", { limits: ["model:b"] }),
+    await enqueue("tide", { limits: ["model:a"] }),
+  ];
+  let stopping: Promise<boolean> | undefined;
+  // As one that counts, in the order of the keys.
+  await db.transaction("other", async (tx) => {
+    const take = (key: string) => tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 11))", [key]);
+    await take("model:a");
+    stopping = jobs.stop(stopped, "interrupt");
+    const isWaiting =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()";
+    while ((await db.pool.query(isWaiting)).rowCount === 0);
+    const { rows } = await tx.query<{ free: boolean }>(
+      "SELECT pg_try_advisory_xact_lock(hashtextextended('model:b', 11)) AS free",
+    );
+    expect(rows).toEqual([{ free: true }]);
+  });
+  expect(await stopping).toBe(true);
+});
+
 it("room that a stopped run was to have goes to another", async () => {
   const limits = ["tenant:a"];
   await enqueue("first", { limits });

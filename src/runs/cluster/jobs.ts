@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 import type { RunRecord, RunStatus } from "../../storage/index.ts";
-import { alreadyRunning } from "../host/records.ts";
+import { alreadyRunning, atWork } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "./database.ts";
 import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
@@ -173,9 +173,9 @@ export class Jobs {
     return jobsWhere(this.#db.pool, "status IN ('pending', 'running')", []);
   }
 
-  async isBusy(thread: string): Promise<boolean> {
+  async isBusy(thread: string, tx: Transaction = this.#db.pool): Promise<boolean> {
     const open = `SELECT 1 FROM ${SCHEMA}.jobs WHERE thread = $1 AND ${OPEN} LIMIT 1`;
-    return ((await this.#db.pool.query(open, [thread])).rowCount ?? 0) > 0;
+    return ((await tx.query(open, [thread])).rowCount ?? 0) > 0;
   }
 
   /** What a worker was told to stop while it could not hear. */
@@ -187,8 +187,27 @@ export class Jobs {
     await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
   }
 
-  async forget(thread: string): Promise<void> {
-    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+  /**
+   * Deletes the runs of a thread and what they said, which is not for who has its name next; `isHeard` is false where
+   * somebody may still have to read it. Throws `thread-busy` while it is at work.
+   */
+  async forget(thread: string, { isHeard = true } = {}): Promise<void> {
+    await this.#db.transaction(thread, async (tx) => {
+      if (await this.isBusy(thread, tx)) throw atWork(thread);
+      await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+      if (isHeard) await tx.query(`DELETE FROM ${SCHEMA}.events WHERE thread = $1`, [thread]);
+    });
+  }
+
+  /** Deletes what a thread said that is not there any more: neither its runs nor the store know of it. */
+  async forgetWords(thread: string): Promise<void> {
+    await this.#db.pool.query({
+      name: "holdfast_forget_words",
+      text: `DELETE FROM ${SCHEMA}.events WHERE thread = $1
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.jobs WHERE thread = $1)
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.hosted WHERE thread = $1)`,
+      values: [thread],
+    });
   }
 
   async #next(
@@ -223,7 +242,7 @@ export class Jobs {
       if ((await tx.query(mine, [id, worker, attempt])).rowCount === 0) return false;
       await leave(tx);
       await this.#goOn(tx, thread);
-      await this.#tellEnd(tx, job);
+      await this.#tellEnds(tx, [job]);
       return true;
     });
     this.#claimed.delete(id);
@@ -231,6 +250,7 @@ export class Jobs {
   }
 
   async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
+    const stopped: Job[] = [];
     for (const job of open) {
       const { id, status } = job;
       if (status === "running") {
@@ -239,10 +259,11 @@ export class Jobs {
       } else {
         if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
         else await change(tx, id, { status: "interrupted", waits: null });
-        // Room that it was to have is for another.
-        await this.#tellEnd(tx, job);
+        stopped.push(job);
       }
     }
+    // Room that they were to have is for others.
+    await this.#tellEnds(tx, stopped);
   }
 
   async #isAtWork(tx: Transaction, { id, worker }: Job, me: string): Promise<boolean> {
@@ -256,13 +277,16 @@ export class Jobs {
     const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
     await change(tx, job.id, { status: "error", reason, worker: null });
     await this.#goOn(tx, job.thread);
-    await this.#tellEnd(tx, job);
+    await this.#tellEnds(tx, [job]);
     return { ...job, status: "error", reason };
   }
 
-  async #tellEnd(tx: PoolClient, { thread, keys }: Job): Promise<void> {
-    await this.#wake(tx, keys);
-    await tell(tx, "ended", thread);
+  async #tellEnds(tx: PoolClient, jobs: readonly Job[]): Promise<void> {
+    await this.#wake(
+      tx,
+      jobs.flatMap(({ keys }) => keys),
+    );
+    for (const thread of new Set(jobs.map((job) => job.thread))) await tell(tx, "ended", thread);
   }
 
   async #begin(
@@ -295,21 +319,24 @@ export class Jobs {
   }
 
   /**
-   * Lets the next run go on that waits for room under each of some keys. Those that end do not wait for each other, only
-   * for one that counts and may be about to wait: so each wakes another.
+   * Lets the next run go on that waits for room under each of some keys, as often as the key is there. Those that end do
+   * not wait for each other, only for one that counts and may be about to wait: so each wakes another. Once in a
+   * transaction, and all keys in one order, as whoever counts takes them: else two could wait for each other.
    */
   async #wake(tx: PoolClient, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
     const sorted = keys.toSorted();
     const lock = `SELECT pg_advisory_xact_lock_shared(${keyLock("key")}) FROM unnest($1::text[]) key`;
     await tx.query(lock, [sorted]);
     const waiting = `SELECT DISTINCT waits FROM ${SCHEMA}.jobs WHERE waits = ANY($1)`;
     const { rows } = await tx.query<{ waits: string }>(waiting, [sorted]);
     for (const { waits } of rows) {
-      const order = "priority DESC, seq LIMIT 1 FOR UPDATE SKIP LOCKED";
-      const [next] = await jobsWhere(tx, "waits = $1", [waits], order);
-      if (!next) continue;
-      await change(tx, next.id, { waits: null });
-      await this.#turn(tx, next);
+      const room = sorted.filter((key) => key === waits).length;
+      const order = `priority DESC, seq LIMIT ${room} FOR UPDATE SKIP LOCKED`;
+      for (const next of await jobsWhere(tx, "waits = $1", [waits], order)) {
+        await change(tx, next.id, { waits: null });
+        await this.#turn(tx, next);
+      }
     }
   }
 

@@ -3,6 +3,7 @@ import { version } from "../version.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { DEAD_MS, Heart } from "./heart.ts";
 import { TURN } from "./jobs.ts";
+import { SCHEDULED } from "./schedules.ts";
 import { SCHEMA } from "./schema.ts";
 
 const LOOK_MS = 500;
@@ -69,7 +70,7 @@ export class Reaper {
     // What cannot be swept now is swept in a minute, by this process or another.
     this.#sweep = setInterval(() => {
       void sweepEvents(db).catch(() => {});
-      void sweepTurns(db).catch(() => {});
+      void sweepWorkflows(db).catch(() => {});
     }, SWEEP_MS).unref();
   }
 
@@ -131,16 +132,21 @@ export async function sweepEvents({ pool }: Pick<ClusterDatabase, "pool">): Prom
   );
 }
 
-/** Deletes the turns that were over more than an hour ago: DBOS keeps them for ever. */
-export async function sweepTurns({ client }: Pick<ClusterDatabase, "client">): Promise<void> {
-  const completedBefore = new Date(Date.now() - TURNS_KEPT_MS).toISOString();
-  const over = { workflowName: TURN, completedBefore, limit: SWEPT_AT_ONCE };
-  for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
-    const turns = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
-    count = turns.length;
-    if (count > 0) await client.deleteWorkflows(turns.map(({ workflowID }) => workflowID));
+/** Deletes the turns, and what schedules started, that were over long ago: DBOS keeps them for ever. */
+export async function sweepWorkflows({ client }: Pick<ClusterDatabase, "client">): Promise<void> {
+  for (const [workflowName, kept] of Object.entries(KEPT_MS)) {
+    const completedBefore = new Date(Date.now() - kept).toISOString();
+    const over = { workflowName, completedBefore, limit: SWEPT_AT_ONCE };
+    for (let count = SWEPT_AT_ONCE; count === SWEPT_AT_ONCE;) {
+      const found = await client.listWorkflows({ ...over, loadInput: false, loadOutput: false });
+      count = found.length;
+      if (count > 0) await client.deleteWorkflows(found.map(({ workflowID }) => workflowID));
+    }
   }
 }
 
-const TURNS_KEPT_MS = 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+
+/** A schedule's stay until no worker, however far its clock is behind, takes their moment for one to come. */
+const KEPT_MS = { [TURN]: HOUR_MS, [SCHEDULED]: 24 * HOUR_MS };
 const SWEPT_AT_ONCE = 1000;

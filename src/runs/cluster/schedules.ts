@@ -66,8 +66,8 @@ export async function startScheduled(
   schedule: Schedule,
 ): Promise<void> {
   const id = idOf(`${schedule.id} ${at.toISOString()}`);
-  const { thread = id, owner, request } = schedule;
-  const more = { graph: request.graph, ...(owner !== undefined && { owner }) };
+  const { thread = id, owner, threadOwner = owner, request } = schedule;
+  const more = { graph: request.graph, ...(threadOwner !== undefined && { owner: threadOwner }) };
   await store.ledger.changeThread(thread, (before) => notedThread(thread, { before, more, graphs }));
   const limits = await limitKeys(graphs.get(request.graph), { thread, owner, request });
   await new Jobs(db).enqueue({ ...newRecord(thread, { ...request, strategy: "enqueue", limits }), id });

@@ -5,6 +5,7 @@ export const CHANNELS = {
   events: "holdfast_events",
   stop: "holdfast_stop",
   ended: "holdfast_ended",
+  removed: "holdfast_removed",
 } as const;
 export type Channel = keyof typeof CHANNELS;
 

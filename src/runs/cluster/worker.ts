@@ -226,12 +226,12 @@ export class ClusterWorker {
       .catch(() => {});
   }
 
-  /** Deletes a thread that was for one run. What cannot be deleted stays. */
+  /** Deletes a thread that was for one run, of which servers may still have to read the end. What cannot be deleted stays. */
   async #discard(thread: string): Promise<void> {
     const { store } = this.#options;
     await store.deleteThread(thread).catch(() => {});
     await store.ledger.forget(thread).catch(() => {});
-    await this.#jobs.forget(thread).catch(() => {});
+    await this.#jobs.forget(thread, { isHeard: false }).catch(() => {});
   }
 
   #stop(id: string, how: Stop): void {

@@ -8,13 +8,14 @@ import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { MAIN } from "../view.ts";
+import { EndedRuns } from "./ended-runs.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
-import { alreadyRunning, busy, newRecord, notedThread, risingNumber } from "./records.ts";
+import { alreadyRunning, atWork, busy, newRecord, notedThread, risingNumber } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
 import { ThreadLog } from "./thread-log.ts";
@@ -36,11 +37,9 @@ interface Desk {
   arrival: Promise<unknown>;
   /** LangGraph's newer protocol, of all runs. */
   protocol: ThreadLog;
+  /** When its thread was made: another may have the name later. */
+  madeAt: number | undefined;
 }
-
-/** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
-const KEPT_MS = 10 * 60_000;
-const KEPT_RUNS = 100;
 
 /** How often it is looked whether another process still has a thread. */
 const LOOK_MS = 1000;
@@ -57,8 +56,10 @@ export class RunHost implements Host {
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
-  /** The runs that have ended and can still be read, with what will forget them, oldest first. */
-  readonly #over = new Map<HostedRun, NodeJS.Timeout>();
+  readonly #ended = new EndedRuns((run) => {
+    this.#runs.delete(run.id);
+    this.#clear(run.thread);
+  });
   #isStopping = false;
   #look: NodeJS.Timeout | undefined;
 
@@ -94,8 +95,8 @@ export class RunHost implements Host {
     return desk !== undefined && (desk.active !== undefined || desk.queue.length + desk.arriving > 0);
   }
 
-  protocol(thread: string): EventLog<ThreadEvent> {
-    return this.#desk(thread).protocol.ask();
+  async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
+    return this.#desk(thread, await this.ledger.thread(thread)).protocol.ask();
   }
 
   async noteThread(id: string, more: ThreadNote, run?: RunRecord): Promise<HostedThread> {
@@ -193,7 +194,7 @@ export class RunHost implements Host {
   }
 
   async remove(thread: string): Promise<void> {
-    if (this.isBusy(thread)) throw busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
+    if (this.isBusy(thread)) throw atWork(thread);
     const owner = (await this.ledger.thread(thread))?.owner;
     await this.checkpointer.deleteThread(thread);
     await this.ledger.forget(thread);
@@ -277,18 +278,32 @@ export class RunHost implements Host {
     const run = new HostedRun(record, thread?.owner);
     run.noted = thread;
     this.#runs.set(run.id, run);
-    this.#desk(run.thread).queue.push(run);
+    this.#desk(run.thread, thread).queue.push(run);
     void this.#work(run.thread);
     return run;
   }
 
-  #desk(thread: string): Desk {
-    const known = this.#desks.get(thread);
-    if (known) return known;
-    const protocol = new ThreadLog({ first: risingNumber(), onUnread: () => this.#clear(thread) });
-    const desk: Desk = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve(), protocol };
+  #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
+    const desk = this.#desks.get(thread) ?? this.#newDesk(thread);
+    // Another server may have deleted it: what was said in it is not for who has its name now.
+    if (madeAt !== undefined && desk.madeAt !== undefined && madeAt !== desk.madeAt) {
+      desk.protocol.close();
+      desk.protocol = this.#newProtocol(thread);
+    }
+    desk.madeAt = madeAt ?? desk.madeAt;
+    return desk;
+  }
+
+  #newDesk(thread: string): Desk {
+    const protocol = this.#newProtocol(thread);
+    const empty = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve() };
+    const desk: Desk = { ...empty, protocol, madeAt: undefined };
     this.#desks.set(thread, desk);
     return desk;
+  }
+
+  #newProtocol(thread: string): ThreadLog {
+    return new ThreadLog({ first: risingNumber(), onUnread: () => this.#clear(thread) });
   }
 
   /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
@@ -347,22 +362,12 @@ export class RunHost implements Host {
   #close(run: HostedRun, thread: HostedThread | undefined): void {
     run.end();
     if (thread) this.#tellThread(thread);
-    this.#over.set(run, setTimeout(() => this.#forget(run), KEPT_MS).unref());
-    const [oldest] = this.#over.keys();
-    if (oldest && this.#over.size > KEPT_RUNS) this.#forget(oldest);
-  }
-
-  #forget(run: HostedRun): void {
-    this.#runs.delete(run.id);
-    // A timer holds its run, and all that it said, until its time is up.
-    clearTimeout(this.#over.get(run));
-    this.#over.delete(run);
-    this.#clear(run.thread);
+    this.#ended.add(run);
   }
 
   /** Forgets a thread that nobody is at, reads or may come back to. */
   #clear(thread: string): void {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
-    if (!isUsed && ![...this.#over.keys()].some((run) => run.thread === thread)) this.#desks.delete(thread);
+    if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
   }
 }

@@ -48,7 +48,7 @@ export interface Host {
   /** The same, where it is known already what the ledger says. */
   graphName: (thread: Pick<HostedThread, "graph"> | undefined) => string;
 
-  /** Makes a thread known, or adds to what is known of it. */
+  /** Makes a thread known, or adds to what is known of it. Throws `not-found` where it has another owner. */
   noteThread: (id: string, more: ThreadNote) => Promise<HostedThread>;
   /** Tells everybody that a thread has gone on in another process. */
   noteMove: (thread: string) => Promise<void>;
@@ -72,7 +72,7 @@ export interface Host {
 
   /**
    * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
-   * that was asked for.
+   * that was asked for, and `not-found` where the thread has another owner.
    */
   start: (thread: string, request: RunRequest, note?: ThreadNote) => Promise<HostedRun>;
   /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */

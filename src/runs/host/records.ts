@@ -20,11 +20,14 @@ export function newRecord(thread: string, request: RunRequest): RunRecord {
   };
 }
 
-/** What is known of a thread, with what is added to it. */
+/** What is known of a thread, with what is added to it. Throws `not-found` for an owner who is not its own. */
 export function notedThread(
   id: string,
   { before, more, graphs }: { before: HostedThread | undefined; more: ThreadNote; graphs: Host["graphs"] },
 ): HostedThread {
+  // Of two who take a new name at once, the second comes too late.
+  const isTaken = before?.owner !== undefined && more.owner !== undefined && more.owner !== before.owner;
+  if (isTaken) throw new HarnessError("not-found", `Thread with ID ${id} not found`);
   const now = Date.now();
   return {
     graph: [...graphs.keys()][0]!,
@@ -47,6 +50,10 @@ export function alreadyRunning(): HarnessError {
   return busy(
     "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",
   );
+}
+
+export function atWork(thread: string): HarnessError {
+  return busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
 }
 
 export function busy(message: string): HarnessError {

@@ -8,6 +8,8 @@ export interface Schedule {
   /** The thread that it goes on with; without one each run has a thread of its own. */
   thread?: string;
   owner?: string;
+  /** Whose the thread was when it was put on the schedule, where that is somebody else. */
+  threadOwner?: string;
   request: RunRequest;
   createdAt: number;
 }

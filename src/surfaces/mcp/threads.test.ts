@@ -9,7 +9,7 @@ import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads, type Patience } from "./threads.ts";
 
-async function connected(steps: Step[], patience: Partial<Patience> = {}) {
+async function connected(steps: Step[], patience: Partial<Patience> = {}, Host = RunHost) {
   const saver = await sqliteSaver(":memory:");
   const model = { model: new ScriptedModel(steps), name: "scripted", source: "option", isFallback: false };
   const graph = threadsGraph({
@@ -18,7 +18,7 @@ async function connected(steps: Step[], patience: Partial<Patience> = {}) {
     cwd: process.cwd(),
     modelOf: async () => model,
   });
-  const host = new RunHost({
+  const host = new Host({
     graphs: new Map([["holdfast", graph]]),
     checkpointer: saver,
     ledger: saver.ledger,
@@ -28,10 +28,15 @@ async function connected(steps: Step[], patience: Partial<Patience> = {}) {
   await mcpServer(await loadSdk(), threads).connect(there);
   const client = new Client({ name: "test", version: "1" });
   await client.connect(here);
-  const call = async (name: string, args: object, onprogress?: (progress: Progress) => void) => {
+  const call = async (
+    name: string,
+    args: object,
+    onprogress?: (progress: Progress) => void,
+    signal?: AbortSignal,
+  ) => {
     const result = await client.callTool(
       { name, arguments: { ...args } },
-      { timeout: 3_600_000, ...(onprogress && { onprogress }) },
+      { timeout: 3_600_000, ...(onprogress && { onprogress }), ...(signal && { signal }) },
     );
     return result.structuredContent as { thread: string; state: string; answer: string; plan: object[] };
   };
@@ -89,5 +94,29 @@ it("what had finished of a turn is kept where a thread that waits is told someth
   const told = await call("continue_task", { thread, message: "Leave it" });
   expect(told).toMatchObject({ state: "done", answer: "Nothing is deleted." });
   expect(told.plan).toMatchObject([{ content: "Read" }, { content: "Delete" }]);
+  await close();
+});
+
+it("a caller that goes away while runs cannot be stopped takes nothing with it", async () => {
+  const { step, open } = gate();
+  let refused = 0;
+  class Away extends RunHost {
+    override cancel(): Promise<boolean> {
+      refused += 1;
+      return Promise.reject(new Error("The database is away."));
+    }
+  }
+  const { call, close } = await connected([step, "Something else."], { silenceMs: 1 }, Away);
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
+  const leaving = new AbortController();
+  const left = call("run_task", { task: "Take your time" }, () => leaving.abort(), leaving.signal);
+  await expect(left).rejects.toThrow(/abort/i);
+  await vi.waitFor(() => expect(refused).toBe(1));
+  open();
+  expect(await call("run_task", { task: "Another" })).toMatchObject({ state: "done" });
+  process.off("unhandledRejection", onUnhandled);
+  expect(unhandled).toEqual([]);
   await close();
 });

@@ -93,7 +93,8 @@ export class Threads {
     const { signal } = context.mcpReq;
     const progress = new Progress(context, this.#patience.silenceMs);
     const left = new AbortController();
-    const stop = (): void => void this.host.cancel(run.id);
+    // Who has gone is told of nothing: a run that cannot be stopped, as the database is away, goes on.
+    const stop = (): void => void this.host.cancel(run.id).catch(() => {});
     signal.addEventListener("abort", stop, { once: true });
     const told = this.#tell(run, progress, left.signal);
     let timer: NodeJS.Timeout | undefined;

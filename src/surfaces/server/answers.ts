@@ -40,6 +40,7 @@ function parsed(text: string): unknown {
 }
 
 const STATUSES: Partial<Record<HarnessErrorCode, ContentfulStatusCode>> = {
+  "not-found": 404,
   "thread-busy": 409,
   "thread-changed": 409,
   "plan-conflict": 409,

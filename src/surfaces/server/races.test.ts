@@ -133,6 +133,30 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     await otherSaver.close();
   });
 
+  it("what a thread said here that another server deleted is not read by who has its name next", async () => {
+    const host = hostOf(["Done."]);
+    const otherSaver = await place.open();
+    const other = hostOf([], otherSaver);
+    const again = async (thread: string): Promise<void> => {
+      await other.remove(thread);
+      await other.noteThread(thread, { owner: "bob" });
+    };
+    for (const thread of ["t", "u"]) await (await host.start(thread, ask("Hi"), { owner: "ann" })).done;
+    const log = await host.protocol("t");
+    expect(log.since(0)).not.toEqual([]);
+    await again("t");
+    expect((await host.protocol("t")).since(0)).toEqual([]);
+    // Also where nobody looks before the next run: who still reads is told no more.
+    const { last } = await host.protocol("u");
+    const reading = (await host.protocol("u")).read(last).next();
+    await again("u");
+    await (
+      await host.start("u", ask("Hello"))
+    ).done;
+    expect(await reading).toMatchObject({ done: true });
+    await otherSaver.close();
+  });
+
   it("a run that was begun before a kill is rolled back to where it began then", async () => {
     const before = hostOf(["Done.", waiting]);
     await (
@@ -220,7 +244,7 @@ describe("with threads in a SQLite file,", () => {
   it("a thread whose reader stayed longer than its runs is forgotten with the reader", async () => {
     const host = idleHost();
     const gone = new AbortController();
-    const log = host.protocol("t");
+    const log = await host.protocol("t");
     const reader = log.read(log.last, { signal: gone.signal });
     const next = reader.next();
     await (
@@ -228,9 +252,9 @@ describe("with threads in a SQLite file,", () => {
     ).done;
     await next;
     for (let n = 0; n < 100; n += 1) await (await host.start("other", ask("Hi"))).done;
-    expect(host.protocol("t")).toBe(log);
+    expect(await host.protocol("t")).toBe(log);
     gone.abort();
     await reader.return();
-    expect(host.protocol("t")).not.toBe(log);
+    expect(await host.protocol("t")).not.toBe(log);
   });
 });

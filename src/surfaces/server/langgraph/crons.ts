@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Schedule, Schedules } from "../../../runs/host/schedule.ts";
+import type { KnownThread } from "../access.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
@@ -22,8 +23,7 @@ export class CronRoutes {
   /** The routes under `/threads/:thread/runs/crons`. */
   ofThread(): Hono<ServerEnv> {
     return new Hono<ServerEnv>().post("/", async (c) => {
-      const { id } = await this.#parts.access.thread(c);
-      return json(c, await this.#add(c, id));
+      return json(c, await this.#add(c, await this.#parts.access.thread(c)));
     });
   }
 
@@ -55,14 +55,22 @@ export class CronRoutes {
     });
   }
 
-  async #add(c: ServerContext, thread?: string): Promise<object> {
+  async #add(c: ServerContext, known?: KnownThread): Promise<object> {
     const given = await body(c);
     const { schedule: cron } = given;
     if (typeof cron !== "string") throw new HTTPException(422, { message: "schedule is missing." });
     const request = runRequest(readRunBody(given), this.#assistants, { isTemporary: false });
     const owner = c.get("user");
-    const more = { ...(thread !== undefined && { thread }), ...(owner !== undefined && { owner }) };
-    return cronOut(await this.#schedules.add({ cron, request, ...more }));
+    const threadOwner = known?.hosted?.owner;
+    return cronOut(
+      await this.#schedules.add({
+        cron,
+        request,
+        ...(known && { thread: known.id }),
+        ...(owner !== undefined && { owner }),
+        ...(threadOwner !== undefined && threadOwner !== owner && { threadOwner }),
+      }),
+    );
   }
 
   async #found(c: ServerContext, { assistant_id: assistant, thread_id: thread }: Body): Promise<Schedule[]> {

@@ -212,8 +212,12 @@ export async function startRun(
       message: "There is nothing to go on with in this thread: send an input or a command.",
     });
   }
-  const owner = known ? undefined : c.get("user");
-  return host.start(id, request, owner === undefined ? {} : { owner });
+  // Whose it was when it was looked at: by now another may have the name.
+  const owner = known ? known.hosted?.owner : c.get("user");
+  const note = owner === undefined ? {} : { owner };
+  // Before anything is stopped for the run, which may be another's.
+  if (!known && thread !== undefined) await host.noteThread(id, { ...note, graph: request.graph });
+  return host.start(id, request, note);
 }
 
 function modesOf(c: ServerContext): string[] {

@@ -1,0 +1,22 @@
+import { HarnessError } from "../../errors.ts";
+import type { Ledger } from "../../storage/index.ts";
+import type { Jobs } from "./jobs.ts";
+
+/** The ledger of the store, with the runs of the cluster in the place of its own. */
+export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
+  return {
+    thread: (id) => ledger.thread(id),
+    threads: () => ledger.threads(),
+    changeThread: (id, change) => ledger.changeThread(id, change),
+    run: (id) => jobs.find(id),
+    runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
+    unfinished: () => jobs.unfinished(),
+    putRun: () =>
+      Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
+    removeRun: (id) => jobs.remove(id),
+    forget: async (thread) => {
+      await jobs.forget(thread);
+      await ledger.forget(thread);
+    },
+  };
+}

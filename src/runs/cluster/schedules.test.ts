@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newDatabase } from "../../../test/postgres.ts";
+import type { Schedule } from "../host/schedule.ts";
+import { openCluster, type Cluster } from "./index.ts";
+import { Jobs } from "./jobs.ts";
+import { startScheduled } from "./schedules.ts";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await openCluster(await newDatabase());
+});
+afterAll(() => cluster.close());
+
+async function start(schedule: Pick<Schedule, "thread" | "owner" | "threadOwner">): Promise<void> {
+  const common = { id: "one", cron: "* * * * *", request: { graph: "agent" }, createdAt: 0 };
+  await startScheduled({ ...cluster, graphs: new Map() }, new Date(), { ...common, ...schedule });
+}
+
+const known = { graph: "agent", createdAt: 1, updatedAt: 1, hasFailed: false, metadata: {} };
+const ownerOf = async (thread: string) => (await cluster.store.ledger.thread(thread))?.owner;
+const runsOf = async (thread: string) => (await new Jobs(cluster.db).ofThread(thread)).length;
+
+it("a schedule runs a thread of another owner that it was made for, and leaves it to them", async () => {
+  await cluster.store.ledger.changeThread("shared", () => ({ ...known, id: "shared", owner: "ann" }));
+  await start({ thread: "shared", owner: "ben", threadOwner: "ann" });
+  expect([await ownerOf("shared"), await runsOf("shared")]).toEqual(["ann", 1]);
+});
+
+it("a schedule does not run a thread whose name somebody else has now", async () => {
+  await cluster.store.ledger.changeThread("taken", () => ({ ...known, id: "taken", owner: "ben" }));
+  await expect(start({ thread: "taken", owner: "ann" })).rejects.toMatchObject({ code: "not-found" });
+  expect([await ownerOf("taken"), await runsOf("taken")]).toEqual(["ben", 0]);
+});

@@ -1,0 +1,33 @@
+import type { HostedRun } from "./hosted-run.ts";
+
+/** How long, and of how many runs, the logs are kept after the end: who was cut off can still read it. */
+export const KEPT_MS = 10 * 60_000;
+const KEPT_RUNS = 100;
+
+/** The runs of a host that have ended and can still be read. */
+export class EndedRuns {
+  /** With what will forget them, oldest first. */
+  readonly #runs = new Map<HostedRun, NodeJS.Timeout>();
+  readonly #onForget: (run: HostedRun) => void;
+
+  /** `onForget` hears of each that is kept no longer. */
+  constructor(onForget: (run: HostedRun) => void) {
+    this.#onForget = onForget;
+  }
+
+  add(run: HostedRun): void {
+    this.#runs.set(run, setTimeout(() => this.forget(run), KEPT_MS).unref());
+    const [oldest] = this.#runs.keys();
+    if (oldest && this.#runs.size > KEPT_RUNS) this.forget(oldest);
+  }
+
+  forget(run: HostedRun): void {
+    // A timer holds its run, and all that it said, until its time is up.
+    clearTimeout(this.#runs.get(run));
+    if (this.#runs.delete(run)) this.#onForget(run);
+  }
+
+  hasAny(thread: string): boolean {
+    return [...this.#runs.keys()].some((run) => run.thread === thread);
+  }
+}
