@@ -6,7 +6,17 @@ import { loadProduct, type Product } from "../time/product.ts";
 import { agentOn, CONFIG, cpuOf, LongThread } from "./long-thread.ts";
 
 /** Everything that is measured, for each length of the thread; milliseconds of processor time, in order. */
-const FIGURES = ["turn", "turn without a store", "chat", "chat again", "list", "history", "page"] as const;
+const FIGURES = [
+  "turn",
+  "turn without a store",
+  "turn, LangChain's loop",
+  "turn, LangChain's loop, without a store",
+  "chat",
+  "chat again",
+  "list",
+  "history",
+  "page",
+] as const;
 type Figure = (typeof FIGURES)[number];
 type Samples = Record<Figure, number[]>;
 
@@ -63,11 +73,16 @@ export async function growthSection({ quick, progress }: SectionOptions): Promis
 }
 
 async function sample(product: Product, thread: LongThread, into: Samples): Promise<void> {
-  into.turn.push(await thread.turn());
-  into["turn without a store"].push(await thread.turnWithoutStore());
+  into.turn.push(await thread.turn(true));
+  into["turn without a store"].push(await thread.turnWithoutStore(true));
+  into["turn, LangChain's loop"].push(await thread.turn(false));
+  into["turn, LangChain's loop, without a store"].push(await thread.turnWithoutStore(false));
   await thread.on(async (saver) => {
     const chat = (): Promise<unknown> =>
-      agentOn(product, saver, ["Well."]).invoke({ messages: [new HumanMessage("How far are you?")] }, CONFIG);
+      agentOn(product, saver, { steps: ["Well."], isLight: true }).invoke(
+        { messages: [new HumanMessage("How far are you?")] },
+        CONFIG,
+      );
     into.chat.push(await cpuOf(chat));
     into["chat again"].push(await cpuOf(chat));
   });
@@ -75,7 +90,7 @@ async function sample(product: Product, thread: LongThread, into: Samples): Prom
     const all = async (items: AsyncIterable<unknown>): Promise<void> => {
       for await (const _ of items);
     };
-    const { graph } = agentOn(product, saver, []);
+    const { graph } = agentOn(product, saver, { steps: [], isLight: true });
     into.page.push(await cpuOf(() => saver.listCheckpoints("t", { limit: PAGE })));
     into.list.push(await cpuOf(() => all(saver.list(CONFIG, { limit: PAGE }))));
     into.history.push(await cpuOf(() => all(graph.getStateHistory(CONFIG, { limit: PAGE }))));
@@ -113,7 +128,7 @@ function reportOf(sizes: Sizes, least: (turns: number, figure: Figure) => number
   return [
     "## A thread that grows\n",
     `- Milliseconds of processor time, the least of ${sizes.rounds} rounds (what else the machine does only adds to it), on \`sqliteSaver\` with an agent with a plan. A thread has so many turns of one call with a result of 1 kB, and some more that the rounds add.`,
-    "- *turn*: one of 12 turns of a run, from one question to the model to the next; beside it the same without a store. What is left of it there is LangChain's and LangGraph's, and grows with the messages.",
+    "- *turn*: one of 12 turns of a run, from one question to the model to the next, with the light loop that `createDeepAgent` and `makeLeadAgent` have; beside it the same without a store. What is left of it there is LangChain's and LangGraph's, and grows with the messages. LangChain's own loop sends the whole list of messages along with every call, which the store has to look at.",
     "- *chat*: one message of a person and its answer, with a saver that was just opened; *chat again*: the next one.",
     `- *list*, *history*, *page*: ${PAGE} checkpoints by \`saver.list\`, \`graph.getStateHistory\` and \`saver.listCheckpoints\`. The first reads long lists when they are looked at, the second looks at all of them, the third has none.\n`,
     table(["", ...sizes.turns.map(String)], rows),

@@ -13,14 +13,19 @@ const RUN = 12;
 
 type Saver = Awaited<ReturnType<Product["storage"]["sqliteSaver"]>>;
 
-/** An agent with a plan, its model played, on a store or on none. */
-export function agentOn({ main, testing }: Product, saver: Saver | undefined, steps: readonly Step[]) {
-  return createAgent({
+/** An agent with a plan, its model played, on a store or on none; with LangChain's own loop, or with ours. */
+export function agentOn(
+  { main, testing }: Product,
+  saver: Saver | undefined,
+  { steps, isLight }: { steps: readonly Step[]; isLight: boolean },
+) {
+  const agent = createAgent({
     model: new testing.ScriptedModel(steps),
     tools: [kilobyteTool],
     middleware: [main.planMiddleware()],
     ...(saver && { checkpointer: saver }),
   });
+  return isLight ? main.lightLoop(agent) : agent;
 }
 
 /** Turns of one call with a result of 1 kB each. */
@@ -58,28 +63,28 @@ export class LongThread {
 
   async build(): Promise<void> {
     await this.on(async (saver) => {
-      const { graph } = agentOn(this.#product, saver, []);
+      const { graph } = agentOn(this.#product, saver, { steps: [], isLight: false });
       await graph.updateState(CONFIG, { messages: historyOf(this.turns) }, "tools");
-      await this.#run(saver);
+      await this.#run(saver, true);
     });
   }
 
   /** Processor time per turn of a run on top of the history. */
-  async turn(): Promise<number> {
-    return this.on((saver) => this.#run(saver));
+  async turn(isLight: boolean): Promise<number> {
+    return this.on((saver) => this.#run(saver, isLight));
   }
 
-  async turnWithoutStore(): Promise<number> {
+  async turnWithoutStore(isLight: boolean): Promise<number> {
     const { steps, perTurn } = turnsOf();
-    const agent = agentOn(this.#product, undefined, steps);
+    const agent = agentOn(this.#product, undefined, { steps, isLight });
     const messages = [...historyOf(this.turns), new HumanMessage("And on.")];
     await agent.invoke({ messages }, CONFIG);
     return perTurn();
   }
 
-  async #run(saver: Saver): Promise<number> {
+  async #run(saver: Saver, isLight: boolean): Promise<number> {
     const { steps, perTurn } = turnsOf();
-    const agent = agentOn(this.#product, saver, steps);
+    const agent = agentOn(this.#product, saver, { steps, isLight });
     await agent.invoke({ messages: [new HumanMessage("And on.")] }, CONFIG);
     return perTurn();
   }
