@@ -27,17 +27,13 @@ export class Together {
 
   /** Resolves when it is saved. All or nothing, and done again where another has failed: it may be called twice. */
   save<T>(work: () => T): Promise<T> {
-    const saved = new Promise<unknown>((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#saveSome());
-      this.#waiting.push({ work, resolve, reject });
-    });
-    this.#last = saved;
-    return saved as Promise<T>;
+    if (this.#waiting.length === 0) setImmediate(() => this.#saveSome());
+    return this.#ask(work);
   }
 
   /** Saves it before the call returns, with what waits. */
   now<T>(work: () => T): Promise<T> {
-    const saved = this.save(work);
+    const saved = this.#ask(work);
     this.flush();
     return saved;
   }
@@ -50,6 +46,14 @@ export class Together {
   /** Saves at once what waits. */
   flush(): void {
     while (this.#waiting.length > 0) this.#save(this.#waiting.splice(0, MOST));
+  }
+
+  #ask<T>(work: () => T): Promise<T> {
+    const saved = new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ work, resolve, reject });
+    });
+    this.#last = saved;
+    return saved as Promise<T>;
   }
 
   #saveSome(): void {
