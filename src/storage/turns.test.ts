@@ -13,8 +13,14 @@ async function turnsUntil(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
+/** A clock that stands still unless somebody keeps the process busy: what a machine does meanwhile changes nothing. */
+function clock() {
+  let ms = 1_000;
+  return { now: () => ms, keepBusy: (lasts: number) => void (ms += lasts) };
+}
+
 it("those who wait go on in their order, each to where it waits again, and many in one turn", async () => {
-  const turns = new Turns();
+  const turns = new Turns(clock().now);
   const seen: string[] = [];
   const all = Array.from({ length: 100 }, async (_, at) => {
     await turns.pass();
@@ -22,12 +28,13 @@ it("those who wait go on in their order, each to where it waits again, and many 
     for (let step = 0; step < 20; step += 1) await Promise.resolve();
     seen.push(`${at} ends`);
   });
-  expect(await turnsUntil(Promise.all(all))).toBeLessThan(50);
+  expect(await turnsUntil(Promise.all(all))).toBeLessThanOrEqual(2);
   expect(seen).toEqual(all.flatMap((_, at) => [`${at} begins`, `${at} ends`]));
 });
 
 it("the event loop turns after each that keeps the process busy", async () => {
-  const turns = new Turns();
+  const { now, keepBusy } = clock();
+  const turns = new Turns(now);
   const all = Array.from({ length: 5 }, async () => {
     await turns.pass();
     keepBusy(11);
@@ -36,7 +43,8 @@ it("the event loop turns after each that keeps the process busy", async () => {
 });
 
 it("those who wait get as much of a turn as all others took", async () => {
-  const turns = new Turns();
+  const { now, keepBusy } = clock();
+  const turns = new Turns(now);
   setImmediate(() => keepBusy(200));
   const all = Array.from({ length: 8 }, async () => {
     await turns.pass();
@@ -44,8 +52,3 @@ it("those who wait get as much of a turn as all others took", async () => {
   });
   expect(await turnsUntil(Promise.all(all))).toBeLessThan(7);
 });
-
-function keepBusy(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-}
