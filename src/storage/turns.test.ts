@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Turns } from "./turns.ts";
 
 /** Counts the turns of the event loop until work is done. */
@@ -13,14 +13,16 @@ async function turnsUntil(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** A clock that stands still unless somebody keeps the process busy: what a machine does meanwhile changes nothing. */
-function clock() {
-  let ms = 1_000;
-  return { now: () => ms, keepBusy: (lasts: number) => void (ms += lasts) };
-}
+// Time passes only where a test says so: what the machine does meanwhile changes nothing.
+let now: number;
+beforeEach(() => {
+  now = performance.now();
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+});
+afterEach(() => vi.restoreAllMocks());
 
 it("those who wait go on in their order, each to where it waits again, and many in one turn", async () => {
-  const turns = new Turns(clock().now);
+  const turns = new Turns();
   const seen: string[] = [];
   const all = Array.from({ length: 100 }, async (_, at) => {
     await turns.pass();
@@ -33,22 +35,20 @@ it("those who wait go on in their order, each to where it waits again, and many 
 });
 
 it("the event loop turns after each that keeps the process busy", async () => {
-  const { now, keepBusy } = clock();
-  const turns = new Turns(now);
+  const turns = new Turns();
   const all = Array.from({ length: 5 }, async () => {
     await turns.pass();
-    keepBusy(11);
+    now += 11;
   });
   expect(await turnsUntil(Promise.all(all))).toBeGreaterThanOrEqual(4);
 });
 
 it("those who wait get as much of a turn as all others took", async () => {
-  const { now, keepBusy } = clock();
-  const turns = new Turns(now);
-  setImmediate(() => keepBusy(200));
+  const turns = new Turns();
+  setImmediate(() => (now += 200));
   const all = Array.from({ length: 8 }, async () => {
     await turns.pass();
-    keepBusy(11);
+    now += 11;
   });
   expect(await turnsUntil(Promise.all(all))).toBeLessThan(7);
 });

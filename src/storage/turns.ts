@@ -11,16 +11,10 @@ export class Turns {
   #most = BUSY_MS;
   readonly #waiting: (() => void)[] = [];
   #isServing = false;
-  readonly #now: () => number;
-
-  /** @param now - A clock in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
 
   /** Resolves at once, unless the process has been busy for a while. */
   async pass(): Promise<void> {
-    if (this.#waiting.length === 0 && this.#now() - this.#since < BUSY_MS) return;
+    if (this.#waiting.length === 0 && performance.now() - this.#since < BUSY_MS) return;
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
       if (!this.#isServing) this.#turn();
@@ -29,9 +23,9 @@ export class Turns {
 
   #turn(): void {
     this.#isServing = true;
-    const asked = this.#now();
+    const asked = performance.now();
     setImmediate(() => {
-      this.#since = this.#now();
+      this.#since = performance.now();
       // As long as all others took: else those who wait would stand behind those who work for longer the more there are.
       this.#most = Math.min(MOST_MS, Math.max(BUSY_MS, this.#since - asked));
       this.#next();
@@ -46,7 +40,7 @@ export class Turns {
 
   #goOn(): void {
     if (this.#waiting.length === 0) this.#isServing = false;
-    else if (this.#now() - this.#since < this.#most) this.#next();
+    else if (performance.now() - this.#since < this.#most) this.#next();
     else this.#turn();
   }
 }
