@@ -71,8 +71,9 @@ export class Encoder {
 
   /** What of a list is known to be stored is not walked again: see `Lists`. */
   #list(items: readonly unknown[]): string {
+    const { lists, thread } = this.#options;
     const isLong = items.length > MOST_WHOLE;
-    const known = isLong ? this.#options.lists.find(this.#options.thread, items) : undefined;
+    const known = isLong ? lists.find(thread, items) : undefined;
     const start = known?.length ?? 0;
     const texts: string[] = [];
     // More than the chunk before those that are watched: something was changed, removed or inserted there.
@@ -81,7 +82,11 @@ export class Encoder {
       texts.push(this.#item(items[at], at < items.length - WATCHED));
     }
     const whole = known ? undefined : `[${texts.join(",")}]`;
-    if (whole !== undefined && whole.length <= WHOLE_CHARS) return whole;
+    if (whole !== undefined && whole.length <= WHOLE_CHARS) {
+      // It may have been part of a longer one, and may be again.
+      lists.keepOnly(undefined, { thread, items, from: 0 });
+      return whole;
+    }
     const { cut, prefix } = this.#cut(items, texts, known);
     const root = rootOf(cut, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
     const isPlain = this.#isPlain(items.slice(prefix?.length ?? 0));

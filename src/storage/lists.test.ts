@@ -75,6 +75,19 @@ describe("a list of messages", () => {
     }
   });
 
+  it("keeps a message that was changed in place while its list was a short one", async () => {
+    const store = storeOf(1);
+    for (let length = 1; length < 64; length++) {
+      const list = messagesOf(85);
+      store.encoder.encode(list);
+      const short = list.slice(0, length);
+      short.at(-1)!.content = "changed";
+      store.encoder.encode(short);
+      const longer = [...short, ...messagesOf(64)];
+      expect((await storeOf(1).read(store.encoder.encode(longer)))[length - 1]!.text).toBe("changed");
+    }
+  });
+
   it("that had a message changed in place is stored as it is, if that is one of the newest", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);
