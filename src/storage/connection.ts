@@ -82,11 +82,15 @@ export class Connection {
   transaction<T>(work: () => T): T {
     this.run("BEGIN IMMEDIATE");
     try {
-      const result = this.#inside(work);
+      const result = this.#inside(() => {
+        const made = work();
+        this.known.save();
+        return made;
+      });
       this.run("COMMIT");
       return result;
     } catch (error) {
-      this.known.clear();
+      this.known.rollBack();
       this.#rollBack();
       throw error;
     }

@@ -26,8 +26,7 @@ export class Heads {
   }
 
   put(head: StoredHead): void {
-    HEADS.put(this.#connection, head);
-    this.#connection.known.set(nameOf(head.thread, head.ns), head);
+    this.#connection.known.put(nameOf(head.thread, head.ns), head, () => HEADS.put(this.#connection, head));
   }
 
   /** How many checkpoints a thread has, in all namespaces or in one. */

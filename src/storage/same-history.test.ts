@@ -192,7 +192,16 @@ async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
 function seen({ values, next, tasks, metadata, config, parentConfig }: StateSnapshot): unknown {
   const id = config.configurable?.["checkpoint_id"] as unknown;
   const parent = parentConfig?.configurable?.["checkpoint_id"] as unknown;
-  return { id, parent, values, next, tasks, metadata };
+  return { id, parent, values, next, tasks: unnamed(tasks), metadata };
+}
+
+/** LangGraph names the result of a call when it is merged into the state; what was saved before that has no name yet. */
+function unnamed(tasks: StateSnapshot["tasks"]): unknown {
+  const text = JSON.stringify(tasks, (_key, item: unknown) => {
+    const isResult = typeof item === "object" && item !== null && "tool_call_id" in item;
+    return isResult ? { ...item, id: undefined } : item;
+  });
+  return JSON.parse(text);
 }
 
 /** Ids are made anew by each thread: each is replaced by how many others were there before it. */

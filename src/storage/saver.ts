@@ -9,6 +9,7 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
+import { asItIs } from "./as-it-is.ts";
 import { Blobs } from "./blobs.ts";
 import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
@@ -39,6 +40,14 @@ const VACUUMED_PAGES = 1000;
 /** What is read of a list at a time. */
 const LIST_PAGE = 64;
 
+/** A change of a thread. What is not urgent is saved at the end of the turn, with what others save. */
+interface Change {
+  threadId: string;
+  /** Of the run that holds the thread. */
+  token?: string | undefined;
+  isUrgent?: boolean;
+}
+
 /**
  * A LangGraph checkpointer over one SQLite file, with an index of its threads. Each message is stored once per
  * thread, and a list that grows stores only what is new, and takes as long as what is new.
@@ -46,9 +55,9 @@ const LIST_PAGE = 64;
  * A message that is changed in place is saved as it is now while it is one of the last 16 of its list. Older ones are
  * known by being the same objects: to change one of those, put another message in its place.
  *
- * Each call is one transaction, made before the call returns; those of runs that hold their thread are made together, at
- * the end of the turn of the event loop. A write that LangGraph issues first is never missing when a later one is there,
- * whenever the process is killed.
+ * A checkpoint is saved before the call returns, together with what tasks wrote before; the writes alone, and all that
+ * runs save that hold their thread, at the end of the turn of the event loop, in one transaction. A write that LangGraph
+ * issues first is never missing when a later one is there, whenever the process is killed.
  */
 export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   /** @internal What a server knows of threads and runs. */
@@ -105,7 +114,8 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   ): Promise<ReturnType<typeof toConfig>> {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
-    await this.#write(threadId, leaseOf(config), (thread, encoder) => {
+    const token = leaseOf(config);
+    await this.#write({ threadId, token, isUrgent: token === undefined }, (thread, encoder) => {
       const place = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
       if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
@@ -122,11 +132,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
-      return this.#write(threadId, leaseOf(config), (thread, encoder) => {
+      const made = writes.map(([channel, value]): PendingWrite => [channel, asItIs(value)]);
+      // LangGraph waits for a checkpoint before it goes on, and for this it does not.
+      return this.#write({ threadId, token: leaseOf(config), isUrgent: false }, (thread, encoder) => {
         const place = { thread: thread.key, ns, id };
         if (this.#isOvertaken(place)) throw changed(threadId);
-        this.#checkpoints.putWrites(place, taskId, writes, encoder);
-        if (ns === "") this.#threads.noteWrites(thread, id, writes);
+        this.#checkpoints.putWrites(place, taskId, made, encoder);
+        if (ns === "") this.#threads.noteWrites(thread, id, made);
       });
     });
   }
@@ -348,17 +360,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     return found?.seq;
   }
 
-  async #write(
-    threadId: string,
-    token: string | undefined,
-    work: (thread: StoredThread, encoder: Encoder) => void,
-  ): Promise<void> {
+  async #write(change: Change, work: (thread: StoredThread, encoder: Encoder) => void): Promise<void> {
     const write = (): void => {
-      const thread = this.#threads.ensure(threadId);
+      const thread = this.#threads.ensure(change.threadId);
       const { key } = thread;
       work(thread, new Encoder({ blobs: this.#blobs, memo: this.#memo, lists: this.#lists, thread: key }));
     };
-    await this.#guarded({ threadId, token }, write);
+    await this.#guarded(change, write);
   }
 
   /** A checkpoint that was listed is there, unless its thread has been deleted since. */
@@ -368,13 +376,9 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   /** Every change of a thread: a transaction in which it is certain that nobody else has the thread. */
-  #guarded(
-    { threadId, token }: { threadId: string; token?: string | undefined },
-    work: () => void,
-  ): Promise<void> {
+  #guarded({ threadId, token, isUrgent = true }: Change, work: () => void): Promise<void> {
     return naming(threadId, () =>
-      // A run that holds its thread waits for what it has saved, and so that is saved together with what others save.
-      this.#together[token === undefined ? "now" : "save"](() => {
+      this.#together[isUrgent ? "now" : "save"](() => {
         this.#leases.check(threadId, token);
         work();
       }),

@@ -99,6 +99,7 @@ export class Threads {
   remove(id: string): void {
     const key = this.key(id);
     if (key === undefined) return;
+    this.#connection.known.save();
     for (const table of ["writes", "checkpoints", "blobs", "heads", "edits"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
@@ -108,13 +109,16 @@ export class Threads {
   }
 
   save(thread: StoredThread): StoredThread {
+    this.#connection.known.put(nameOf(thread.id), thread, () => this.#write(thread));
+    return thread;
+  }
+
+  #write(thread: StoredThread): void {
     const { key, updated, title, done, total, checkpoint, seq, unfinished, interrupted } = thread;
     this.#connection.run(
       "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, seq = ?, unfinished = ?, interrupted = ?, seal = ? WHERE key = ?",
       [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.seal(thread), key],
     );
-    this.#connection.known.set(nameOf(thread.id), thread);
-    return thread;
   }
 
   #summary(thread: StoredThread): ThreadSummary {
