@@ -2,6 +2,7 @@ import { figureLine, number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { ratioOf, spreadOf } from "../time/statistics.ts";
+import { measureAlone, type AloneFigures } from "./alone.ts";
 import { measureLoad, type LoadFigures, type LoadSizes } from "./measure.ts";
 import { OURS, PEER, startOurs, startPeer, type LoadedServer } from "./servers.ts";
 
@@ -9,6 +10,7 @@ const FULL: LoadSizes = { idle: 1000, batches: 4, running: 100, events: 20, runn
 const QUICK: LoadSizes = { idle: 40, batches: 2, running: 10, events: 20, runningEvents: 40 };
 
 const KB = 1024;
+const ALONE = "the graph alone";
 
 /** The figures by name, from a server's. */
 const FIGURES: Record<string, (figures: LoadFigures) => number> = {
@@ -34,22 +36,38 @@ export async function loadSection({ quick, progress }: SectionOptions): Promise<
     // It takes longer to start than a quick run may take.
     if (!quick) servers.push(await startPeer(sizes.running * 2));
     const [ours, peer] = await measureLoad(servers, sizes, progress);
-    return sectionOf(sizes, ours!, peer);
+    progress("the graph without a server");
+    return sectionOf(sizes, { ours: ours!, peer, alone: measureAlone(sizes) });
   } finally {
     for (const server of servers) server.stop();
   }
 }
 
-function sectionOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undefined): Section {
+interface Measured {
+  ours: LoadFigures;
+  peer: LoadFigures | undefined;
+  alone: AloneFigures;
+}
+
+function sectionOf(sizes: LoadSizes, measured: Measured): Section {
+  const { ours, peer, alone } = measured;
   return {
     name: "load",
-    lines: Object.entries(FIGURES).flatMap(([name, of]) => [
-      figureLine(["load", name, OURS], of(ours), peer && of(peer)),
-      ...(peer ? [figureLine(["load", name, PEER], of(peer))] : []),
-    ]),
+    lines: [
+      ...Object.entries(FIGURES).flatMap(([name, of]) => [
+        figureLine(["load", name, OURS], of(ours), peer && of(peer)),
+        ...(peer ? [figureLine(["load", name, PEER], of(peer))] : []),
+      ]),
+      figureLine(["load", "processor ms per run", ALONE], alone.cpuPerRun, peer?.cpuPerRun),
+      figureLine(
+        ["load", "runs per second", ALONE],
+        alone.runsPerSecond,
+        peer && spreadOf(peer.runsPerSecond).median,
+      ),
+    ],
     goals: peer ? goalsOf(ours, peer) : [],
-    markdown: reportOf(sizes, ours, peer),
-    data: { sizes, [OURS]: ours, ...(peer && { [PEER]: peer }) },
+    markdown: reportOf(sizes, measured),
+    data: { sizes, [OURS]: ours, ...(peer && { [PEER]: peer }), [ALONE]: alone },
     plots: [],
   };
 }
@@ -80,7 +98,7 @@ function memoryRatio(own: number, peer: number): number {
   return peer > 0 ? own / peer : Infinity;
 }
 
-function reportOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undefined): string {
+function reportOf(sizes: LoadSizes, { ours, peer, alone }: Measured): string {
   const rows = Object.entries(FIGURES).map(([name, of]) => [
     name,
     number(of(ours)),
@@ -91,7 +109,8 @@ function reportOf(sizes: LoadSizes, ours: LoadFigures, peer: LoadFigures | undef
     `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is left out of a quick run`}: a process each, on the same graph of two nodes, one after the other in each step.`,
     `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, after ${sizes.running * 2} to warm up. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
     "- Memory is what a process has in use after a collection of garbage, as it says itself (its heap, and what is outside of it and belongs to it): what there is more of it, by the number of threads. Beside it stands what there is more of rss, which is no measure of a thread: the warm-up leaves a process with pages that it fills again before it asks for more, and gives back when it likes. SQLite's own cache is only in rss, and at most 2 MB. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
-    "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.\n",
+    "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.",
+    `- The same graph alone, on a file of the same kind and without any server, takes ${number(alone.cpuPerRun)} ms of the processor for a run, and makes ${number(alone.runsPerSecond)} of them in a second${peer ? `, ${number(alone.runsPerSecond / spreadOf(peer.runsPerSecond).median)} times as many as \`${PEER}\` with its server` : ""}: what is left for a server to take is the difference.\n`,
     table(["", OURS, ...(peer ? [PEER, "ratio"] : [])], rows),
     "",
   ].join("\n");
