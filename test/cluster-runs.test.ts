@@ -1,6 +1,11 @@
 import { HumanMessage } from "@langchain/core/messages";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDeepAgent } from "../src/deep/index.ts";
+import { clusterHost, openCluster } from "../src/runs/cluster/index.ts";
+import type { HostEvent } from "../src/runs/host/port.ts";
+import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
+import { ScriptedModel } from "../src/testing/index.ts";
 import { task, TestCluster, until, type Served } from "./cluster/cluster.ts";
 import { newDatabase } from "./postgres.ts";
 
@@ -212,4 +217,27 @@ it("a schedule starts runs of its thread, is listed, and ends", async () => {
   await expect(client.crons.createForThread(thread, "agent", { schedule: "sometimes" })).rejects.toThrow(
     /422/,
   );
+});
+
+it("servers hear that a thread for one run is gone, after all that the run has said", async () => {
+  const other = await openCluster(cluster.url);
+  const agent = createDeepAgent({ model: new ScriptedModel([]), plan: false });
+  const { store: checkpointer, memories: store } = other;
+  const host = clusterHost(other, hostedGraphs("test", { agent }, { checkpointer, store }));
+  const heard: HostEvent[] = [];
+  const reading = (async () => {
+    for await (const entries of host.events.read(0))
+      for (const entry of entries) {
+        if ("gap" in entry) continue;
+        heard.push(entry.event);
+        if (entry.event.kind === "removed") return;
+      }
+  })();
+  await client.runs.wait(null, "agent", { input: task({ id: "once" }) });
+  await reading;
+  const said = heard.flatMap((one) => (one.kind === "run" ? [one.event.type] : []));
+  expect(said.at(-1)).toBe("run-end");
+  expect(new Set(heard.map(({ thread }) => thread)).size).toBe(1);
+  await host.stop();
+  await other.close();
 });

@@ -14,7 +14,7 @@ import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import { MAIN } from "../view.ts";
-import { tell, type ClusterDatabase } from "./database.ts";
+import type { ClusterDatabase } from "./database.ts";
 import { Desk, identityOf, type Known } from "./desk.ts";
 import { Feed, type Said } from "./feed.ts";
 import type { Job } from "./job-table.ts";
@@ -22,6 +22,7 @@ import { Jobs, QUEUE } from "./jobs.ts";
 import { withJobs } from "./ledger.ts";
 import { limitKeys } from "./limit-keys.ts";
 import { Reaper } from "./registry.ts";
+import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
 import { ClusterSchedules } from "./schedules.ts";
 import { prometheusText, readStatus } from "./status.ts";
 
@@ -29,14 +30,6 @@ export interface ClusterHostOptions {
   db: ClusterDatabase;
   store: ThreadStore;
   graphs: ReadonlyMap<string, HostedGraph>;
-}
-
-/** What servers tell each other of a thread that was deleted. */
-interface Removal {
-  thread: string;
-  known: Known | undefined;
-  /** The host that has deleted it. */
-  by: string;
 }
 
 const SWEEP_MS = 60_000;
@@ -81,8 +74,9 @@ export class ClusterHost implements Host {
     });
     db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
     db.signals.on("removed", (payload) => {
-      const removal = JSON.parse(payload) as Removal;
-      if (removal.by !== this.#id) this.#noteRemoval(removal);
+      const removal = readRemoval(payload);
+      if (removal.isEnding) void this.#tellGone(removal);
+      else if (removal.by !== this.#id) this.#noteRemoval(removal);
     });
     db.signals.onReturn(() => {
       for (const [thread, desk] of this.#desks) void this.#lookAgain(thread, desk).catch(() => {});
@@ -206,9 +200,9 @@ export class ClusterHost implements Host {
     // As long as the ledger has the thread, nobody else can have its name, and read what is left.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);
-    const removal: Removal = { thread, known, by: this.#id };
+    const removal = { thread, known, by: this.#id };
     this.#noteRemoval(removal);
-    await tell(this.#db.pool, "removed", JSON.stringify(removal));
+    await tellRemoval(this.#db.pool, removal);
   }
 
   async isReady(): Promise<boolean> {
@@ -263,6 +257,15 @@ export class ClusterHost implements Host {
     const desk = this.#desks.get(thread);
     // It may be there again, and be followed already.
     if (desk?.isOf(known)) this.#forget(thread);
+    this.#tellRemoval({ thread, known });
+  }
+
+  async #tellGone(removal: Removal): Promise<void> {
+    await this.#settle(removal.thread).catch(() => {});
+    this.#tellRemoval(removal);
+  }
+
+  #tellRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
     this.events.push({ kind: "removed", thread, owner: known?.owner });
   }
 

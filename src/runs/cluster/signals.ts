@@ -23,6 +23,7 @@ export class Signals {
   readonly #returns = new Set<() => void>();
   #client: Client | undefined;
   #listening: Promise<unknown> = Promise.resolve();
+  #asked: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -42,7 +43,7 @@ export class Signals {
     const all = known ?? new Set();
     this.#hearers.set(name, all.add(hear));
     const client = this.#client;
-    if (!known && client) this.#listening = client.query(`LISTEN ${name}`).catch(() => this.#lose(client));
+    if (!known && client) this.#listening = this.#ask(client, `LISTEN ${name}`);
     return () => void all.delete(hear);
   }
 
@@ -81,8 +82,13 @@ export class Signals {
   }
 
   async #try(): Promise<void> {
-    const client = this.#client;
-    await client?.query("SELECT 1").catch(() => this.#lose(client));
+    if (this.#client) await this.#ask(this.#client, "SELECT 1");
+  }
+
+  /** One after the other: a connection has no line for what it is asked. Does not throw. */
+  #ask(client: Client, sql: string): Promise<void> {
+    this.#asked = this.#asked.then(() => client.query(sql)).catch(() => this.#lose(client));
+    return this.#asked as Promise<void>;
   }
 
   #lose(client: Client): void {

@@ -5,11 +5,13 @@ import { HostedRun } from "../host/hosted-run.ts";
 import type { Schedule } from "../host/schedule.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database.ts";
+import { identityOf, type Known } from "./desk.ts";
 import type { Job, Stop } from "./job-table.ts";
 import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./jobs.ts";
 import { isPassing, pause } from "./passing.ts";
 import { Publisher, type RunStream } from "./publisher.ts";
 import { Membership, Reaper } from "./registry.ts";
+import { tellRemoval } from "./removal.ts";
 import { SCHEDULED, startScheduled } from "./schedules.ts";
 
 export interface WorkerOptions {
@@ -144,6 +146,10 @@ export class ClusterWorker {
       return;
     }
     const run = new HostedRun(job, undefined);
+    const { isTemporary } = run.request;
+    const known = isTemporary
+      ? await this.#options.store.ledger.thread(thread).catch(() => undefined)
+      : undefined;
     let stream: RunStream | undefined;
     try {
       stream = await this.#lasting(() => this.#publisher.open(job, () => run.abort()));
@@ -158,6 +164,7 @@ export class ClusterWorker {
       this.#running.delete(job.id);
       if (stream) await this.#publisher.close(stream);
     }
+    if (isTemporary) await this.#tellGone(thread, identityOf(known));
   }
 
   async #run(run: HostedRun, job: Job, stream: RunStream): Promise<void> {
@@ -232,6 +239,17 @@ export class ClusterWorker {
     await store.deleteThread(thread).catch(() => {});
     await store.ledger.forget(thread).catch(() => {});
     await this.#jobs.forget(thread, { isHeard: false }).catch(() => {});
+  }
+
+  /** Tells servers that a thread is gone that was for one run, after all that the run has said. */
+  async #tellGone(thread: string, known: Known | undefined): Promise<void> {
+    const { db, store } = this.#options;
+    const removal = { thread, known, by: this.#membership.id, isEnding: true };
+    try {
+      if (!(await store.ledger.thread(thread))) await tellRemoval(db.pool, removal);
+    } catch {
+      // Then they find it out when they look.
+    }
   }
 
   #stop(id: string, how: Stop): void {
