@@ -79,6 +79,31 @@ it("a write that was issued is seen by who reads next, whether it was waited for
   saver.close();
 });
 
+const ASKED: Record<string, (saver: SqliteSaver) => Promise<unknown>> = {
+  list: async (saver) => (await saver.list({ configurable: { thread_id: "a" } }).next()).value?.pendingWrites,
+  getThread: async (saver) => (await saver.getThread("a"))?.createdAt,
+  listThreads: async (saver) => (await saver.listThreads())[0]?.createdAt,
+  threadsAtWork: async (saver) => (await saver.threadsAtWork()).get("a"),
+  mailbox: (saver) => saver.mailbox("a"),
+  listCheckpoints: async (saver) => (await saver.listCheckpoints("a"))[0],
+  getValues: async (saver) => (await saver.getValues("a", ["count"]))["count"],
+  getLast: async (saver) => (await saver.getLast("a", "list"))[0],
+};
+
+it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited for", async (name) => {
+  const saver = await sqliteSaver(file);
+  const config = await held(saver, "a");
+  const checkpoint = { ...checkpointOf(1), channel_values: { count: 1, list: ["last"] } };
+  const place = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
+  const saved = [
+    saver.put(config, checkpoint, METADATA, { count: 1, list: 1 }),
+    saver.putWrites(place, [["count", 2]], "task"),
+  ];
+  expect(await ASKED[name]!(saver)).toBeDefined();
+  await Promise.all(saved);
+  saver.close();
+});
+
 it("who holds no thread has saved when the call returns, behind all that was issued before", async () => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
