@@ -1,5 +1,6 @@
 import { AIMessage } from "@langchain/core/messages";
 import { Send } from "@langchain/langgraph";
+import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
 import { asItIs } from "./as-it-is.ts";
 import { Encoder } from "./encode.ts";
@@ -39,13 +40,8 @@ it("what is stored of it is the same as of the value itself", () => {
   const written = { lc: 1, type: "constructor", id: ["a"], kwargs: { map: new Map([["a", new Set([1])]]) } };
   const own = { of: new Date(0), toJSON: () => ({ map: new Map() }) };
   const value = [new Date(0), new Error("no"), /a/g, { written, own, none: undefined, nothing: null }];
-  for (const each of [
-    ...value,
-    value,
-    Object.create(null),
-    new Send("node", value),
-    new AIMessage("hello"),
-  ]) {
+  const marked = [new Send("node", value), new DeltaSnapshot(value), new AIMessage("hello")];
+  for (const each of [...value, value, Object.create(null), ...marked]) {
     expect(encoded(asItIs(each))).toEqual(encoded(each));
   }
 });

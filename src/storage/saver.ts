@@ -9,7 +9,7 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
-import { asItIs } from "./as-it-is.ts";
+import { asItIs, checkpointAsItIs } from "./as-it-is.ts";
 import { Blobs } from "./blobs.ts";
 import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
@@ -115,12 +115,14 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
     const token = leaseOf(config);
-    await this.#write({ threadId, token, isUrgent: token === undefined }, (thread, encoder) => {
+    const isUrgent = token === undefined;
+    const made = isUrgent ? checkpoint : checkpointAsItIs(checkpoint, metadata, newVersions);
+    await this.#write({ threadId, token, isUrgent }, (thread, encoder) => {
       const place = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
       if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
-      const seq = this.#checkpoints.put(place, { parent, checkpoint, metadata, newVersions }, encoder);
-      if (ns === "") this.#threads.note(thread, seq, checkpoint);
+      const seq = this.#checkpoints.put(place, { parent, checkpoint: made, metadata, newVersions }, encoder);
+      if (ns === "") this.#threads.note(thread, seq, made);
       this.#seen.add(place);
     });
     return toConfig({ threadId, ns, id });

@@ -43,6 +43,32 @@ it("what a run saves is in the file when it hears of it", async () => {
   for (const each of [saver, other]) each.close();
 });
 
+it.each(["loop", "fork"] as const)(
+  "a checkpoint (%s) of a run is what it was when it was handed over, whatever is done to its values before it is saved",
+  async (source) => {
+    const saver = await sqliteSaver(file);
+    const config = await held(saver, "a");
+    const [list, map, unnamed, kept] = [["a"], new Map([["a", 1]]), { list: ["a"] }, ["a"]];
+    const values = { list, map, unnamed, kept };
+    const versions = { list: 1, map: 1, kept: 1 };
+    const first = { ...checkpointOf(1), channel_values: { kept }, channel_versions: { kept: 1 } };
+    const next = await saver.put(config, first, METADATA, { kept: 1 });
+    const place = { configurable: { ...config.configurable, ...next.configurable } };
+    const checkpoint = { ...checkpointOf(2), channel_values: values, channel_versions: versions };
+    const saved = saver.put(place, checkpoint, { ...METADATA, source }, { list: 1, map: 1 });
+    for (const each of [list, unnamed.list, kept]) each.push("b");
+    map.set("b", 2);
+    await saved;
+    expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({
+      list: ["a"],
+      map: new Map([["a", 1]]),
+      unnamed: { list: ["a"] },
+      kept: ["a"],
+    });
+    saver.close();
+  },
+);
+
 it("one that fails takes none of the others with it, and leaves nothing of itself", async () => {
   const saver = await sqliteSaver(file);
   const places = await Promise.all(["a", "bad", "c"].map((thread) => held(saver, thread)));
