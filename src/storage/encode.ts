@@ -194,7 +194,8 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function isWalkable(value: object): boolean {
+/** Whether it is stored as its parts. */
+export function isWalkable(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
   return !Object.hasOwn(value, "lc") && typeof (value as { toJSON?: unknown }).toJSON !== "function";

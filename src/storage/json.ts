@@ -14,12 +14,22 @@ export function tooDeep(options?: ErrorOptions): HarnessError {
 
 export const UNDEFINED = '{"lc":2,"type":"undefined"}';
 
+/** A value that was written out before. */
+export class Written {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * The text that LangGraph's `JsonPlusSerializer` writes for a value and reads back; written here because its own
  * `dumpsTyped` is asynchronous, and a checkpoint must be taken at the moment it is handed over. A reference back to
  * an enclosing object becomes `"[Circular]"`, as there.
  */
 export function toJson(value: unknown): string {
+  if (value instanceof Written) return value.text;
   try {
     return write(value);
   } catch (error) {

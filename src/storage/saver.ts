@@ -9,7 +9,7 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
-import { asItIs } from "./as-it-is.ts";
+import { asItIs, checkpointAsItIs } from "./as-it-is.ts";
 import { Blobs } from "./blobs.ts";
 import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
 import { corrupt, type Connection } from "./connection.ts";
@@ -115,12 +115,14 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     const { threadId, ns, id: parent } = readKey(config);
     const { id } = checkpoint;
     const token = leaseOf(config);
-    await this.#write({ threadId, token, isUrgent: token === undefined }, (thread, encoder) => {
+    const isUrgent = token === undefined;
+    const made = isUrgent ? checkpoint : checkpointAsItIs(checkpoint, metadata, newVersions);
+    await this.#write({ threadId, token, isUrgent }, (thread, encoder) => {
       const place = { thread: thread.key, ns, id };
       const isOvertaken = metadata.source !== "fork" && this.#isOvertaken({ ...place, id: parent });
       if (isOvertaken && !this.#checkpoints.get(place)) throw changed(threadId);
-      const seq = this.#checkpoints.put(place, { parent, checkpoint, metadata, newVersions }, encoder);
-      if (ns === "") this.#threads.note(thread, seq, checkpoint);
+      const seq = this.#checkpoints.put(place, { parent, checkpoint: made, metadata, newVersions }, encoder);
+      if (ns === "") this.#threads.note(thread, seq, made);
       this.#seen.add(place);
     });
     return toConfig({ threadId, ns, id });
@@ -146,7 +148,6 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const { threadId, ns, id: asked } = readKey(config);
-    // LangGraph does not wait for each write of a step before others of it look at them.
     await this.#together.settled();
     const tuple = await this.#look(threadId, () => {
       const thread = this.#threads.key(threadId);
@@ -171,6 +172,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     { limit = Infinity, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     const { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+    await this.#together.settled();
     const thread = this.#look(threadId, () => {
       const key = this.#match(threadId);
       if (key !== undefined) this.#checkpoints.checkCount(key, ns);
@@ -224,6 +226,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** The threads, last used first; at most 100 unless `limit` says otherwise. */
   async listThreads({ limit = DEFAULT_LIMIT }: { limit?: number } = {}): Promise<ThreadSummary[]> {
+    await this.#together.settled();
     return this.#connection.snapshot(() => this.#threads.list(limit));
   }
 
@@ -246,11 +249,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
+    await this.#together.settled();
     return this.#look(threadId, () => this.#threads.get(threadId));
   }
 
   /** Some channels of a thread's newest checkpoint, without reading the others; a thread may lack any of them. */
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
+    await this.#together.settled();
     const newest = this.#newest(threadId);
     if (!newest) return {};
     const found = channels.filter((name) => Object.hasOwn(newest.channels, name));
@@ -266,6 +271,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
    * it: `getLast(thread, "messages")` is the last message. Empty where there is no such list.
    */
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
+    await this.#together.settled();
     const newest = this.#newest(threadId);
     if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
     const decoder = this.#tuples.decoder(newest.thread);
@@ -294,6 +300,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     options: ListCheckpointsOptions = {},
   ): Promise<CheckpointSummary[]> {
     const { ns = "", before, limit = DEFAULT_PAGE } = options;
+    await this.#together.settled();
     const thread = this.#threads.key(threadId);
     if (thread === undefined) return [];
     const rows = this.#look(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
@@ -316,11 +323,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** @internal The threads that some process works on, each with a mark that changes with all that is saved of it. */
   async threadsAtWork(): Promise<Map<string, string>> {
+    await this.#together.settled();
     return this.#connection.snapshot(() => this.#threads.atWork());
   }
 
   /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
   async mailbox(threadId: string): Promise<SqliteMailbox | undefined> {
+    await this.#together.settled();
     const key = this.#threads.key(threadId);
     return key === undefined ? undefined : new SqliteMailbox(this.#connection, key);
   }

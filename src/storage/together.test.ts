@@ -43,6 +43,32 @@ it("what a run saves is in the file when it hears of it", async () => {
   for (const each of [saver, other]) each.close();
 });
 
+it.each(["loop", "fork"] as const)(
+  "a checkpoint (%s) of a run is what it was when it was handed over, whatever is done to its values before it is saved",
+  async (source) => {
+    const saver = await sqliteSaver(file);
+    const config = await held(saver, "a");
+    const [list, map, unnamed, kept] = [["a"], new Map([["a", 1]]), { list: ["a"] }, ["a"]];
+    const values = { list, map, unnamed, kept };
+    const versions = { list: 1, map: 1, kept: 1 };
+    const first = { ...checkpointOf(1), channel_values: { kept }, channel_versions: { kept: 1 } };
+    const next = await saver.put(config, first, METADATA, { kept: 1 });
+    const place = { configurable: { ...config.configurable, ...next.configurable } };
+    const checkpoint = { ...checkpointOf(2), channel_values: values, channel_versions: versions };
+    const saved = saver.put(place, checkpoint, { ...METADATA, source }, { list: 1, map: 1 });
+    for (const each of [list, unnamed.list, kept]) each.push("b");
+    map.set("b", 2);
+    await saved;
+    expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({
+      list: ["a"],
+      map: new Map([["a", 1]]),
+      unnamed: { list: ["a"] },
+      kept: ["a"],
+    });
+    saver.close();
+  },
+);
+
 it("one that fails takes none of the others with it, and leaves nothing of itself", async () => {
   const saver = await sqliteSaver(file);
   const places = await Promise.all(["a", "bad", "c"].map((thread) => held(saver, thread)));
@@ -76,6 +102,31 @@ it("a write that was issued is seen by who reads next, whether it was waited for
   const writes = saver.putWrites(place, [["count", 2]], "task");
   expect((await saver.getTuple(config))?.pendingWrites).toEqual([["task", "count", 2]]);
   await Promise.all([put, writes]);
+  saver.close();
+});
+
+const ASKED: Record<string, (saver: SqliteSaver) => Promise<unknown>> = {
+  list: async (saver) => (await saver.list({ configurable: { thread_id: "a" } }).next()).value?.pendingWrites,
+  getThread: async (saver) => (await saver.getThread("a"))?.createdAt,
+  listThreads: async (saver) => (await saver.listThreads())[0]?.createdAt,
+  threadsAtWork: async (saver) => (await saver.threadsAtWork()).get("a"),
+  mailbox: (saver) => saver.mailbox("a"),
+  listCheckpoints: async (saver) => (await saver.listCheckpoints("a"))[0],
+  getValues: async (saver) => (await saver.getValues("a", ["count"]))["count"],
+  getLast: async (saver) => (await saver.getLast("a", "list"))[0],
+};
+
+it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited for", async (name) => {
+  const saver = await sqliteSaver(file);
+  const config = await held(saver, "a");
+  const checkpoint = { ...checkpointOf(1), channel_values: { count: 1, list: ["last"] } };
+  const place = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
+  const saved = [
+    saver.put(config, checkpoint, METADATA, { count: 1, list: 1 }),
+    saver.putWrites(place, [["count", 2]], "task"),
+  ];
+  expect(await ASKED[name]!(saver)).toBeDefined();
+  await Promise.all(saved);
   saver.close();
 });
 

@@ -38,7 +38,10 @@ export class Together {
     return saved;
   }
 
-  /** Resolves when all is saved, or has failed, that has been asked for. */
+  /**
+   * Resolves when all is saved, or has failed, that has been asked for. Who reads waits for it: LangGraph does not wait
+   * for each write before it looks at them.
+   */
   async settled(): Promise<void> {
     if (this.#waiting.length > 0) await this.#last.catch(() => {});
   }
