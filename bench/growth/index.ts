@@ -3,6 +3,7 @@ import { figureLine, number } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { loadProduct, type Product } from "../time/product.ts";
+import { ratioOf, spreadOf } from "../time/statistics.ts";
 import { agentOn, CONFIG, cpuOf, LongThread } from "./long-thread.ts";
 
 /** Everything that is measured, for each length of the thread; milliseconds of processor time, in order. */
@@ -19,10 +20,14 @@ const FIGURES = [
 ] as const;
 type Figure = (typeof FIGURES)[number];
 type Samples = Record<Figure, number[]>;
+type SamplesOf = (turns: number, figure: Figure) => readonly number[];
+type Typical = (turns: number, figure: Figure) => number;
 
 interface Sizes {
   turns: readonly number[];
   rounds: number;
+  /** Rounds of what the goals compare, at the two lengths alone: a difference of two figures takes more of them. */
+  closeRounds: number;
   /** Which length is compared with which. */
   turn: readonly [short: number, long: number];
   chat: readonly [short: number, long: number];
@@ -32,11 +37,19 @@ interface Sizes {
 const FULL: Sizes = {
   turns: [10, 20, 100, 1000, 2000, 3000, 5000],
   rounds: 4,
+  closeRounds: 24,
   turn: [100, 3000],
   chat: [10, 3000],
   list: [20, 2000],
 };
-const QUICK: Sizes = { turns: [20, 200], rounds: 1, turn: [20, 200], chat: [20, 200], list: [20, 200] };
+const QUICK: Sizes = {
+  turns: [20, 200],
+  rounds: 1,
+  closeRounds: 1,
+  turn: [20, 200],
+  chat: [20, 200],
+  list: [20, 200],
+};
 const PAGE = 20;
 
 /** What a thread that grows costs on our store: all lengths by turns, so that what slows the machine meets all. */
@@ -54,38 +67,38 @@ export async function growthSection({ quick, progress }: SectionOptions): Promis
         await sample(product, thread, samples.get(thread.turns)!);
       }
     }
+    for (let round = 0; round < sizes.closeRounds; round++) {
+      if (round % 6 === 0) progress(`close round ${round + 1} of ${sizes.closeRounds}`);
+      for (const thread of round % 2 === 0 ? threads : threads.toReversed()) {
+        const into = samples.get(thread.turns)!;
+        if (sizes.turn.includes(thread.turns)) await sampleTurn(thread, into);
+        if (sizes.chat.includes(thread.turns)) await sampleChat(product, thread, into);
+      }
+    }
   } finally {
     for (const thread of threads) thread.remove();
   }
-  const least = (turns: number, figure: Figure): number => Math.min(...samples.get(turns)![figure]);
+  const samplesOf: SamplesOf = (turns, figure) => samples.get(turns)![figure];
+  const typical: Typical = (turns, figure) => spreadOf(samplesOf(turns, figure)).median;
   return {
     name: "growth",
     lines: sizes.turns.flatMap((turns) =>
       FIGURES.map((figure) =>
-        figureLine(["growth", figure, turns], least(turns, figure), least(sizes.turns[0]!, figure)),
+        figureLine(["growth", figure, turns], typical(turns, figure), typical(sizes.turns[0]!, figure)),
       ),
     ),
-    goals: goalsOf(sizes, least),
-    markdown: reportOf(sizes, least),
+    goals: goalsOf(sizes, samplesOf),
+    markdown: reportOf(sizes, typical),
     data: Object.fromEntries(samples),
     plots: [],
   };
 }
 
 async function sample(product: Product, thread: LongThread, into: Samples): Promise<void> {
-  into.turn.push(await thread.turn(true));
-  into["turn without a store"].push(await thread.turnWithoutStore(true));
+  await sampleTurn(thread, into);
   into["turn, LangChain's loop"].push(await thread.turn(false));
   into["turn, LangChain's loop, without a store"].push(await thread.turnWithoutStore(false));
-  await thread.on(async (saver) => {
-    const chat = (): Promise<unknown> =>
-      agentOn(product, saver, { steps: ["Well."], isLight: true }).invoke(
-        { messages: [new HumanMessage("How far are you?")] },
-        CONFIG,
-      );
-    into.chat.push(await cpuOf(chat));
-    into["chat again"].push(await cpuOf(chat));
-  });
+  await sampleChat(product, thread, into);
   await thread.on(async (saver) => {
     const all = async (items: AsyncIterable<unknown>): Promise<void> => {
       for await (const _ of items);
@@ -97,10 +110,31 @@ async function sample(product: Product, thread: LongThread, into: Samples): Prom
   });
 }
 
-function goalsOf(sizes: Sizes, least: (turns: number, figure: Figure) => number): SectionGoal[] {
-  const store = (turns: number): number => least(turns, "turn") - least(turns, "turn without a store");
+/** One with a store and one without, right after each other: they are compared with one another. */
+async function sampleTurn(thread: LongThread, into: Samples): Promise<void> {
+  into.turn.push(await thread.turn(true));
+  into["turn without a store"].push(await thread.turnWithoutStore(true));
+}
+
+async function sampleChat(product: Product, thread: LongThread, into: Samples): Promise<void> {
+  await thread.on(async (saver) => {
+    const chat = (): Promise<unknown> =>
+      agentOn(product, saver, { steps: ["Well."], isLight: true }).invoke(
+        { messages: [new HumanMessage("How far are you?")] },
+        CONFIG,
+      );
+    into.chat.push(await cpuOf(chat));
+    into["chat again"].push(await cpuOf(chat));
+  });
+}
+
+function goalsOf(sizes: Sizes, samplesOf: SamplesOf): SectionGoal[] {
+  const store = (turns: number): number => {
+    const without = samplesOf(turns, "turn without a store");
+    return spreadOf(samplesOf(turns, "turn").map((turn, round) => turn - without[round]!)).median;
+  };
   const times = (figure: Figure, [short, long]: readonly [number, number]): number =>
-    least(long, figure) / least(short, figure);
+    ratioOf(samplesOf(long, figure), samplesOf(short, figure));
   const [short, long] = sizes.turn;
   return [
     goalOf({
@@ -123,11 +157,14 @@ function goalsOf(sizes: Sizes, least: (turns: number, figure: Figure) => number)
   ];
 }
 
-function reportOf(sizes: Sizes, least: (turns: number, figure: Figure) => number): string {
-  const rows = FIGURES.map((figure) => [figure, ...sizes.turns.map((turns) => number(least(turns, figure)))]);
+function reportOf(sizes: Sizes, typical: Typical): string {
+  const rows = FIGURES.map((figure) => [
+    figure,
+    ...sizes.turns.map((turns) => number(typical(turns, figure))),
+  ]);
   return [
     "## A thread that grows\n",
-    `- Milliseconds of processor time, the least of ${sizes.rounds} rounds (what else the machine does only adds to it), on \`sqliteSaver\` with an agent with a plan. A thread has so many turns of one call with a result of 1 kB, and some more that the rounds add.`,
+    `- Milliseconds of processor time, the median of ${sizes.rounds} rounds in which all lengths have their turn, on \`sqliteSaver\` with an agent with a plan; *turn* at ${sizes.turn.join(" and ")} and *chat* at ${sizes.chat.join(" and ")} turns have ${sizes.closeRounds} rounds more. A thread has so many turns of one call with a result of 1 kB, and 13 more; each round has a copy of it.`,
     "- *turn*: one of 12 turns of a run, from one question to the model to the next, with the light loop that `createDeepAgent` and `makeLeadAgent` have; beside it the same without a store. What is left of it there is LangChain's and LangGraph's, and grows with the messages. LangChain's own loop sends the whole list of messages along with every call, which the store has to look at.",
     "- *chat*: one message of a person and its answer, with a saver that was just opened; *chat again*: the next one.",
     `- *list*, *history*, *page*: ${PAGE} checkpoints by \`saver.list\`, \`graph.getStateHistory\` and \`saver.listCheckpoints\`. The first reads long lists when they are looked at, the second looks at all of them, the third has none.\n`,

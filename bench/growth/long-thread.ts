@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
@@ -51,9 +51,19 @@ export class LongThread {
     this.turns = turns;
   }
 
-  /** A saver that has just been opened, for as long as the work takes. */
+  /** A saver that has just been opened, for as long as the work takes; on a copy, as the thread is to stay this long. */
   async on<T>(work: (saver: Saver) => Promise<T>): Promise<T> {
-    const saver = await this.#product.storage.sqliteSaver(join(this.#folder, "threads.db"));
+    const copy = join(this.#folder, "copy.db");
+    copyFileSync(this.#file, copy);
+    return this.#open(copy, work);
+  }
+
+  get #file(): string {
+    return join(this.#folder, "threads.db");
+  }
+
+  async #open<T>(file: string, work: (saver: Saver) => Promise<T>): Promise<T> {
+    const saver = await this.#product.storage.sqliteSaver(file);
     try {
       return await work(saver);
     } finally {
@@ -62,7 +72,7 @@ export class LongThread {
   }
 
   async build(): Promise<void> {
-    await this.on(async (saver) => {
+    await this.#open(this.#file, async (saver) => {
       const { graph } = agentOn(this.#product, saver, { steps: [], isLight: false });
       await graph.updateState(CONFIG, { messages: historyOf(this.turns) }, "tools");
       await this.#run(saver, true);
