@@ -162,6 +162,11 @@ function isPassing(error: unknown): boolean {
   return PASSING.test(code ?? "") || LOST.test(message);
 }
 
+/** Whether something has failed because the server did not answer. */
+export function isAway(error: unknown): boolean {
+  return error instanceof HarnessError && error.code === "storage-failed" && isPassing(error.cause ?? error);
+}
+
 const HINTS: Record<string, string> = {
   "28P01": " Look at the user and the password in the address.",
   "28000": " Look at the user in the address, and at what the server lets in.",

@@ -73,7 +73,7 @@ export class Desk {
   }
 }
 
-/** Reads what is to be known of a thread. One that is not there gets its number, and nothing is written. */
+/** Reads what is to be known of a thread. One that is not there gets its number, and a lease that nobody has. */
 export async function openDesk(threadId: string, database: Database, recent: RecentBlobs): Promise<Desk> {
   const { schema } = database;
   const [found] = await database.query({
@@ -89,9 +89,11 @@ export async function openDesk(threadId: string, database: Database, recent: Rec
     );
     return new Desk({ row, revision: found["revision"] as number, heads }, { database, recent });
   }
-  const [next] = await database.query("SELECT nextval(pg_get_serial_sequence($1, 'key')) AS key", [
-    `${schema}.threads`,
-  ]);
+  const [next] = await database.query(
+    `WITH l AS (INSERT INTO ${schema}.leases (thread) VALUES ($2) ON CONFLICT DO NOTHING)
+     SELECT nextval(pg_get_serial_sequence($1, 'key')) AS key`,
+    [`${schema}.threads`, threadId],
+  );
   const now = Date.now();
   const row: ThreadRow = {
     key: next!["key"] as number,

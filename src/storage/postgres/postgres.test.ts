@@ -233,7 +233,15 @@ describe("a connection that is lost", () => {
     await saver.close();
 
     const impatient = await postgresSaver(server.url, { patience: 300 });
+    const newest = (await impatient.getTuple(thread("b")))!.config;
     await server.stop();
+    const writes = ["one", "two"].map((task) => impatient.putWrites(newest, [["count", 1]], task));
+    const failures = (await Promise.allSettled(writes)).map(
+      (each) => "reason" in each && (each.reason as unknown),
+    );
+    expect(failures[0]).toMatchObject({ code: "storage-failed" });
+    // They were one statement.
+    expect(failures[1]).toBe(failures[0]);
     await expect(impatient.getTuple(thread("a"))).rejects.toMatchObject({
       code: "storage-failed",
       message: expect.stringMatching(

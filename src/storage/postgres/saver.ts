@@ -10,6 +10,7 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
+import { asItIs } from "../as-it-is.ts";
 import { encodeChannels, fixedOf, isEdit } from "../checkpoints.ts";
 import { leaseOf, readKey, toConfig } from "../keys.ts";
 import { Save } from "../save.ts";
@@ -19,6 +20,7 @@ import { changed, naming } from "../thread-errors.ts";
 import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "../thread-store.ts";
 import { glance, isWaiting } from "../threads.ts";
 import { Turns } from "../turns.ts";
+import type { Change } from "./batch.ts";
 import type { Database } from "./database.ts";
 import { readParent, type Desk } from "./desk.ts";
 import { Leases } from "./leases.ts";
@@ -27,7 +29,6 @@ import { Lines, type Job } from "./lines.ts";
 import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
 import type { CheckpointRow, ThreadRow, WriteRow } from "./rows.ts";
-import { addWrites, again, append, touch, type Change } from "./statements.ts";
 import { isText, toText } from "./text.ts";
 import { Threads } from "./threads.ts";
 
@@ -36,8 +37,9 @@ import { Threads } from "./threads.ts";
  * keeps the promises of `sqliteSaver`: each message is stored once per thread, a list that grows stores only what is
  * new, and writes are saved in the order of the calls.
  *
- * Each `put` and `putWrites` is one statement, in which it is certain that nobody else has the thread: a run whose
- * thread was taken over cannot write any more, whatever it believes.
+ * A checkpoint is one statement, together with what tasks wrote before; the writes alone are one at the end of the turn of
+ * the event loop. In each it is certain that nobody else has the thread: a run whose thread was taken over cannot write
+ * any more, whatever it believes.
  */
 export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly ledger: PostgresLedger;
@@ -77,17 +79,22 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     const { id } = checkpoint;
     const exact = isEdit(metadata);
     let known: number | undefined;
+    let wasSeen = false;
     await this.#write({
       threadId,
       token: leaseOf(config),
+      isUrgent: true,
       isReady: (desk) => exact || parent === "" || desk.hasParent(ns, parent),
       prepare: (desk) => readParent(desk, ns, parent, this.database),
       onKnown: (seq) => void (known = seq),
-      encode: (desk, token) => {
+      // What tasks wrote to it before it was put is encoded before it is seen.
+      onUndone: ({ key }) => void (wasSeen || this.#seen.delete({ thread: key, ns, id })),
+      encode: (desk) => {
         const top = desk.heads.get(ns);
         const isOvertaken = metadata.source !== "fork" && this.#isOvertaken(desk, ns, parent);
         // One that is there may be put again.
-        if (isOvertaken && known === undefined && !desk.hasParent(ns, id)) throw changed(threadId);
+        const isThere = known !== undefined || top?.id === id || desk.hasParent(ns, id);
+        if (isOvertaken && !isThere) throw changed(threadId);
         const encoder = desk.encoder();
         const before = exact || parent === "" ? undefined : desk.parent(ns, parent);
         const channels = encodeChannels(checkpoint, { newVersions, exact, before }, encoder);
@@ -104,17 +111,14 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
         };
         desk.setParent(ns, id, { fixed, channels });
         const seqs = Math.max(desk.row.seqs, row.seq);
-        const change = this.#change(desk, token, {
-          seqs,
-          ...(ns === "" && noteOf(desk, checkpoint)),
-        });
-        this.#seen.add({ thread: desk.key, ns, id });
-        const { schema } = this.database;
-        if (known !== undefined) return { fresh: change.fresh, statement: again(schema, change, row) };
-        desk.heads.set(ns, { thread: desk.key, ns, seq: row.seq, id });
+        const place = { thread: desk.key, ns, id };
+        wasSeen = this.#seen.has(place);
+        this.#seen.add(place);
+        const isAgain = known !== undefined;
+        if (!isAgain) desk.heads.set(ns, { thread: desk.key, ns, seq: row.seq, id });
         return {
-          fresh: change.fresh,
-          statement: append(schema, change, { checkpoint: row, top, isEdit: exact }),
+          ...changeOf(desk, { seqs, ...(ns === "" && noteOf(desk, checkpoint)) }),
+          checkpoint: { row, top, isEdit: exact, isAgain },
         };
       },
     });
@@ -127,29 +131,23 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
+      const made = writes.map(([channel, value]): PendingWrite => [channel, asItIs(value)]);
       return this.#write({
         threadId,
         token: leaseOf(config),
-        encode: (desk, token) => {
+        isUrgent: false,
+        encode: (desk) => {
           if (this.#isOvertaken(desk, ns, id)) throw changed(threadId);
           const place = { thread: desk.key, ns, checkpoint: id, task: taskId };
-          const rows = rowsOf(place, writes, desk);
+          const rows = rowsOf(place, made, desk);
           const isNewest = desk.heads.get(ns)?.id === id;
-          const isAsking = ns === "" && isWaiting(writes);
+          const isAsking = ns === "" && isWaiting(made);
           if (isAsking && !isNewest) desk.asking.add(id);
-          const change = this.#change(desk, token, isAsking && isNewest ? { interrupted: 1 } : {});
-          const added = { ns, checkpoint: id, task: taskId, rows, isNewest };
-          return { fresh: change.fresh, statement: addWrites(this.database.schema, change, added) };
+          const change = changeOf(desk, isAsking && isNewest ? { interrupted: 1 } : {});
+          return { ...change, writes: rows, isLate: !isNewest };
         },
       });
     });
-  }
-
-  /** What a statement changes of the thread itself; the desk is as it will be then. */
-  #change(desk: Desk, token: string | undefined, change: Partial<ThreadRow>): Change {
-    const fresh = desk.blobs.take();
-    desk.row = { ...desk.row, ...change, blobs: desk.blobs.last };
-    return { desk, row: desk.row, fresh, token };
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -187,11 +185,8 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     await this.#write({
       threadId,
       token: undefined,
-      encode: (desk, token) => {
-        if (desk.isNew) return undefined;
-        const change = this.#change(desk, token, { done, total });
-        return { fresh: change.fresh, statement: touch(this.database.schema, change) };
-      },
+      isUrgent: true,
+      encode: (desk) => (desk.isNew ? undefined : changeOf(desk, { done, total })),
     });
   }
 
@@ -229,6 +224,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   async close(): Promise<void> {
     if (!this.database.isOpen) return;
+    await this.#lines.settled();
     await this.#leases.close();
     await this.database.close();
   }
@@ -262,17 +258,21 @@ function noteOf({ row, asking }: Desk, checkpoint: Checkpoint): Partial<ThreadRo
   };
 }
 
-/** Errors, interrupts and answers to them have a place each, which the last one gets. */
+/** What is changed of the thread itself, and what is new; the desk is as it will be then. */
+function changeOf(desk: Desk, change: Partial<ThreadRow>): Change {
+  const fresh = desk.blobs.take();
+  desk.row = { ...desk.row, ...change, blobs: desk.blobs.last };
+  return { row: desk.row, fresh };
+}
+
 function rowsOf(
   place: Omit<WriteRow, "idx" | "channel" | "value">,
   writes: readonly PendingWrite[],
   desk: Desk,
 ): WriteRow[] {
   const encoder = desk.encoder();
-  const rows = new Map<number, WriteRow>();
-  for (const [at, [channel, value]] of writes.entries()) {
+  return writes.map(([channel, value], at) => {
     const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-    rows.set(idx, { ...place, idx, channel, value: encoder.encode(value) });
-  }
-  return [...rows.values()];
+    return { ...place, idx, channel, value: encoder.encode(value) };
+  });
 }
