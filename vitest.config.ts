@@ -9,6 +9,9 @@ export default defineConfig({
     // A loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Where everybody waits for the result a test gets a second try, and the report names who needed it. Elsewhere each
+    // has to pass at once: what fails once in many runs is looked into.
+    retry: process.env["CI"] ? 1 : 0,
     projects: [
       {
         extends: true,
@@ -25,9 +28,6 @@ export default defineConfig({
         test: {
           name: "whole",
           include: ["test/**/*.test.ts", "web/src/**/*.test.ts"],
-          // Where everybody waits for the result, processes and browsers get a second try, and the report names who
-          // needed it. Elsewhere they have to pass at once: what fails once in many runs is looked into.
-          retry: process.env["CI"] ? 1 : 0,
         },
       },
     ],
