@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import type { Reporter, TestCase } from "vitest/node";
 
 export default defineConfig({
   test: {
@@ -12,6 +13,7 @@ export default defineConfig({
     // Where everybody waits for the result a test gets a second try, and the report names who needed it. Elsewhere each
     // has to pass at once: what fails once in many runs is looked into.
     retry: process.env["CI"] ? 1 : 0,
+    reporters: ["default", secondTries()],
     projects: [
       {
         extends: true,
@@ -33,3 +35,16 @@ export default defineConfig({
     ],
   },
 });
+
+/** Names at the end who needed a second try. */
+function secondTries(): Reporter {
+  const found: string[] = [];
+  return {
+    onTestCaseResult: (test: TestCase) => {
+      if (test.diagnostic()?.flaky) found.push(`${test.module.relativeModuleId} > ${test.fullName}`);
+    },
+    onTestRunEnd: () => {
+      for (const name of found) console.warn(`Needed a second try: ${name}`);
+    },
+  };
+}
