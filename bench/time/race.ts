@@ -24,8 +24,10 @@ export interface RaceOptions {
   systems: readonly TimedSystem[];
   saver: SaverKind;
   turns: number;
-  /** Rounds are repeated for this many milliseconds, and at most `rounds` times. The first one always runs. */
+  /** Rounds are repeated for this many milliseconds, and at most `rounds` times. The first ones always run. */
   budget: number;
+  /** How many those are. */
+  least?: number;
   rounds: number;
 }
 
@@ -33,13 +35,21 @@ const CONFIG = { configurable: { thread_id: "t" }, recursionLimit: 10_000 };
 const LOADS = 5;
 
 /** Runs the systems by turns, every other round backwards: what changes on the machine meets all of them. */
-export async function race({ product, systems, saver, turns, budget, rounds }: RaceOptions): Promise<Cell[]> {
+export async function race({
+  product,
+  systems,
+  saver,
+  turns,
+  budget,
+  least = 1,
+  rounds,
+}: RaceOptions): Promise<Cell[]> {
   const racers = systems.map((system) => {
     const cell: Cell = { system: system.name, saver: saver.name, turns, perTurn: [], load: [] };
     return { system, cell };
   });
   const end = performance.now() + budget;
-  for (let round = 0; round < rounds && (round === 0 || performance.now() < end); round += 1) {
+  for (let round = 0; round < rounds && (round < least || performance.now() < end); round += 1) {
     for (const { system, cell } of round % 2 === 0 ? racers : racers.toReversed()) {
       const place = await saver.create();
       try {
