@@ -154,26 +154,18 @@ export class Checkpoints {
   putWrites(place: Place, task: string, writes: readonly PendingWrite[], encoder: Encoder): void {
     const { thread, ns, id: checkpoint } = place;
     const head = this.#heads.get(thread, ns);
-    const rows = writes.map(([channel, value], at) => {
+    let added = 0;
+    for (const [at, [channel, value]] of writes.entries()) {
       const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-      return { thread, ns, checkpoint, task, idx, channel, value: encoder.encode(value) };
-    });
-    if (rows.some(({ channel }) => channel === SCHEDULED)) this.#connection.known.set(begunIn(place), true);
-    const added = this.#addWrites(rows);
+      const row = { thread, ns, checkpoint, task, idx, channel, value: encoder.encode(value) };
+      if (WRITES.add(this.#connection, row)) added += 1;
+      else if (idx < 0) WRITES.put(this.#connection, row);
+      if (channel === SCHEDULED) this.#connection.known.set(begunIn(place), true);
+    }
     if (added === 0) return;
     if (head?.id === checkpoint) return this.#heads.put({ ...head, pending: head.pending + added });
     const row = CHECKPOINTS.get(this.#connection, `WHERE ${PLACE}`, toParams(place));
     this.#setWrites(row, (row?.writes ?? 0) + added);
-  }
-
-  #addWrites(rows: readonly Stored<typeof WRITES>[]): number {
-    if (rows.every(({ idx }) => idx >= 0)) return WRITES.addAll(this.#connection, rows);
-    let added = 0;
-    for (const row of rows) {
-      if (WRITES.add(this.#connection, row)) added += 1;
-      else if (row.idx < 0) WRITES.put(this.#connection, row);
-    }
-    return added;
   }
 
   get(place: Place): StoredCheckpoint | undefined {

@@ -1,9 +1,6 @@
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 import { sealOf } from "./seal.ts";
 
-/** So many rows are added in one statement. */
-const MOST_AT_ONCE = 16;
-
 interface Kinds {
   number: number;
   text: string;
@@ -29,10 +26,6 @@ export class Table<S extends Shape> {
   readonly #select: string;
   readonly #replace: string;
   readonly #add: string;
-  /** What stands for the values of a row in a statement. */
-  readonly #row: string;
-  /** Statements that add rows, by their number. */
-  readonly #adds: string[] = [];
   /** Statements by what follows `FROM table`. */
   readonly #selects = new Map<string, string>();
 
@@ -50,8 +43,7 @@ export class Table<S extends Shape> {
       )
       .join(", ");
     this.#select = `SELECT ${this.columns} FROM ${name}`;
-    this.#row = `(${names.map(() => "?").join(", ")}, ?)`;
-    const into = `INTO ${name} (${names.join(", ")}, seal) VALUES ${this.#row}`;
+    const into = `INTO ${name} (${names.join(", ")}, seal) VALUES (${names.map(() => "?").join(", ")}, ?)`;
     this.#replace = `INSERT OR REPLACE ${into}`;
     this.#add = `INSERT OR IGNORE ${into}`;
   }
@@ -75,24 +67,6 @@ export class Table<S extends Shape> {
   /** Adds a row, unless there is one with the same key; says whether it did. */
   add(connection: Connection, row: RowOf<S>): boolean {
     return connection.run(this.#add, this.#values(row)).changes > 0;
-  }
-
-  /** The same for some rows in one statement; says how many were added. */
-  addAll(connection: Connection, rows: readonly RowOf<S>[]): number {
-    let added = 0;
-    for (let at = 0; at < rows.length; at += MOST_AT_ONCE) {
-      const some = rows.slice(at, at + MOST_AT_ONCE);
-      const sql = this.#adding(some.length);
-      added += connection.run(
-        sql,
-        some.flatMap((row) => this.#values(row)),
-      ).changes;
-    }
-    return added;
-  }
-
-  #adding(count: number): string {
-    return (this.#adds[count] ??= this.#add + `, ${this.#row}`.repeat(count - 1));
   }
 
   #values(row: RowOf<S>): SqlValue[] {

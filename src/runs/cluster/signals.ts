@@ -22,7 +22,6 @@ export class Signals {
   readonly #hearers = new Map<string, Set<(payload: string) => void>>();
   readonly #returns = new Set<() => void>();
   #client: Client | undefined;
-  #listening: Promise<unknown> = Promise.resolve();
   #asked: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -43,13 +42,13 @@ export class Signals {
     const all = known ?? new Set();
     this.#hearers.set(name, all.add(hear));
     const client = this.#client;
-    if (!known && client) this.#listening = this.#ask(client, `LISTEN ${name}`);
+    if (!known && client) void this.#ask(client, `LISTEN ${name}`);
     return () => void all.delete(hear);
   }
 
   /** Resolves when all is heard that was asked for. A connection that is lost meanwhile is made up for by `onReturn`. */
   async hearing(): Promise<void> {
-    await this.#listening;
+    await this.#asked;
   }
 
   /** Called when it hears again after it did not: what was said meanwhile has to be looked up. */
