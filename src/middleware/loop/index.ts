@@ -1,16 +1,23 @@
 import { AIMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { Runnable, RunnableLambda, type RunnableConfig } from "@langchain/core/runnables";
 import { Send } from "@langchain/langgraph";
+import { placeOf } from "../plan/place.ts";
+import { readPlanState } from "../plan/state.ts";
 import { breathe } from "./breathe.ts";
-import { lightenNode, type RunningNode } from "./light-node.ts";
+import { lightenNode, type Place, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
+import { isMessageList } from "./messages.ts";
+
+/** A compiled graph of LangGraph's, as far as it is used here. */
+interface CompiledGraph {
+  builder: { branches: Record<string, Record<string, { path: Runnable }>> };
+  nodes: Record<string, WritingNode & RunningNode>;
+  channels: Record<string, unknown>;
+}
 
 /** What is used of an agent here. */
 interface LoopingAgent {
-  graph: {
-    builder: { branches: Record<string, Record<string, { path: Runnable }>> };
-    nodes: Record<string, WritingNode & RunningNode>;
-  };
+  graph: CompiledGraph;
 }
 
 /**
@@ -25,11 +32,35 @@ export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
-  for (const [name, node] of Object.entries(agent.graph.nodes)) {
-    lightenWriters(node, Object.keys(branches[name] ?? {}).length);
-    lightenNode(node);
-  }
+  lighten(agent.graph, placed);
   return agent;
+}
+
+const lightened = new WeakSet<object>();
+
+/**
+ * Lets the nodes of any graph, and what writes their results to the state, run without what LangGraph puts around each.
+ * What they do, and what whoever listens is told, stays the same. Changes the graph.
+ */
+export function lighten({ builder, nodes, channels }: CompiledGraph, place?: Place): void {
+  const givesIds = isMessageList(channels["messages"]);
+  for (const [name, node] of Object.entries(nodes)) {
+    if (lightened.has(node)) continue;
+    lightened.add(node);
+    lightenWriters(node, { conditions: Object.keys(builder.branches[name] ?? {}).length, givesIds });
+    lightenNode(node, place);
+  }
+}
+
+/** Whether it is a graph that was made by adding nodes and edges. */
+export function isCompiled(graph: object): graph is CompiledGraph {
+  return "builder" in graph && "nodes" in graph && "channels" in graph;
+}
+
+/** Whoever listens finds in the metadata of everything that an agent with a plan runs, tools too, for which item it is. */
+function placed(config: RunnableConfig, input: unknown): RunnableConfig {
+  if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
+  return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
 }
 
 interface RoutedState {

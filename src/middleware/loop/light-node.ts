@@ -1,7 +1,13 @@
-import { ensureConfig, mergeConfigs, Runnable, type RunnableConfig } from "@langchain/core/runnables";
+import {
+  ensureConfig,
+  getCallbackManagerForConfig,
+  mergeConfigs,
+  patchConfig,
+  Runnable,
+  RunnableSequence,
+  type RunnableConfig,
+} from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/singletons";
-import { placeOf } from "../plan/place.ts";
-import { readPlanState } from "../plan/state.ts";
 
 /** A node of a compiled graph, as far as it is used here. */
 export interface RunningNode {
@@ -10,55 +16,76 @@ export interface RunningNode {
   getWriters(): Runnable[];
 }
 
+/** Adds to the metadata of everything that a node runs, for whoever listens. */
+export type Place = (config: RunnableConfig, input: unknown) => RunnableConfig;
+
 /**
- * Lets a node of LangChain's be called as the function it is, where nobody listens. LangGraph makes a sequence of a node
- * and its writers for every task, which merges a configuration and watches the signal anew for each of them, and
- * LangChain makes a tracing tree around the node's function.
+ * Lets a node be called as the function it is. LangGraph makes a sequence of a node and its writers for every task,
+ * which merges a configuration and watches the signal anew for each of them, and LangChain makes a tracing tree around
+ * the node's function. Whoever listens is told of the node as of the sequence it was.
  */
-export function lightenNode(node: RunningNode): void {
-  const { bound } = node;
+export function lightenNode(node: RunningNode, place: Place = (config) => config): void {
   const sequence = node.getNode();
-  if (!sequence || !isCallable(bound)) return;
-  const light = new LightNode({ sequence, bound, writers: node.getWriters() });
+  if (!(sequence instanceof RunnableSequence) || sequence.steps[0] !== node.bound) return;
+  const light = new LightNode(sequence, place);
   node.getNode = () => light;
 }
 
-/** LangChain's runnable around a function of a node. */
-interface Callable extends Runnable {
+/** LangChain's runnable around a function of an agent's node. */
+interface AgentNode extends Runnable {
   func: (input: unknown, config: RunnableConfig) => Promise<unknown>;
   config?: RunnableConfig;
 }
 
-function isCallable(bound: Runnable): bound is Callable {
-  return "func" in bound && "recurse" in bound;
-}
-
-interface Parts {
-  /** The node as LangGraph makes it. */
-  sequence: Runnable;
-  bound: Callable;
-  writers: readonly Runnable[];
+function isAgentNode(runnable: Runnable): runnable is AgentNode {
+  return "func" in runnable && "setState" in runnable;
 }
 
 class LightNode extends Runnable {
   override lc_namespace = ["holdfast", "loop"];
-  readonly #parts: Parts;
+  /** LangGraph looks for graphs within a node here. */
+  readonly steps: Runnable[];
+  readonly #place: Place;
+  readonly #serialized: ReturnType<Runnable["toJSON"]>;
 
-  constructor(parts: Parts) {
+  constructor(sequence: RunnableSequence, place: Place) {
     super();
-    this.#parts = parts;
+    this.steps = sequence.steps;
+    this.#place = place;
+    this.#serialized = sequence.toJSON();
   }
 
-  override async invoke(input: unknown, given?: RunnableConfig): Promise<unknown> {
-    const { sequence, bound, writers } = this.#parts;
-    if (given?.callbacks) return sequence.invoke(input, placed(given, input));
-    const config = ensureConfig(given);
-    delete config.runId;
-    const own = bound.config ? mergeConfigs(bound.config, config) : config;
-    let result = await unlessStopped(
-      inContext(own, async () => bound.func(input, own)),
-      config.signal,
+  override async invoke(input: unknown, given: RunnableConfig = {}): Promise<unknown> {
+    const isHeard = given.callbacks !== undefined;
+    const { runId, ...config } = ensureConfig(isHeard ? this.#place(given, input) : given);
+    const listeners = isHeard ? await getCallbackManagerForConfig(config) : undefined;
+    const run = await listeners?.handleChainStart(
+      this.#serialized,
+      asRecord("input", input),
+      runId,
+      undefined,
+      undefined,
+      undefined,
+      config.runName,
     );
+    const inner = run ? patchConfig(config, { callbacks: run.getChild() }) : config;
+    const isTraced = listeners?.handlers.some(({ name }) => name === "langchain_tracer") ?? false;
+    let result: unknown;
+    try {
+      result = await this.#run(input, inner, isTraced);
+    } catch (error) {
+      await run?.handleChainError(error);
+      throw error;
+    }
+    await run?.handleChainEnd(asRecord("output", result));
+    return result;
+  }
+
+  async #run(input: unknown, config: RunnableConfig, isTraced: boolean): Promise<unknown> {
+    const [bound, ...writers] = this.steps as [Runnable, ...Runnable[]];
+    const running =
+      isTraced || !isAgentNode(bound) ? bound.invoke(input, config) : call(bound, input, config);
+    let result = await unlessStopped(running, config.signal);
     for (const writer of writers) {
       throwIfStopped(config.signal);
       result = await writer.invoke(result, config);
@@ -67,10 +94,15 @@ class LightNode extends Runnable {
   }
 }
 
-/** Whoever listens finds in the metadata of everything that an agent with a plan runs, tools too, for which item it is. */
-function placed(config: RunnableConfig, input: unknown): RunnableConfig {
-  if ((input as { todos?: unknown } | undefined)?.todos === undefined) return config;
-  return { ...config, metadata: { ...config.metadata, ...placeOf(readPlanState(input).todos, config) } };
+function call({ func, config: own }: AgentNode, input: unknown, given: RunnableConfig): Promise<unknown> {
+  const config = own ? mergeConfigs(own, given) : given;
+  return inContext(config, async () => func(input, config));
+}
+
+/** As LangChain tells of what goes into a runnable and comes out of it. */
+function asRecord(key: string, value: unknown): Record<string, unknown> {
+  const isRecord = typeof value === "object" && value && !Array.isArray(value) && !(value instanceof Date);
+  return isRecord ? (value as Record<string, unknown>) : { [key]: value };
 }
 
 /** Where LangChain keeps the configuration of what runs. */

@@ -12,9 +12,9 @@ export interface WritingNode {
 /**
  * Lets what writes a node's result to the state be called as the functions it is. LangGraph calls each of them, and
  * what it maps with, as a runnable that nobody can listen to: with a configuration merged anew and a tracing tree that
- * is thrown away, nine times in a turn. `conditions` is how many conditional edges of its own the node has.
+ * is thrown away, nine times in a turn.
  */
-export function lightenWriters(node: WritingNode, conditions: number): void {
+export function lightenWriters(node: WritingNode, { conditions, givesIds }: Written): void {
   // LangGraph puts neighbours together anew for each task; here it is done once.
   const writers = node.getWriters();
   const branches = writers.filter(({ name }) => name === "<branch_run>");
@@ -22,10 +22,19 @@ export function lightenWriters(node: WritingNode, conditions: number): void {
   const control = branches.length === conditions + 1 ? branches[0] : undefined;
   node.writers = writers.map((writer) => {
     for (const write of (writer as Writer).writes ?? []) {
-      if (write.mapper && isUntraced(write.mapper)) write.mapper = new Updates(write.mapper);
+      if (write.mapper && isUntraced(write.mapper)) {
+        write.mapper = givesIds ? new NamedMessages(write.mapper) : new Direct(write.mapper);
+      }
     }
     return writer === control ? new Control(writer as Callable) : direct(writer);
   });
+}
+
+interface Written {
+  /** How many conditional edges of its own the node has. */
+  conditions: number;
+  /** Whether the graph gives messages their ids. */
+  givesIds: boolean;
 }
 
 interface Writer extends Runnable {
@@ -66,7 +75,7 @@ class Direct extends Runnable {
  * What a node's result means for each channel. Messages get their ids here and not by the reducer, a moment later: a task's
  * messages are saved before that and after it, and would be two different ones, each stored in full.
  */
-class Updates extends Direct {
+class NamedMessages extends Direct {
   override async invoke(result: unknown, config?: RunnableConfig): Promise<unknown> {
     const updates = (await super.invoke(result, config)) as [channel: string, value: unknown][] | null;
     for (const [channel, value] of updates ?? []) {

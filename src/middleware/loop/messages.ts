@@ -70,6 +70,12 @@ export function messagesField() {
   });
 }
 
+/** Whether a channel of a graph is a list of messages that each have an id, by LangGraph's reducer or by this one. */
+export function isMessageList(channel: unknown): boolean {
+  const { operator } = (channel ?? {}) as { operator?: unknown };
+  return operator === messagesStateReducer || operator === addMessages;
+}
+
 function isList(messages: unknown): messages is BaseMessage[] {
   return Array.isArray(messages) && messages.every(isBaseMessage);
 }

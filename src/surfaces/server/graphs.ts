@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
+import { isCompiled, lighten } from "../../middleware/loop/index.ts";
 import type { RunAgent, RunGraph } from "../../runs/agent.ts";
 import { isGraph, streamGraph } from "../../runs/graph-stream.ts";
 import type { HostedGraph } from "../../runs/host/graphs.ts";
@@ -76,6 +77,7 @@ function settled(name: string, served: ServedGraph, { checkpointer, store }: Gra
   }
   graph.checkpointer = checkpointer;
   graph.store ??= store;
+  if (isCompiled(graph)) lighten(graph);
   return agent;
 }
 
