@@ -60,7 +60,9 @@ export class AgentTale {
       if (this.#seen.has(id)) continue;
       this.#seen.add(id);
       if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
-      else yield* ToolMessage.isInstance(message) ? this.#result(message) : other(message);
+      else if (!ToolMessage.isInstance(message)) yield* other(message);
+      // A tool changes the plan before it ends.
+      else yield* [...this.#plan(todos, isEdit), ...this.#result(message)];
     }
     yield* this.#plan(todos, isEdit);
   }
