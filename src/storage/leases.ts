@@ -89,7 +89,7 @@ export class Leases {
     token: string,
     { silent, force }: { silent: Lease | undefined; force: boolean },
   ): Promise<Lease | undefined> {
-    const other = await this.#together.now(() => {
+    const other = await this.#together.save(() => {
       const lease = this.find(threadId);
       const isSilent = lease?.holder === silent?.holder && lease?.beat === silent?.beat;
       if (lease && !isDead(lease) && !isSilent && !force) return lease;
@@ -108,7 +108,7 @@ export class Leases {
 
   async #release(threadId: string, token: string): Promise<void> {
     if (this.#held.get(threadId) !== token) return;
-    await this.#together.now(() => this.#giveBack(threadId, token));
+    await this.#together.save(() => this.#giveBack(threadId, token));
     // Somebody may have given it back twice, and another have it by now.
     if (this.#held.get(threadId) === token) this.#held.delete(threadId);
     ours.delete(token);

@@ -38,6 +38,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async thread(id: string): Promise<HostedThread | undefined> {
+    await this.#together.settled();
     return this.#thread(id);
   }
 
@@ -47,6 +48,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async threads(): Promise<HostedThread[]> {
+    await this.#together.settled();
     return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toThread);
   }
 
@@ -55,7 +57,7 @@ export class SqliteLedger implements Ledger {
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
   ): Promise<HostedThread | undefined> {
-    return this.#together.now(() => {
+    return this.#together.save(() => {
       const thread = change(this.#thread(id));
       if (thread) this.#putThread(thread);
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
@@ -76,30 +78,33 @@ export class SqliteLedger implements Ledger {
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
+    await this.#together.settled();
     const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
     return row && toRun(row);
   }
 
   async runs(thread: string): Promise<RunRecord[]> {
+    await this.#together.settled();
     const newestFirst = "WHERE thread = ? ORDER BY runs.created DESC, runs.id DESC";
     return RUNS.all(this.#connection, newestFirst, [thread]).map(toRun);
   }
 
   async unfinished(): Promise<RunRecord[]> {
+    await this.#together.settled();
     const oldestFirst = "WHERE status IN ('pending', 'running') ORDER BY runs.created, runs.id";
     return RUNS.all(this.#connection, oldestFirst).map(toRun);
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    await this.#together.now(() => RUNS.put(this.#connection, fromRun(run)));
+    await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
   }
 
   async removeRun(id: string): Promise<void> {
-    await this.#together.now(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
+    await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
   }
 
   async forget(thread: string): Promise<void> {
-    await this.#together.now(() => forgetHosted(this.#connection, thread));
+    await this.#together.save(() => forgetHosted(this.#connection, thread));
   }
 }
 

@@ -236,7 +236,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
    * works on it.
    */
   async noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void> {
-    await this.#guarded({ threadId }, () => this.#threads.progress(threadId, todos));
+    await this.#guarded({ threadId, isUrgent: false }, () => this.#threads.progress(threadId, todos));
   }
 
   /** @internal Brings what the index says of a thread up to date with its newest checkpoint. */

@@ -270,8 +270,16 @@ export class RunHost implements Host {
   }
 
   async #makeWay(thread: string, strategy: Strategy): Promise<void> {
-    if (strategy === "reject") throw alreadyRunning();
+    if (strategy === "reject") return this.#awaitEnd(thread);
     await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
+  }
+
+  /** A client may know that a run has asked, and answer, before its end is written down. Throws where there is more to do. */
+  async #awaitEnd(thread: string): Promise<void> {
+    const { active, queue, arriving } = this.#desk(thread);
+    const isEnding = active && (active.isOver || active.isAsking);
+    if (!isEnding || queue.length + arriving > 0) throw alreadyRunning();
+    await active.done;
   }
 
   #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
@@ -315,7 +323,7 @@ export class RunHost implements Host {
       if (run.noted) this.#tellThread(run.noted);
       await execute(run, {
         graph: this.graph(run.request.graph),
-        chunks: run.chunks,
+        chunks: { push: (chunk) => run.say(chunk) },
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,

@@ -1,4 +1,4 @@
-import type { Interrupt, StreamMode } from "@langchain/langgraph";
+import { isInterrupted, type Interrupt, type StreamMode } from "@langchain/langgraph";
 import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
 import { PlanEdits } from "../plan-edits.ts";
 import { EventLog } from "./event-log.ts";
@@ -26,6 +26,8 @@ export class HostedRun {
   readonly #abort = new AbortController();
   readonly #done = withResolvers();
   result: RunResult | undefined;
+  /** Whether its readers know that it waits for a person: then nothing is left to do but to write down how it ended. */
+  isAsking = false;
   /** Whether the thread goes back to where it was before the run. */
   isRolledBack = false;
   /** The newest checkpoint when this process began it; undefined before, or for a thread without any. */
@@ -69,6 +71,12 @@ export class HostedRun {
   /** Whether it waits for a person: on a host such a run ends, and whoever answers begins another. */
   get hasAsked(): boolean {
     return this.live.all().some(({ type }) => type === "question");
+  }
+
+  /** Tells its readers. */
+  say(chunk: Chunk, n?: number): void {
+    this.chunks.push(chunk, n);
+    this.isAsking ||= "mode" in chunk && chunk.namespace.length === 0 && isInterrupted(chunk.payload);
   }
 
   abort(): void {

@@ -1,18 +1,20 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { begin, open, send, setStage, settled, start } from "../../../../test/page-stage.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
 setStage();
 
 it("a thread is stopped, resumed, given another task, and tasks wait their turn", async () => {
-  const gate = { isOpen: false };
+  const gate = { isOpen: false, isReached: false };
   const slow: Step = async () => {
+    gate.isReached = true;
     while (!gate.isOpen) await new Promise((resolve) => setTimeout(resolve, 5));
     return "First.";
   };
   await start([slow, "First, again.", slow, "Third."]);
   const thread = await begin("First");
   expect(await send("POST", `/threads/${thread}/resume`, {})).toMatchObject({ status: 409 });
+  await vi.waitUntil(() => gate.isReached);
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({ status: 200, body: { stopped: true } });
   expect((await open(thread)).thread.status).toBe("stopped");
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({
