@@ -49,6 +49,8 @@ export class ClusterHost implements Host {
   readonly #feed: Feed;
   readonly #reaper: Reaper;
   readonly #desks = new Map<string, Desk>();
+  /** Threads that are about to be followed. */
+  readonly #joining = new Map<string, Promise<void>>();
   readonly #ended = new EndedRuns((run) => this.#desks.get(run.thread)?.drop(run));
   readonly #sweep: NodeJS.Timeout;
   #isStopping = false;
@@ -66,10 +68,7 @@ export class ClusterHost implements Host {
       onSaid: (said) => this.#take(said),
       onOther: (thread) => {
         // Somebody watches everything.
-        if (this.events.isRead)
-          void this.#follow(thread)
-            .then(() => this.noteMove(thread))
-            .catch(() => {});
+        if (this.events.isRead) void this.#join(thread);
       },
     });
     db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
@@ -146,6 +145,9 @@ export class ClusterHost implements Host {
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
     const desk = await this.#follow(thread, known);
+    // A client may know that a run has asked, and answer, before its end is written down.
+    const asking = [...desk.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
+    await Promise.all(asking.map(({ done }) => done));
     const run = new HostedRun(record, owner);
     desk.runs.set(run.id, run);
     desk.asked.add(run.id);
@@ -241,6 +243,16 @@ export class ClusterHost implements Host {
     return desk;
   }
 
+  /** Follows a thread that another server has begun to work on, and says so. */
+  async #join(thread: string): Promise<void> {
+    const joining = this.#follow(thread)
+      .then(() => this.noteMove(thread))
+      .catch(() => {});
+    this.#joining.set(thread, joining);
+    await joining;
+    if (this.#joining.get(thread) === joining) this.#joining.delete(thread);
+  }
+
   #deskOf(thread: string, known: Known | undefined): Desk {
     const before = this.#desks.get(thread);
     if (before?.isOf(known)) {
@@ -261,6 +273,8 @@ export class ClusterHost implements Host {
   }
 
   async #tellGone(removal: Removal): Promise<void> {
+    // It may have been begun and be gone before anything of it was read.
+    await this.#joining.get(removal.thread);
     await this.#settle(removal.thread).catch(() => {});
     this.#tellRemoval(removal);
   }
@@ -297,7 +311,7 @@ export class ClusterHost implements Host {
         run.head = event.head;
         break;
       case "chunk":
-        run.chunks.push(event.chunk, n);
+        run.say(event.chunk, n);
         break;
       case "protocol":
         desk.protocol.push(event.event, n);
