@@ -1,10 +1,10 @@
-// The same runs as a server's, without a server: node alone.mjs <file of the threads> <runs> <at a time> <events of a run>.
+// The same runs as a server's, without a server: node alone.mjs <file of the threads> <runs before> <runs> <at a time> <events of a run>.
 // Prints the milliseconds that a run takes of the processor, and how many there are in a second.
 import { randomUUID } from "node:crypto";
 import { sqliteSaver } from "../../dist/storage/index.js";
 import { speaker } from "./graph.mjs";
 
-const [file, runs, atOnce, events] = process.argv.slice(2);
+const [file, warmUp, runs, atOnce, events] = process.argv.slice(2);
 speaker.checkpointer = await sqliteSaver(file);
 
 async function speak() {
@@ -28,7 +28,7 @@ async function speakOften(count) {
 }
 
 // As many as it takes for the code to be as fast as it gets.
-await speakOften(Number(atOnce) * 2);
+await speakOften(Number(warmUp));
 const [before, start] = [process.cpuUsage(), performance.now()];
 await speakOften(Number(runs));
 const { user, system } = process.cpuUsage(before);

@@ -12,11 +12,11 @@ export interface AloneFigures {
 }
 
 /** The runs of the idle threads in a process of their own, without a server. */
-export function measureAlone({ idle, running, events }: LoadSizes): AloneFigures {
+export function measureAlone({ warmUp, idle, running, events }: LoadSizes): AloneFigures {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-load-"));
   try {
     const program = fileURLToPath(new URL("alone.mjs", import.meta.url));
-    const args = [program, join(folder, "threads.db"), ...[idle, running, events].map(String)];
+    const args = [program, join(folder, "threads.db"), ...[warmUp, idle, running, events].map(String)];
     return JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" })) as AloneFigures;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { spreadOf } from "../time/statistics.ts";
 import { control, speak, type Figures, type SeenRun } from "./client.ts";
 import type { LoadedServer } from "./servers.ts";
 
 export interface LoadSizes {
+  /** Runs before anything is measured. */
+  warmUp: number;
   /** Threads that have had their run. */
   idle: number;
   /** In how many turns they are made, the servers one after the other. */
@@ -33,31 +36,45 @@ export interface LoadFigures {
   rss: number;
 }
 
-/** Puts the same load on each server, one after the other in each step, so that what slows the machine meets all. */
+/**
+ * Puts the same load on each server, one after the other in each step, so that what slows the machine meets all. The
+ * others are halted meanwhile.
+ */
 export async function measureLoad(
   servers: readonly LoadedServer[],
   sizes: LoadSizes,
   progress: (text: string) => void,
 ): Promise<LoadFigures[]> {
   const loads = servers.map((server) => new Load(server, sizes));
+  // One of them works even when nobody asks anything of it: it writes all its threads to a file, again and again.
+  const inTurn = async (order: readonly Load[], work: (load: Load) => Promise<void>): Promise<void> => {
+    for (const load of order) {
+      for (const other of loads) other.server.halt(other !== load);
+      await sleep(SETTLE_MS);
+      await work(load);
+    }
+  };
   progress("warming up");
-  for (const load of loads) await load.warmUp();
+  await inTurn(loads, (load) => load.warmUp());
   for (let batch = 0; batch < sizes.batches; batch += 1) {
     progress(`idle threads, batch ${batch + 1} of ${sizes.batches}`);
-    for (const load of batch % 2 === 0 ? loads : loads.toReversed()) await load.idleBatch();
+    await inTurn(batch % 2 === 0 ? loads : loads.toReversed(), (load) => load.idleBatch());
   }
-  for (const load of loads) await load.idleEnd();
+  await inTurn(loads, (load) => load.idleEnd());
   progress(`${sizes.running} running threads`);
-  for (const load of loads) await load.running();
-  for (const load of loads) await load.alone();
+  await inTurn(loads, (load) => load.running());
+  await inTurn(loads, (load) => load.alone());
   return loads.map((load) => load.figures());
 }
+
+/** What a server has put off while it was halted is done in this time. */
+const SETTLE_MS = 1000;
 
 /** Runs one after the other. */
 const ALONE = 20;
 
 class Load {
-  readonly #server: LoadedServer;
+  readonly server: LoadedServer;
   readonly #sizes: LoadSizes;
   readonly #rates: number[] = [];
   readonly #firsts: number[] = [];
@@ -68,15 +85,15 @@ class Load {
   #held!: Figures;
 
   constructor(server: LoadedServer, sizes: LoadSizes) {
-    this.#server = server;
+    this.server = server;
     this.#sizes = sizes;
   }
 
-  /** As many runs at once as there will be: what a process takes once is not a thread's. */
+  /** As many runs at once as there will be, until the code is as fast as it gets: what a process takes once is not a thread's. */
   async warmUp(): Promise<void> {
-    const { running, events } = this.#sizes;
-    await this.#runs(running * 2, events);
-    this.#before = await control(this.#server);
+    const { warmUp, events } = this.#sizes;
+    await this.#runs(warmUp, events);
+    this.#before = await control(this.server);
   }
 
   async idleBatch(): Promise<void> {
@@ -90,18 +107,18 @@ class Load {
 
   async alone(): Promise<void> {
     for (let run = 0; run < ALONE; run += 1) {
-      this.#firstsAlone.push((await speak(this.#server, { events: this.#sizes.events })).first);
+      this.#firstsAlone.push((await speak(this.server, { events: this.#sizes.events })).first);
     }
   }
 
   async idleEnd(): Promise<void> {
-    this.#idle = await control(this.#server);
+    this.#idle = await control(this.server);
   }
 
   /** Runs that are all in their middle, then all at work at the same time. */
   async running(): Promise<void> {
     const { running, runningEvents: events } = this.#sizes;
-    await control(this.#server, "shut");
+    await control(this.server, "shut");
     let halfway = 0;
     let onAll = (): void => {};
     const all = new Promise<void>((resolve) => {
@@ -112,12 +129,12 @@ class Load {
       if (halfway === running) onAll();
     };
     const runs = Promise.all(
-      Array.from({ length: running }, () => speak(this.#server, { events, held: true, onHalf })),
+      Array.from({ length: running }, () => speak(this.server, { events, held: true, onHalf })),
     );
     await Promise.race([all, runs]);
-    this.#held = await control(this.#server);
+    this.#held = await control(this.server);
     const start = performance.now();
-    await control(this.#server, "open");
+    await control(this.server, "open");
     await runs;
     this.#eventRates = [((running * events) / 2 / (performance.now() - start)) * 1000];
   }
@@ -146,7 +163,7 @@ class Load {
     const work = async (): Promise<void> => {
       while (begun < count) {
         begun += 1;
-        seen.push(await speak(this.#server, { events }));
+        seen.push(await speak(this.server, { events }));
       }
     };
     await Promise.all(Array.from({ length: Math.min(count, this.#sizes.running) }, work));

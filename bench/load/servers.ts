@@ -13,6 +13,8 @@ export interface LoadedServer {
   name: string;
   url: string;
   token: string;
+  /** Halts it and lets it go on. */
+  halt: (isHalted: boolean) => void;
   stop: () => void;
 }
 
@@ -36,7 +38,7 @@ export async function startOurs(): Promise<LoadedServer> {
   });
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const { url, token } = JSON.parse(line) as { url: string; token: string };
-  return { name: OURS, url, token, stop: () => end(child, folder) };
+  return { name: OURS, url, token, ...controls(child, folder) };
 }
 
 /** LangGraph's own server, which works on ten runs at a time unless it is told otherwise. */
@@ -75,13 +77,21 @@ export async function startPeer(runs: number): Promise<LoadedServer> {
     if (reply?.ok) break;
     await sleep(200);
   }
-  return { name: PEER, url, token: "", stop: () => end(child, folder) };
+  return { name: PEER, url, token: "", ...controls(child, folder) };
 }
 
-/** Ends a server with the processes that it started. */
-function end(child: ChildProcess, folder: string): void {
-  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+/** Halts or ends a server, with the processes that it started. */
+function controls(child: ChildProcess, folder: string): Pick<LoadedServer, "halt" | "stop"> {
+  const signal = (name: NodeJS.Signals): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
+  };
+  return {
+    halt: (isHalted) => signal(isHalted ? "SIGSTOP" : "SIGCONT"),
+    stop: () => {
+      signal("SIGKILL");
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
 }
 
 async function freePort(): Promise<number> {
