@@ -282,8 +282,9 @@ export class Decoder {
     return this.#blobs.get(tree[REFERENCE])?.kind === "json";
   }
 
-  #partsOf({ kind, parsed }: Blob): Iterable<number> {
-    if (kind === "tree") return this.#referencesIn(parsed);
+  #partsOf(blob: Blob): Iterable<number> {
+    const { kind, parsed } = blob;
+    if (kind === "tree") return (blob.parts ??= bareReferences(parsed)) ?? this.#referencesIn(parsed);
     return kind === "list" || kind === "record" ? (parsed as number[]) : [];
   }
 
@@ -318,6 +319,12 @@ export class Decoder {
 
 function isReference(tree: unknown): tree is Reference {
   return isObject(tree) && typeof tree[REFERENCE] === "number";
+}
+
+/** What a list refers to that has nothing but references, as most chunks of messages do. */
+function bareReferences(tree: unknown): number[] | undefined {
+  const isBare = (item: unknown): item is Reference => isReference(item) && !isReadLater(item);
+  return Array.isArray(tree) && tree.every(isBare) ? tree.map((item) => item[REFERENCE]) : undefined;
 }
 
 /** Whether a tree stands for a long list of messages, which can be read at once whenever somebody looks at it. */

@@ -10,7 +10,9 @@ export function madeLater(length: number, make: () => unknown[]): unknown[] {
   const list: unknown[] = [];
   let made: unknown[] | undefined;
   contents.set(list, () => (made ??= make()));
-  for (let at = 0; at < length; at++) Object.defineProperty(list, at, (places[at] ??= placeOf(at)));
+  for (let at = places.length; at < length; at++) places[at] = placeOf(at);
+  // From behind: V8 makes room for all at once, and takes half the time.
+  for (let at = length - 1; at >= 0; at--) Object.defineProperty(list, at, places[at]!);
   // Node would show how the items are made.
   Object.defineProperty(list, inspect.custom, { value: () => [...list], configurable: true });
   return list;

@@ -13,6 +13,8 @@ export interface Blob {
   body: string | Uint8Array | undefined;
   /** What a reader made of the body. Blobs are kept and read again, so nobody gets it; they get copies. */
   parsed?: unknown;
+  /** The blobs that it refers to, where it is made of nothing else. */
+  parts?: readonly number[] | undefined;
 }
 
 /** Where the encoder puts what it writes: stores a blob, unless it is there already, and returns its number. */
