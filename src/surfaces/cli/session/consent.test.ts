@@ -51,6 +51,18 @@ it("mode plan reads, has its plan approved, and then works", async () => {
   expect(existsSync(join(stages.home, "a.txt"))).toBe(true);
 });
 
+it("a file of the thread is asked about with what is in it", async () => {
+  const settings = { dir: undefined, mode: "ask" as const };
+  const again = callTool("write_file", { file_path: "/a.txt", content: "y" });
+  const stage = await stages.open([write("/a.txt"), again, "Written."], { settings });
+  stage.type(`go${ENTER}`);
+  await stage.see(/write a\.txt \+1 −0\n\+x\n[^]*Allow it\?/);
+  stage.type("1");
+  await stage.see(/write a\.txt \+1 −1\n-x\n\+y\n[^]*Allow it\?/);
+  stage.type("1");
+  await stage.see(/Written\./);
+});
+
 it("keys that were on their way when a question came are no answer to it", async () => {
   let quiet = (): void => {};
   const onQuiet = (then: () => void) => {

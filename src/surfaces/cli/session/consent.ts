@@ -8,6 +8,7 @@ import { inPlainSight } from "../../../runs/json-text.ts";
 import { planItems } from "../../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../../runs/questions.ts";
 import { isRunForUser } from "../../../runs/run-for-user.ts";
+import { readThread } from "../../../runs/thread.ts";
 import { MAIN, ownerName } from "../../../runs/view.ts";
 import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
@@ -106,11 +107,8 @@ async function approval(question: Question, session: Conversation): Promise<unkn
 const MOST_LINES = 200;
 
 /** What a call would do: a write as a diff, a command as it would be typed, others with their arguments. */
-async function callLinesFor(
-  call: Call,
-  ruled: RuledCall,
-  { paint, settings }: Conversation,
-): Promise<Harmless[]> {
+async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation): Promise<Harmless[]> {
+  const { paint } = session;
   const { owner, name, args } = call;
   const who = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} wants `;
   const path = "file_path" in args ? ruled.path : undefined;
@@ -118,8 +116,7 @@ async function callLinesFor(
     const command = harmlessLines(inPlainSight(commandOf(call)));
     return [shown`${who}${paint("bold", shown`$ ${command[0] ?? shown``}`)}`, ...command.slice(1)];
   }
-  const inside = path === undefined || settings.dir === undefined ? undefined : join(settings.dir, path);
-  const content = inside === undefined ? undefined : await readFile(inside, "utf8").catch(() => undefined);
+  const content = path === undefined ? undefined : await contentOf(path, session).catch(() => undefined);
   const change = fileChange(name, args, content);
   const head = shown`${who}${paint("bold", callText(name, {}, path ?? ""))}`;
   if (!change) return [head, ...argumentLines(args, paint)];
@@ -130,6 +127,13 @@ async function callLinesFor(
     ...lines.slice(0, MOST_LINES).map((line) => fit(line, 400)),
     ...(rest > 0 ? [paint("dim", shown`… ${rest} more lines`)] : []),
   ];
+}
+
+/** What is in a file: in the directory, or in the thread where there is none. */
+async function contentOf(path: string, session: Conversation): Promise<string | undefined> {
+  const { settings, thread } = session;
+  if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
+  return thread === undefined ? undefined : (await readThread(await session.agent(), thread)).files[path];
 }
 
 function commandOf({ args }: Pick<Call, "args">): string {
