@@ -20,6 +20,7 @@ export class AnswerView {
   #hasText = false;
   #askedAt: number | undefined;
   readonly #calls = new Map<string, number>();
+  #dir: string | undefined;
   /** Whether the plan has changed in this run. */
   #isPlanned = false;
   /** Whether an empty row was given out last. */
@@ -35,6 +36,7 @@ export class AnswerView {
     switch (event.type) {
       case "run-start":
         this.#isPlanned = false;
+        this.#dir = event.dir;
         return [];
       case "model-start":
         if (isMain) this.#askedAt = event.at;
@@ -61,9 +63,9 @@ export class AnswerView {
         this.#calls.set(event.call, event.at);
         return [];
       case "tool-end": {
-        const took = event.at - (this.#calls.get(event.call) ?? event.at);
+        const tookMs = event.at - (this.#calls.get(event.call) ?? event.at);
         this.#calls.delete(event.call);
-        return this.#rows(callLines(event, this.#paint, took), columns);
+        return this.#rows(callLines(event, this.#paint, { tookMs, dir: this.#dir }), columns);
       }
       case "plan-change":
         this.#isPlanned ||= isMain;

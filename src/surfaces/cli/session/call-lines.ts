@@ -1,3 +1,4 @@
+import { pathMeant } from "../../../files/disk/from-host.ts";
 import type { RunEvent } from "../../../runs/events.ts";
 import { fileChange, type FileChange } from "../../../runs/file-change.ts";
 import { inPlainSight, jsonText } from "../../../runs/json-text.ts";
@@ -21,8 +22,18 @@ const VERBS: Readonly<Record<string, string>> = {
 /** How many of its last lines are shown of a command that failed. */
 const LAST = 5;
 
+export interface CallLinesOptions {
+  tookMs?: number;
+  /** Files may be named by their address in it. */
+  dir?: string | undefined;
+}
+
 /** A call that has ended, in a line: what matters of it, and of a failure why. */
-export function callLines(event: ToolEnd, paint: Paint, tookMs = 0): Harmless[] {
+export function callLines(
+  event: ToolEnd,
+  paint: Paint,
+  { tookMs = 0, dir }: CallLinesOptions = {},
+): Harmless[] {
   const { owner, name, ok, args, result, output = result, exitCode } = event;
   if (ok && OWN_LINES.has(name)) return [];
   const by = owner === MAIN ? shown`` : shown`${paint("magenta", oneLine(ownerName(owner)))} `;
@@ -30,10 +41,15 @@ export function callLines(event: ToolEnd, paint: Paint, tookMs = 0): Harmless[] 
   const why = ok ? "" : exitCode === undefined ? result : exitCode === null ? "stopped" : `exit ${exitCode}`;
   const took = duration(tookMs);
   const tail = [why, took].filter(Boolean).join(" · ");
-  const head = shown`${by}${sign} ${callText(name, args, event.about)}`;
+  const head = shown`${by}${sign} ${callText(name, args, meant(event, dir))}`;
   const first = tail ? shown`${head} ${paint(ok ? "dim" : "red", oneLine(tail))}` : head;
   const said = exitCode === undefined ? [] : lastLines(output);
   return [first, ...said.map((line) => shown`    ${paint("dim", line)}`)];
+}
+
+/** What a call was about, as the file tools take it. */
+function meant({ name, about }: ToolEnd, dir: string | undefined): string {
+  return dir === undefined || !(name in VERBS) ? about : (pathMeant(about, dir) ?? about);
 }
 
 function lastLines(output: string): Harmless[] {

@@ -63,6 +63,14 @@ it("a file of the thread is asked about with what is in it", async () => {
   await stage.see(/Written\./);
 });
 
+it("a file that was named by its address is shown by its path in the directory", async () => {
+  const file = join(stages.home, "a.txt");
+  const read = callTool("read_file", { file_path: file });
+  const stage = await stages.open([write(file), read, "Written."], { settings: { mode: "auto" } });
+  stage.type(`go${ENTER}`);
+  await stage.see(/✓ write a\.txt 1 line[^]*✓ read a\.txt[^]*Written\./);
+});
+
 it("keys that were on their way when a question came are no answer to it", async () => {
   let quiet = (): void => {};
   const onQuiet = (then: () => void) => {
