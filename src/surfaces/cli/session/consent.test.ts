@@ -61,6 +61,7 @@ it("a file of the thread is asked about with what is in it", async () => {
   await stage.see(/write a\.txt \+1 −1\n-x\n\+y\n[^]*Allow it\?/);
   stage.type("1");
   await stage.see(/Written\./);
+  expect(stage.asked(2).at(-1)).not.toContain("Error");
 });
 
 it("a file that was named by its address is shown by its path in the directory", async () => {
@@ -69,6 +70,7 @@ it("a file that was named by its address is shown by its path in the directory",
   const stage = await stages.open([write(file), read, "Written."], { settings: { mode: "auto" } });
   stage.type(`go${ENTER}`);
   await stage.see(/✓ write a\.txt 1 line[^]*✓ read a\.txt[^]*Written\./);
+  expect(stage.all()).not.toContain(stages.home);
 });
 
 it("keys that were on their way when a question came are no answer to it", async () => {
