@@ -1,4 +1,6 @@
+import { AsyncResource } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getContextVariable, setContextVariable } from "@langchain/core/context";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { getConfig, getCurrentTaskInput, MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, tool } from "langchain";
@@ -10,6 +12,24 @@ import { lightLoop } from "./index.ts";
 describe("a node of an agent with the light loop does what LangChain's does:", () => {
   it("what runs in it finds the same configuration, state and tracing tree", async () => {
     expect(await found(true)).toEqual(await found(false));
+  });
+
+  it("finds the context variables of its own run, and none of the first one", async () => {
+    const seen: unknown[] = [];
+    const watch = createMiddleware({
+      name: "Watch",
+      beforeModel: () => void seen.push(getContextVariable("who")),
+    });
+    const model = new ScriptedModel(["Finished."], { loop: true });
+    const agent = lightLoop(createAgent({ model, tools: [], middleware: [watch] }));
+    const run = (who: string | undefined): Promise<unknown> =>
+      new AsyncResource("caller").runInAsyncScope(async () => {
+        if (who !== undefined) setContextVariable("who", who);
+        await agent.invoke({ messages: "Go." });
+      });
+    await run("alice");
+    await run(undefined);
+    expect(seen).toEqual(["alice", undefined]);
   });
 
   it.each([new Error("enough"), "enough", undefined])(

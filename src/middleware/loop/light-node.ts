@@ -114,7 +114,8 @@ let untraced: object | undefined;
 
 function inContext<Result>(config: RunnableConfig, run: () => Result): Result {
   const contexts = CONTEXTS.getInstance();
-  untraced ??= CONTEXTS.runWithConfig({}, () => contexts.getStore()) as object;
+  // Made where nothing is known: what the first run has in its context is none of the others' business.
+  untraced ??= contexts.run(undefined, () => CONTEXTS.runWithConfig({}, () => contexts.getStore())) as object;
   const around = contexts.getStore() as { [VARIABLES]?: unknown } | undefined;
   const context = Object.assign(Object.create(untraced) as object, {
     extra: { [CONFIGURATION]: config },
@@ -127,6 +128,8 @@ function inContext<Result>(config: RunnableConfig, run: () => Result): Result {
 /** What a node comes to, unless its run is stopped before. */
 async function unlessStopped(result: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   if (!signal) return result;
+  // Of one that is stopped already nobody waits for the result: Node would end the process for its failure.
+  result.catch(() => {});
   let stop = (): void => {};
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;

@@ -102,6 +102,25 @@ describe("a graph whose nodes run lightly does what LangGraph's does:", () => {
   });
 });
 
+it("a node that fails when its run was stopped already ends nothing else", async () => {
+  const failures: unknown[] = [];
+  const note = (failure: unknown): void => void failures.push(failure);
+  process.on("unhandledRejection", note);
+  const stop = new AbortController();
+  const graph = new StateGraph(State)
+    .addNode("late", async () => {
+      stop.abort(new Error("stopped"));
+      throw new Error("late");
+    })
+    .addEdge("__start__", "late")
+    .compile();
+  lighten(graph);
+  await expect(graph.invoke(START, { signal: stop.signal })).rejects.toThrow(/abort|stopped/i);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off("unhandledRejection", note);
+  expect(failures).toEqual([]);
+});
+
 it("to lighten a graph twice changes nothing more", async () => {
   const { graph } = made();
   lighten(graph);
