@@ -69,6 +69,29 @@ it("a run is stopped by its signal, and says so", async () => {
   expect(seen[1]).toEqual([[], "custom", "begun"]);
 });
 
+it("a run is stopped at once, also while one of its nodes waits to be tried again", async () => {
+  const stop = new AbortController();
+  const retryPolicy = { initialInterval: 100_000, jitter: false, logWarning: false };
+  const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
+    .addNode("good", () => ({ count: 1 }))
+    .addNode(
+      "bad",
+      () => {
+        throw new Error("not yet");
+      },
+      { retryPolicy },
+    )
+    .addEdge("__start__", "good")
+    .addEdge("__start__", "bad")
+    .compile();
+  const options = { streamMode: ["updates"], signal: stop.signal };
+  const chunks = (await streamGraph(graph, { count: 0 }, options))[Symbol.asyncIterator]();
+  expect((await chunks.next()).value).toEqual(["updates", { good: { count: 1 } }]);
+  const rest = chunks.next();
+  stop.abort(new Error("enough"));
+  await expect(rest).rejects.toThrow("enough");
+});
+
 it("nothing is kept of a chunk that was read, however long the run goes on", async () => {
   const heap: number[] = [];
   const graph = speaker(async (say) => {

@@ -22,23 +22,34 @@ export async function streamGraph(
     ...options,
   });
   const chunks = graph._streamIterator(input, config);
+  const unlessStopped = stopping(config.signal);
   // The run goes on in the context that it is begun in.
-  return beginningWith(await CONTEXTS.runWithConfig(config, () => chunks.next(), true), chunks);
+  let first: Promise<IteratorResult<unknown>> | undefined = unlessStopped(
+    CONTEXTS.runWithConfig(config, () => chunks.next(), true),
+  );
+  await first;
+  const next = (): Promise<IteratorResult<unknown>> => {
+    const read = first ?? unlessStopped(chunks.next());
+    first = undefined;
+    return read;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => chunks.return(undefined) }) };
 }
 
-/** What has been read of it already, and the rest. */
-function beginningWith<Chunk>(
-  read: IteratorResult<Chunk>,
-  rest: AsyncGenerator<Chunk>,
-): AsyncIterable<Chunk> {
-  let first: typeof read | undefined = read;
-  const next = (): Promise<typeof read> => {
-    if (!first) return rest.next();
-    const result = Promise.resolve(first);
-    first = undefined;
-    return result;
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: () => rest.return(undefined) }) };
+/**
+ * Lets go of what is waited for when a run is stopped: LangGraph itself does not hear of it while one of several nodes
+ * waits to be tried again. One listener for all that a run streams, one thing after the other.
+ */
+function stopping(signal: AbortSignal | undefined): <Result>(waited: Promise<Result>) => Promise<Result> {
+  if (!signal) return (waited) => waited;
+  let stop = (): void => {};
+  signal.addEventListener("abort", () => stop(), { once: true });
+  return (waited) =>
+    new Promise((resolve, reject) => {
+      stop = () => reject(signal.reason as Error);
+      waited.then(resolve, reject);
+      if (signal.aborted) stop();
+    });
 }
 
 /** Whether it is a graph itself, and nothing that is wrapped around one. */

@@ -6,7 +6,7 @@ import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
 import type { StampedEvent } from "../host/live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
-import { atWork, busy, newRecord, notedThread, risingNumber } from "../host/records.ts";
+import { atWork, newRecord, notedThread, risingNumber, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
 import { inAllModes } from "../host/stream-modes.ts";
 import type { ThreadEvent } from "../host/thread-protocol.ts";
@@ -139,15 +139,18 @@ export class ClusterHost implements Host {
     // Nobody knows who watches the thread on another server.
     const request = inAllModes(given);
     const graph = this.graph(request.graph);
-    if (this.#isStopping) throw busy("The server is stopping.");
+    if (this.#isStopping) throw stopping();
     const known = await this.noteThread(thread, { ...note, graph: request.graph });
     const { owner } = known;
     const limits = await limitKeys(graph, { thread, owner, request });
     const record = newRecord(thread, { ...request, limits });
     const desk = await this.#follow(thread, known);
-    // A client may know that a run has asked, and answer, before its end is written down.
-    const asking = [...desk.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
-    await Promise.all(asking.map(({ done }) => done));
+    if ((request.strategy ?? "reject") === "reject") {
+      // A client may know that a run has asked, and answer, before its end is written down.
+      const asking = [...desk.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
+      await Promise.all(asking.map((other) => other.endsSoon()));
+      if (this.#isStopping) throw stopping();
+    }
     const run = new HostedRun(record, owner);
     desk.runs.set(run.id, run);
     desk.asked.add(run.id);

@@ -15,7 +15,7 @@ import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
-import { alreadyRunning, atWork, busy, newRecord, notedThread, risingNumber } from "./records.ts";
+import { alreadyRunning, atWork, newRecord, notedThread, risingNumber, stopping } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
 import { ThreadLog } from "./thread-log.ts";
@@ -122,7 +122,7 @@ export class RunHost implements Host {
       // Nothing is waited for between the last look and the run's place: another could take it.
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
-    if (this.#isStopping) throw busy("The server is stopping.");
+    if (this.#isStopping) throw stopping();
     return this.#arrive(record, note);
   }
 
@@ -277,9 +277,9 @@ export class RunHost implements Host {
   /** A client may know that a run has asked, and answer, before its end is written down. Throws where there is more to do. */
   async #awaitEnd(thread: string): Promise<void> {
     const { active, queue, arriving } = this.#desk(thread);
-    const isEnding = active && (active.isOver || active.isAsking);
-    if (!isEnding || queue.length + arriving > 0) throw alreadyRunning();
-    await active.done;
+    // A thread for one run is gone with it.
+    const isEnding = active && !active.request.isTemporary && (active.isOver || active.isAsking);
+    if (!isEnding || queue.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
   }
 
   #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {

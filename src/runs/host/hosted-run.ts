@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isInterrupted, type Interrupt, type StreamMode } from "@langchain/langgraph";
 import type { HostedThread, RunRecord, RunStatus } from "../../storage/index.ts";
 import { PlanEdits } from "../plan-edits.ts";
 import { EventLog } from "./event-log.ts";
 import { LiveEvents } from "./live-events.ts";
 import type { RunRequest } from "./request.ts";
+
+/** A run that has asked is at its end in a moment, unless something else runs beside the question. */
+const SOON_MS = 2000;
 
 /** What LangGraph streamed, or a word of the host about the run. */
 export type Chunk =
@@ -26,7 +30,7 @@ export class HostedRun {
   readonly #abort = new AbortController();
   readonly #done = withResolvers();
   result: RunResult | undefined;
-  /** Whether its readers know that it waits for a person: then nothing is left to do but to write down how it ended. */
+  /** Whether its readers know that it waits for a person: then it ends when what runs beside the question has ended. */
   isAsking = false;
   /** Whether the thread goes back to where it was before the run. */
   isRolledBack = false;
@@ -76,7 +80,7 @@ export class HostedRun {
   /** Tells its readers. */
   say(chunk: Chunk, n?: number): void {
     this.chunks.push(chunk, n);
-    this.isAsking ||= "mode" in chunk && chunk.namespace.length === 0 && isInterrupted(chunk.payload);
+    this.isAsking ||= isQuestion(chunk);
   }
 
   abort(): void {
@@ -90,11 +94,22 @@ export class HostedRun {
     this.record = { ...this.record, status, updatedAt, ...(reason !== undefined && { reason }) };
   }
 
+  /** Whether it ends within a moment. */
+  endsSoon(): Promise<boolean> {
+    return Promise.race([this.done.then(() => true), sleep(SOON_MS, false, { ref: false })]);
+  }
+
   /** Lets go of everybody who waits for its end. */
   end(): void {
     this.chunks.close();
     this.#done.resolve();
   }
+}
+
+/** Whether a graph says in what it streams by itself that it waits for a person. */
+function isQuestion(chunk: Chunk): boolean {
+  if (!("mode" in chunk) || chunk.namespace.length > 0) return false;
+  return (chunk.mode === "values" || chunk.mode === "updates") && isInterrupted(chunk.payload);
 }
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {

@@ -52,6 +52,10 @@ export function alreadyRunning(): HarnessError {
   );
 }
 
+export function stopping(): HarnessError {
+  return busy("The server is stopping.");
+}
+
 export function atWork(thread: string): HarnessError {
   return busy(`Thread ${JSON.stringify(thread)} is at work: stop it first.`);
 }

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Annotation, InMemoryStore, interrupt, StateGraph } from "@langchain/langgraph";
+import { afterEach, expect, it } from "vitest";
+import { sqliteSaver } from "../../storage/index.ts";
+import { hostedGraphs } from "../../surfaces/server/graphs.ts";
+import { RunHost } from "./host.ts";
+import type { RunRequest } from "./request.ts";
+
+const State = Annotation.Root({ said: Annotation<string> });
+const BUSY = { code: "thread-busy" };
+
+let open: { host: RunHost; end: () => void } | undefined;
+
+afterEach(async () => {
+  open?.end();
+  await open?.host.stop();
+  open = undefined;
+});
+
+async function hosted(): Promise<{ host: RunHost; end: () => void }> {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const ask = (): { said: string } => ({ said: String(interrupt("Well?")) });
+  const asks = new StateGraph(State).addNode("ask", ask).addEdge("__start__", "ask").compile();
+  const asksBeside = new StateGraph(State)
+    .addNode("ask", ask)
+    .addNode("work", async () => {
+      await ended;
+    })
+    .addEdge("__start__", "ask")
+    .addEdge("__start__", "work")
+    .compile();
+  const quotes = new StateGraph(State)
+    .addNode("quote", async (_, { writer }) => {
+      writer?.({ __interrupt__: [{ value: "of another graph" }] });
+      await ended;
+    })
+    .addEdge("__start__", "quote")
+    .compile();
+  const checkpointer = await sqliteSaver(":memory:");
+  const home = { checkpointer, store: new InMemoryStore() };
+  const graphs = hostedGraphs("test", { asks, asksBeside, quotes }, home);
+  open = { host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }), end };
+  return open;
+}
+
+function request(graph: string, more: Partial<RunRequest> = {}): RunRequest {
+  return { graph, ...(!more.command && { input: { said: "Go." } }), ...more };
+}
+
+const ANSWER = { command: { resume: "yes" } };
+
+it("who answers before the end of the run that asked is written down is not refused", async () => {
+  const { host } = await hosted();
+  for (let n = 0; n < 10; n += 1) {
+    const asking = await host.start(`t${n}`, request("asks"));
+    while (!asking.isAsking) await sleep(0);
+    const answering = await host.start(`t${n}`, request("asks", ANSWER));
+    await answering.done;
+    expect(answering.result?.values).toEqual({ said: "yes" });
+  }
+});
+
+it("is refused where something else runs on beside the question", async () => {
+  const { host, end } = await hosted();
+  const asking = await host.start("t", request("asksBeside"));
+  while (!asking.isAsking) await sleep(0);
+  await expect(host.start("t", request("asksBeside", ANSWER))).rejects.toMatchObject(BUSY);
+  end();
+  await asking.done;
+});
+
+it("words of a node that look like a question are none", async () => {
+  const { host } = await hosted();
+  const quoting = await host.start("t", request("quotes"));
+  while (quoting.chunks.last < 3) await sleep(0);
+  expect(quoting.isAsking).toBe(false);
+  await expect(host.start("t", request("asks"))).rejects.toMatchObject(BUSY);
+});
+
+it("a thread for one run takes no other when that ends", async () => {
+  const { host } = await hosted();
+  const asking = await host.start("t", request("asks", { isTemporary: true }));
+  while (!asking.isAsking) await sleep(0);
+  await expect(host.start("t", request("asks"))).rejects.toMatchObject(BUSY);
+  await asking.done;
+});
