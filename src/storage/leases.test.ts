@@ -172,6 +172,22 @@ describe("in a SQLite file,", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it("a thread that is taken when the store is closed is given back", async () => {
+    const taking = ours.acquireThread("t");
+    for (let n = 0; n < 20; n += 1) await Promise.resolve();
+    await ours.close();
+    await taking;
+    await expect(theirs.acquireThread("t")).resolves.toBeDefined();
+  });
+
+  it.each([0, 1, 20])("who writes %i promises after a thread was given back may write", async (promises) => {
+    const release = await ours.acquireThread("t");
+    const giving = release();
+    for (let n = 0; n < promises; n += 1) await Promise.resolve();
+    await expect(save(ours, "t")).resolves.toBeUndefined();
+    await giving;
+  });
+
   describe("a holder that is dead is replaced", () => {
     it("when it has been silent and stays so, and cannot write afterwards", async () => {
       const { child, done } = holder("holds");

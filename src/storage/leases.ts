@@ -89,7 +89,7 @@ export class Leases {
     token: string,
     { silent, force }: { silent: Lease | undefined; force: boolean },
   ): Promise<Lease | undefined> {
-    const other = await this.#together.save(() => {
+    const take = (): Lease | undefined => {
       const lease = this.find(threadId);
       const isSilent = lease?.holder === silent?.holder && lease?.beat === silent?.beat;
       if (lease && !isDead(lease) && !isSilent && !force) return lease;
@@ -97,20 +97,35 @@ export class Leases {
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
       this.#connection.known.delete(nameOf(threadId));
+      // At once: the store may be closed before anything else is done.
+      this.#held.set(threadId, token);
+      ours.add(token);
       return undefined;
-    });
-    if (other) return other;
-    this.#held.set(threadId, token);
-    ours.add(token);
-    this.#heart?.beat();
-    return undefined;
+    };
+    try {
+      const other = await this.#together.save(take);
+      // It may be done twice, and another have come in between.
+      if (other) this.#forget(threadId, token);
+      else if (this.#connection.isOpen) this.#heart?.beat();
+      return other;
+    } catch (error) {
+      this.#forget(threadId, token);
+      throw error;
+    }
   }
 
   async #release(threadId: string, token: string): Promise<void> {
     if (this.#held.get(threadId) !== token) return;
-    await this.#together.save(() => this.#giveBack(threadId, token));
-    // Somebody may have given it back twice, and another have it by now.
-    if (this.#held.get(threadId) === token) this.#held.delete(threadId);
+    try {
+      await this.#together.save(() => {
+        this.#giveBack(threadId, token);
+        // In the same moment: who writes next holds it no more.
+        if (this.#held.get(threadId) === token) this.#held.delete(threadId);
+      });
+    } catch (error) {
+      if (!this.#held.has(threadId)) this.#held.set(threadId, token);
+      throw error;
+    }
     ours.delete(token);
     if (this.#held.size === 0) this.#heart?.rest();
   }
@@ -118,6 +133,11 @@ export class Leases {
   #giveBack(threadId: string, token: string): void {
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
     this.#connection.known.delete(nameOf(threadId));
+  }
+
+  #forget(threadId: string, token: string): void {
+    if (this.#held.get(threadId) === token) this.#held.delete(threadId);
+    ours.delete(token);
   }
 }
 
