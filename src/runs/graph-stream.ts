@@ -24,11 +24,11 @@ export async function streamGraph(
   const chunks = graph._streamIterator(input, config);
   const unlessStopped = stopping(config.signal);
   // The run goes on in the context that it is begun in.
-  let first: Promise<IteratorResult<unknown>> | undefined = unlessStopped(
+  let first: Promise<Read> | undefined = unlessStopped(
     CONTEXTS.runWithConfig(config, () => chunks.next(), true),
   );
   await first;
-  const next = (): Promise<IteratorResult<unknown>> => {
+  const next = (): Promise<Read> => {
     const read = first ?? unlessStopped(chunks.next());
     first = undefined;
     return read;
@@ -36,20 +36,32 @@ export async function streamGraph(
   return { [Symbol.asyncIterator]: () => ({ next, return: () => chunks.return(undefined) }) };
 }
 
+type Read = IteratorResult<unknown>;
+
 /**
- * Lets go of what is waited for when a run is stopped: LangGraph itself does not hear of it while one of several nodes
- * waits to be tried again. One listener for all that a run streams, one thing after the other.
+ * Lets go of what is read when a run is stopped: LangGraph itself does not hear of it while one of several nodes waits to
+ * be tried again. One listener for all that a run streams, one thing after the other.
  */
-function stopping(signal: AbortSignal | undefined): <Result>(waited: Promise<Result>) => Promise<Result> {
-  if (!signal) return (waited) => waited;
+function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => Promise<Read> {
+  if (!signal) return (reading) => reading;
   let stop = (): void => {};
-  signal.addEventListener("abort", () => stop(), { once: true });
-  return (waited) =>
-    new Promise((resolve, reject) => {
+  const onAbort = (): void => stop();
+  signal.addEventListener("abort", onAbort, { once: true });
+  const rest = (): void => signal.removeEventListener("abort", onAbort);
+  return async (reading) => {
+    const stopped = new Promise<never>((_, reject) => {
       stop = () => reject(signal.reason as Error);
-      waited.then(resolve, reject);
-      if (signal.aborted) stop();
     });
+    if (signal.aborted) stop();
+    try {
+      const read = await Promise.race([reading, stopped]);
+      if (read.done) rest();
+      return read;
+    } catch (error) {
+      rest();
+      throw error;
+    }
+  };
 }
 
 /** Whether it is a graph itself, and nothing that is wrapped around one. */
