@@ -48,20 +48,21 @@ function stopping(signal: AbortSignal | undefined): (reading: Promise<Read>) => 
   const onAbort = (): void => stop();
   signal.addEventListener("abort", onAbort, { once: true });
   const rest = (): void => signal.removeEventListener("abort", onAbort);
-  return async (reading) => {
-    const stopped = new Promise<never>((_, reject) => {
+  return (reading) =>
+    new Promise((resolve, reject) => {
       stop = () => reject(signal.reason as Error);
+      if (signal.aborted) stop();
+      reading.then(
+        (read) => {
+          if (read.done) rest();
+          return resolve(read);
+        },
+        (error: Error) => {
+          rest();
+          return reject(error);
+        },
+      );
     });
-    if (signal.aborted) stop();
-    try {
-      const read = await Promise.race([reading, stopped]);
-      if (read.done) rest();
-      return read;
-    } catch (error) {
-      rest();
-      throw error;
-    }
-  };
 }
 
 /** Whether it is a graph itself, and nothing that is wrapped around one. */
