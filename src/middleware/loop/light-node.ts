@@ -13,7 +13,6 @@ import { AsyncLocalStorageProviderSingleton as CONTEXTS } from "@langchain/core/
 export interface RunningNode {
   bound: Runnable;
   getNode(): Runnable | undefined;
-  getWriters(): Runnable[];
 }
 
 /** Adds to the metadata of everything that a node runs, for whoever listens. */
