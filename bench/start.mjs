@@ -28,7 +28,7 @@ if (!isLive && modified("../dist/index.js") < Math.max(...sources)) {
   console.error("Building the package");
   execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });
 }
-// Each timed run begins with a collection of garbage.
+// Timed runs begin with a collection of garbage.
 // Ctrl-C is for the benchmark, which ends in its own time and says how to go on.
 process.on("SIGINT", () => {});
 const command = ["--expose-gc", "--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
+import { collectYoung } from "../garbage.ts";
 import type { Product } from "../time/product.ts";
 import { kilobyteTool } from "../time/script.ts";
 
@@ -106,8 +107,7 @@ export class LongThread {
 
 /** Milliseconds of processor time that something takes. */
 export async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  // Garbage of what was before must not be collected in this.
-  globalThis.gc?.();
+  collectYoung();
   const start = process.cpuUsage();
   await work();
   return millisecondsSince(start);
@@ -123,7 +123,7 @@ function turnsOf(): { steps: Step[]; perTurn: () => number } {
   let start: NodeJS.CpuUsage | undefined;
   let total = 0;
   const begin: Step = () => {
-    globalThis.gc?.();
+    collectYoung();
     start = process.cpuUsage();
     return callTool("work", { n: 0 });
   };

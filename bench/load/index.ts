@@ -8,8 +8,8 @@ import { OURS, PEER, startOurs, startPeer, type LoadedServer } from "./servers.t
 
 const FULL: LoadSizes = {
   warmUp: 1000,
-  idle: 1000,
-  batches: 4,
+  idle: 1200,
+  batches: 6,
   running: 100,
   events: 20,
   runningEvents: 200,
@@ -114,7 +114,7 @@ function reportOf(sizes: LoadSizes, { ours, peer, alone }: Measured): string {
   return [
     "## Many threads on one server\n",
     `- \`createServer\` on a SQLite file${peer ? `, and \`${PEER}\`, which keeps threads in memory and is let work on ${sizes.running * 2} runs at a time` : `; \`${PEER}\` is left out of a quick run`}: a process each, on the same graph of two nodes, one after the other in each step, and the other one is halted meanwhile.`,
-    `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, on a server that has ${sizes.warmUp} from its warm-up. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
+    `- *Idle* threads are ${sizes.idle} that have had a run of ${sizes.events} events, ${sizes.running} at a time, on a server that has ${sizes.warmUp} from its warm-up; runs per second are of all but the first ${Math.round(sizes.idle / sizes.batches)}. *Running* ones are ${sizes.running} that wait in the middle of ${sizes.runningEvents} events, and then go on all at once, which is what events per second are of.`,
     "- Memory is what a process has in use after a collection of garbage, as it says itself (its heap, and what is outside of it and belongs to it): the least of several looks, and what there is more of it, by the number of threads. Beside it stands what there is more of rss, which is no measure of a thread: the warm-up leaves a process with pages that it fills again before it asks for more, and gives back when it likes. SQLite's own cache is only in rss, and at most 2 MB. Processor time is the server's alone; runs per second are also the client's, which is in another process.",
     "- Every run is read to its end, and every event must be there, in order: the benchmark fails otherwise.",
     `- The same graph alone, on a file of the same kind and without any server, takes ${number(alone.cpuPerRun)} ms of the processor for a run, and makes ${number(alone.runsPerSecond)} of them in a second${peer ? `, ${number(alone.runsPerSecond / spreadOf(peer.runsPerSecond).median)} times as many as \`${PEER}\` with its server` : ""}: what is left for a server to take is the difference.\n`,

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
+import { collectYoung } from "../garbage.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
@@ -35,6 +36,8 @@ export interface Crowd {
 
 /** How long the models of a crowd take to answer. */
 export const LATENCY = 50;
+/** Threads of a crowd before each one that is measured: a server's code is compiled. */
+const WARM_UP = 100;
 /** How often the event loop is looked at, in milliseconds. */
 const RESOLUTION = 5;
 
@@ -58,7 +61,7 @@ export async function crowdSection({ quick, progress }: SectionOptions): Promise
     goals: crowdGoals(crowds),
     markdown: [
       "## Many threads at once in one process\n",
-      `- The model takes ${LATENCY} ms to answer, all threads run at once, and each begins in a turn of the event loop of its own. Turns are counted by the second of processor time.`,
+      `- The model takes ${LATENCY} ms to answer, all threads run at once, and each begins in a turn of the event loop of its own; right before, others have done the same. Turns are counted by the second of processor time.`,
       "- Delay: how long a timer had to wait. Stretch: the most time between two turns of the event loop, of the processor or by the clock, whichever is less.\n",
       crowdTable(crowds),
       "",
@@ -94,7 +97,8 @@ async function measureCrowds({
       // Every other round backwards: what changes on the machine meets all of them.
       for (const { system, crowd } of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
         progress(`${threads} threads, ${system.name}, ${saver.name}`);
-        await sample({ product, system, saver, crowd });
+        const warmUp = { ...crowd, threads: Math.min(threads, WARM_UP), perSecond: [] };
+        for (const each of [warmUp, crowd]) await sample({ product, system, saver, crowd: each });
       }
     }
     crowds.push(...found);
@@ -128,7 +132,7 @@ async function sample({
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   try {
     const agent = system.create(model, await place.open());
-    globalThis.gc?.();
+    collectYoung();
     const start = process.cpuUsage();
     delay.enable();
     const stretches = new Stretches();

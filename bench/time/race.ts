@@ -1,4 +1,5 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { collectYoung } from "../garbage.ts";
 import { REQUEST } from "../task.ts";
 import type { Place, SaverKind } from "./place.ts";
 import type { Product } from "./product.ts";
@@ -33,6 +34,8 @@ export interface RaceOptions {
 
 const CONFIG = { configurable: { thread_id: "t" }, recursionLimit: 10_000 };
 const LOADS = 5;
+/** Turns of a run before each one that is measured: the code is compiled. */
+const WARM_UP = 50;
 
 /** Runs the systems by turns, every other round backwards: what changes on the machine meets all of them. */
 export async function race({
@@ -51,11 +54,14 @@ export async function race({
   const end = performance.now() + budget;
   for (let round = 0; round < rounds && (round < least || performance.now() < end); round += 1) {
     for (const { system, cell } of round % 2 === 0 ? racers : racers.toReversed()) {
-      const place = await saver.create();
-      try {
-        await sample({ product, system, place, cell });
-      } finally {
-        await place.remove();
+      const warmUp = { ...cell, turns: Math.min(turns, WARM_UP), perTurn: [], load: [] };
+      for (const each of [warmUp, cell]) {
+        const place = await saver.create();
+        try {
+          await sample({ product, system, place, cell: each });
+        } finally {
+          await place.remove();
+        }
       }
     }
   }
@@ -77,8 +83,7 @@ async function sample({
   const model = new product.testing.ScriptedModel(script);
   const agent = system.create(model, await place.open());
   const input = { messages: [new HumanMessage({ content: REQUEST, id: "request" })] };
-  // Garbage of the run before must not be collected in this one.
-  globalThis.gc?.();
+  collectYoung();
   // Processor time: who else works on the machine does not count.
   const start = process.cpuUsage();
   const { messages, todos = [] } = await agent.invoke(input, CONFIG);

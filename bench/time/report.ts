@@ -14,7 +14,7 @@ const ASSUMPTIONS = `## Time and storage
 
 - One work call per turn with a result of 1 kB, and a plan of 20 items: at 25 turns most turns carry a plan call, at 400 every twentieth does. Time is that of the whole run over its turns of work, so the extra turns of *own-turn* count.
 - Time is processor time of this process, so that other work on the machine does not count; what a database server takes is not in it. The model answers at once. What is left is the harness: next to a real model's seconds all of it is small.
-- All systems run in one process, by turns, every other round backwards; before each run garbage is collected. Tables show the median and, in brackets, the quartiles; ratios are medians of the ratios of runs that stood beside each other. Long runs are repeated less often, the longest once.
+- All systems run in one process, by turns, every other round backwards; each has had a run of up to 50 turns right before, so that its code is compiled, and its young garbage is collected. Tables show the median and, in brackets, the quartiles; ratios are medians of the ratios of runs that stood beside each other. Long runs are repeated less often, the longest once.
 - *light loop* is \`lightLoop(agent)\`, which our own agents have built in.
 - *createDeepAgent* and *deepagents* are as they come, with the work tool added. *loop without LangGraph* calls model and tool by hand and keeps nothing.
 - Load: \`getState\` of the finished thread with a saver that was just opened. After every run the loaded messages are compared with those of the run. That no finished call is repeated after a kill is tested in \`src/storage/kill.test.ts\`.

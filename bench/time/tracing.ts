@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { MemorySaver } from "@langchain/langgraph";
 import type { RunEvent } from "../../src/runs/events.ts";
+import { collectYoung } from "../garbage.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
@@ -115,7 +116,7 @@ async function sample({
   const events: RunEvent[] = [];
   const model = new testing.ScriptedModel(longScript(turns, deep.plan));
   const agent = deep.create(model, new MemorySaver()) as never;
-  globalThis.gc?.();
+  collectYoung();
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env);
   const { outcome } = await runs.conduct(runs.taskInput(REQUEST, {}), {
@@ -140,7 +141,7 @@ async function retell(
   { runs }: Product,
   env: Record<string, string>,
 ): Promise<number> {
-  globalThis.gc?.();
+  collectYoung();
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env)!;
   const follow = traces.run(undefined);
