@@ -4,7 +4,7 @@ import { table } from "../markdown.ts";
 import { goalOf, type Section, type SectionGoal, type SectionOptions } from "../section.ts";
 import { loadProduct, type Product } from "../time/product.ts";
 import { ratioOf, spreadOf } from "../time/statistics.ts";
-import { agentOn, CONFIG, cpuOf, LongThread } from "./long-thread.ts";
+import { agentOn, CONFIG, cpuOf, LongThread, messageOf } from "./long-thread.ts";
 
 /** Everything that is measured, for each length of the thread; milliseconds of processor time, in order. */
 const FIGURES = [
@@ -14,6 +14,8 @@ const FIGURES = [
   "turn, LangChain's loop, without a store",
   "chat",
   "chat again",
+  "chat without a store",
+  "messages",
   "list",
   "history",
   "page",
@@ -126,6 +128,10 @@ async function sampleChat(product: Product, thread: LongThread, into: Samples): 
     into.chat.push(await cpuOf(chat));
     into["chat again"].push(await cpuOf(chat));
   });
+  const { agent, messages } = thread.inMemory();
+  into["chat without a store"].push(await cpuOf(() => agent.invoke({ messages }, CONFIG)));
+  const texts = messages.map((message) => JSON.stringify(message));
+  into.messages.push(await cpuOf(async () => texts.map((text) => messageOf(text))));
 }
 
 function goalsOf(sizes: Sizes, samplesOf: SamplesOf): SectionGoal[] {
@@ -166,7 +172,7 @@ function reportOf(sizes: Sizes, typical: Typical): string {
     "## A thread that grows\n",
     `- Milliseconds of processor time, the median of ${sizes.rounds} rounds in which all lengths have their turn, on \`sqliteSaver\` with an agent with a plan; *turn* at ${sizes.turn.join(" and ")} and *chat* at ${sizes.chat.join(" and ")} turns have ${sizes.closeRounds} rounds more. A thread has so many turns of one call with a result of 1 kB, and 13 more; each round has a copy of it.`,
     "- *turn*: one of 12 turns of a run, from one question to the model to the next, with the light loop that `createDeepAgent` and `makeLeadAgent` have; beside it the same without a store. What is left of it there is LangChain's and LangGraph's, and grows with the messages. LangChain's own loop sends the whole list of messages along with every call, which the store has to look at.",
-    "- *chat*: one message of a person and its answer, with a saver that was just opened; *chat again*: the next one.",
+    "- *chat*: one message of a person and its answer, with a saver that was just opened; *chat again*: the next one. *chat without a store*: one for which all messages are there as objects. *messages*: all of them, made of their JSON, and nothing else; no store can do without.",
     `- *list*, *history*, *page*: ${PAGE} checkpoints by \`saver.list\`, \`graph.getStateHistory\` and \`saver.listCheckpoints\`. The first reads long lists when they are looked at, the second looks at all of them, the third has none.\n`,
     table(["", ...sizes.turns.map(String)], rows),
     "",

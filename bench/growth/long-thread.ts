@@ -41,6 +41,14 @@ export function historyOf(turns: number): BaseMessage[] {
   return messages;
 }
 
+const CLASSES = { AIMessage, HumanMessage, ToolMessage };
+
+/** A message out of its JSON. */
+export function messageOf(text: string): BaseMessage {
+  const { id, kwargs } = JSON.parse(text) as { id: (keyof typeof CLASSES)[]; kwargs: never };
+  return new CLASSES[id.at(-1)!](kwargs);
+}
+
 /** A thread with a history, in a file of its own. */
 export class LongThread {
   readonly turns: number;
@@ -91,6 +99,13 @@ export class LongThread {
     const messages = [...historyOf(this.turns), new HumanMessage("And on.")];
     await agent.invoke({ messages }, CONFIG);
     return perTurn();
+  }
+
+  /** An agent without a store that is to be asked once more, and all that it has to be given for that. */
+  inMemory(): { agent: ReturnType<typeof agentOn>; messages: BaseMessage[] } {
+    const agent = agentOn(this.#product, undefined, { steps: ["Well."], isLight: true });
+    const question = new HumanMessage({ id: "question", content: "How far are you?" });
+    return { agent, messages: [...historyOf(this.turns), question] };
   }
 
   async #run(saver: Saver, isLight: boolean): Promise<number> {
