@@ -73,8 +73,8 @@ export async function growthSection({ quick, progress }: SectionOptions): Promis
       if (round % 6 === 0) progress(`close round ${round + 1} of ${sizes.closeRounds}`);
       for (const thread of round % 2 === 0 ? threads : threads.toReversed()) {
         const into = samples.get(thread.turns)!;
-        if (sizes.turn.includes(thread.turns)) await sampleTurn(thread, into);
-        if (sizes.chat.includes(thread.turns)) await sampleChat(product, thread, into);
+        if (sizes.turn.includes(thread.turns)) await compiled(into, (to) => sampleTurn(thread, to));
+        if (sizes.chat.includes(thread.turns)) await compiled(into, (to) => sampleChat(product, thread, to));
       }
     }
   } finally {
@@ -97,10 +97,10 @@ export async function growthSection({ quick, progress }: SectionOptions): Promis
 }
 
 async function sample(product: Product, thread: LongThread, into: Samples): Promise<void> {
-  await sampleTurn(thread, into);
+  await compiled(into, (to) => sampleTurn(thread, to));
   into["turn, LangChain's loop"].push(await thread.turn(false));
   into["turn, LangChain's loop, without a store"].push(await thread.turnWithoutStore(false));
-  await sampleChat(product, thread, into);
+  await compiled(into, (to) => sampleChat(product, thread, to));
   await thread.on(async (saver) => {
     const all = async (items: AsyncIterable<unknown>): Promise<void> => {
       for await (const _ of items);
@@ -110,6 +110,12 @@ async function sample(product: Product, thread: LongThread, into: Samples): Prom
     into.list.push(await cpuOf(() => all(saver.list(CONFIG, { limit: PAGE }))));
     into.history.push(await cpuOf(() => all(graph.getStateHistory(CONFIG, { limit: PAGE }))));
   });
+}
+
+/** Takes samples twice, and only the second ones count: by then its code is compiled. */
+async function compiled(into: Samples, take: (into: Samples) => Promise<void>): Promise<void> {
+  await take(noSamples());
+  await take(into);
 }
 
 /** One with a store and one without, right after each other: they are compared with one another. */
