@@ -1,6 +1,6 @@
 // Installs the root's dependencies and the peers and builds the package where they are missing or old, then runs the
 // benchmark. With a real model it needs neither the peers nor the package.
-import { execSync, spawnSync } from "node:child_process";
+import { execSync, spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -29,7 +29,9 @@ if (!isLive && modified("../dist/index.js") < Math.max(...sources)) {
   execSync("npm run build", { cwd: root, stdio: ["ignore", 2, 2] });
 }
 // Timed runs begin with a collection of garbage.
-// Ctrl-C is for the benchmark, which ends in its own time and says how to go on.
-process.on("SIGINT", () => {});
 const command = ["--expose-gc", "--import", "tsx", `${bench}main.ts`, ...process.argv.slice(2)];
-process.exitCode = spawnSync(process.execPath, command, { cwd: root, stdio: "inherit" }).status ?? 1;
+const child = spawn(process.execPath, command, { cwd: root, stdio: "inherit" });
+child.on("exit", (code) => (process.exitCode = code ?? 1));
+// What stops it is for the benchmark, which ends in its own time and says how to go on; Ctrl-C has reached it already.
+process.on("SIGINT", () => {});
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill("SIGTERM"));
