@@ -214,7 +214,7 @@ it("a thread that the terminal works on is busy here, and a plan is edited there
   const edited = fetch(`${url}/holdfast/threads/from-cli/plan`, {
     method: "PUT",
     headers,
-    body: JSON.stringify({ todos }),
+    body: JSON.stringify({ todos, base: todos.slice(0, 2) }),
   });
   await new Promise((resolve) => setTimeout(resolve, 500));
   await answer(call("c2", "update_todos", { done: ["1"], start: ["2"] }));

@@ -8,12 +8,16 @@ export function waitingOf({ tasks }: StateSnapshot): Interrupt[] {
 
 /**
  * Answers by the ids of the interrupts that they are for, whichever way a client wrote them. A bare answer would drop
- * an edit of the plan that was made meanwhile. Throws `invalid-request` for what the waiting calls cannot be answered
+ * an edit of the plan that was made meanwhile; undefined for one where nothing waits, as LangGraph would give it to
+ * whatever is asked next, which nobody has seen. Throws `invalid-request` for what the waiting calls cannot be answered
  * with: LangChain's own middleware would keep it in the thread and fail on it for good.
  */
-export function answersById(resume: unknown, waiting: readonly Interrupt[]): unknown {
-  if (waiting.length === 0) return resume;
+export function answersById(
+  resume: unknown,
+  waiting: readonly Interrupt[],
+): Record<string, unknown> | undefined {
   const byId = keyed(resume, waiting) ?? dealt(resume, waiting);
+  if (!byId) return undefined;
   const answers = Object.entries(byId).map(([id, answer]) => {
     const { value } = waiting.find((one) => one.id === id)!;
     return [id, checked(answer, value)] as const;
@@ -23,20 +27,26 @@ export function answersById(resume: unknown, waiting: readonly Interrupt[]): unk
 
 /** The answers where they have ids: all of them must be for something that waits. */
 function keyed(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
-  if (!isRecord(resume)) return undefined;
+  if (!isKeyed(resume)) return undefined;
   const ids = Object.keys(resume);
-  if (ids.length === 0 || !ids.every((id) => INTERRUPT_ID.test(id))) return undefined;
   const gone = ids.find((id) => !waiting.some((one) => one.id === id));
   if (gone !== undefined) refuse(`The question ${gone} is no longer open.`);
   return resume;
 }
 
+/** Whether answers say which interrupts they are for. */
+export function isKeyed(resume: unknown): resume is Record<string, unknown> {
+  const ids = isRecord(resume) ? Object.keys(resume) : [];
+  return ids.length > 0 && ids.every((id) => INTERRUPT_ID.test(id));
+}
+
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** An answer without an id: for the only question, or a list with a decision for each call that asks. */
-function dealt(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> {
+function dealt(resume: unknown, waiting: readonly Interrupt[]): Record<string, unknown> | undefined {
   const [only, ...others] = waiting;
-  if (others.length === 0) return { [only!.id!]: resume };
+  if (!only) return undefined;
+  if (others.length === 0) return { [only.id!]: resume };
   const decisions = decisionsOf(resume);
   const names = waiting.map(({ value }) => callsOf(value)?.map(nameOf) ?? ["a question"]);
   const wanted = names.flat().length;

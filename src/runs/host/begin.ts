@@ -2,7 +2,7 @@ import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/me
 import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
 import type { RunRecord } from "../../storage/index.ts";
 import type { ReadyAgent } from "../ready.ts";
-import { answersById, waitingOf } from "./answers.ts";
+import { answersById, isKeyed, waitingOf } from "./answers.ts";
 import { writable, type HostedGraph } from "./graphs.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 
@@ -33,7 +33,7 @@ export async function beginning(
   const checkpoint = placeOf(request, state);
   const where = checkpoint ? { checkpoint } : {};
   if (isAgain && hasBegun(record, state)) return { input: null, answers: {} };
-  if (request.command) return { ...commandOf(request, graph, state), ...where };
+  if (request.command) return { ...commandOf(request, { graph, state, checkpoint }), ...where };
   const input = writable(request.input ?? {}, graph);
   if (Object.keys(input).length === 0) return { input: null, answers: {}, ...where };
   const task = taskOf(input);
@@ -97,21 +97,30 @@ function hasBegun({ base, request }: RunRecord, { values, next, config }: StateS
   return given.some(({ id }) => known.has(id)) || (head !== base && next.includes("__start__"));
 }
 
-function commandOf({ command = {} }: RunRequest, graph: HostedGraph, state: StateSnapshot): Beginning {
+interface CommandPlace extends Pick<BeginningOptions, "graph" | "state"> {
+  /** Where it is given, if not at the newest checkpoint. */
+  checkpoint: CheckpointPlace | undefined;
+}
+
+function commandOf({ command = {} }: RunRequest, place: CommandPlace): Beginning {
   const { resume: given, update, goto } = command;
-  const resume = given === undefined ? undefined : answersById(given, waitingOf(state));
-  const isKeyed = typeof resume === "object" && resume !== null && !Array.isArray(resume);
+  const { graph } = place;
+  const resume = given === undefined ? undefined : resumeOf(given, place);
   const nodes =
     goto === undefined || goto === null ? undefined : [goto].flat().map((node) => toNode(node, graph));
-  return {
-    input: new Command({
-      ...(resume !== undefined && { resume }),
-      ...(update !== undefined &&
-        update !== null && { update: writable(update as Record<string, unknown>, graph) }),
-      ...(nodes && { goto: nodes }),
-    }),
-    answers: isKeyed && waitingOf(state).length > 0 ? (resume as Record<string, unknown>) : {},
+  const parts = {
+    ...(resume && { resume }),
+    ...(update !== undefined &&
+      update !== null && { update: writable(update as Record<string, unknown>, graph) }),
+    ...(nodes && { goto: nodes }),
   };
+  return { input: Object.keys(parts).length > 0 ? new Command(parts) : null, answers: resume ?? {} };
+}
+
+function resumeOf(given: unknown, { state, checkpoint }: CommandPlace): Record<string, unknown> | undefined {
+  if (!checkpoint) return answersById(given, waitingOf(state));
+  // What waits at an earlier checkpoint was looked at when the run was asked for.
+  return isKeyed(given) ? given : undefined;
 }
 
 /** A node may be handed a state of its own, and `__start__` writes all that it is handed. */

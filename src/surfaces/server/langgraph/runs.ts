@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { answersById, waitingOf } from "../../../runs/host/answers.ts";
 import type { HostedRun } from "../../../runs/host/hosted-run.ts";
+import type { Host } from "../../../runs/host/port.ts";
 import type { RunRequest } from "../../../runs/host/request.ts";
 import type { RunRecord } from "../../../storage/index.ts";
 import { body, json, toJson } from "../answers.ts";
@@ -202,12 +203,10 @@ export async function startRun(
   if (!known && thread !== undefined && !isCreated) {
     throw new HTTPException(404, { message: `Thread with ID ${id} not found` });
   }
-  const state = known && !(await host.isBusy(id)) ? () => stateOf(host, id) : undefined;
-  const resume = request.command?.resume;
-  // Before anything is begun: what cannot be read would stay in the thread.
-  if (resume !== undefined && state) answersById(resume, waitingOf(await state()));
-  const isGoingOn = !request.command && !request.checkpoint && Object.keys(request.input ?? {}).length === 0;
-  if (isGoingOn && (!known || (state && (await state()).tasks.length === 0))) {
+  const bound = await withAnswers(host, id, request);
+  const isGoingOn = !bound.command && !bound.checkpoint && Object.keys(bound.input ?? {}).length === 0;
+  const isAtRest = async (): Promise<boolean> => !(await host.isBusy(id));
+  if (isGoingOn && (!known || ((await isAtRest()) && (await stateOf(host, id)).tasks.length === 0))) {
     throw new HTTPException(422, {
       message: "There is nothing to go on with in this thread: send an input or a command.",
     });
@@ -217,7 +216,30 @@ export async function startRun(
   const note = owner === undefined ? {} : { owner };
   // Before anything is stopped for the run, which may be another's.
   if (!known && thread !== undefined) await host.noteThread(id, { ...note, graph: request.graph });
-  return host.start(id, request, note);
+  return host.start(id, bound, note);
+}
+
+/**
+ * A request whose answers are for questions that are open now: in a queue one would come to whatever is asked by then,
+ * which nobody has seen. Answers 422 where nothing is asked, and for what cannot be read, before anything is begun: it
+ * would stay in the thread.
+ */
+async function withAnswers(host: Host, thread: string, request: RunRequest): Promise<RunRequest> {
+  const { command: { resume, ...rest } = {}, checkpoint: place, ...others } = request;
+  if (resume === undefined) return request;
+  const active = await host.active(thread);
+  // A client may know that a run has asked before that is written down.
+  if (active?.isAsking) await active.endsSoon();
+  const state = await stateOf(host, thread, place && { place });
+  const answers = answersById(resume, waitingOf(state));
+  const where = place && { checkpoint: place };
+  if (answers) return { ...others, ...where, command: { ...rest, resume: answers } };
+  if (rest.update || rest.goto) return { ...others, ...where, command: rest };
+  if (state.tasks.length === 0 || (await host.isBusy(thread))) {
+    throw new HTTPException(422, { message: "There is no open question in this thread." });
+  }
+  // It was stopped before a node, and goes on from there.
+  return { ...others, ...where, input: null };
 }
 
 function modesOf(c: ServerContext): string[] {

@@ -3,14 +3,17 @@ import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import type { Todo } from "../../../plan/index.ts";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
+import { waitingInput } from "../../../runs/waiting-edit.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 import { body, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
+import { planEdit } from "./plan-edit.ts";
 import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
 
 type Body = Record<string, unknown>;
@@ -207,7 +210,7 @@ async function updateState(
   given: Body,
   signal: AbortSignal,
 ): Promise<object | null> {
-  const { values, as_node: node, checkpoint, checkpoint_id: checkpointId } = given;
+  const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = given;
   const graph = host.graph(await host.graphOf(thread));
   const allowed = values === null || values === undefined ? null : writable(values as Body, graph);
   const place = {
@@ -217,17 +220,31 @@ async function updateState(
   const agent = await graph.reader(thread);
   const state = await agent.graph.getState({ configurable: { thread_id: thread } });
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
-  // A plan is changed as a person changes it: what the thread waits for stays, and a run at work goes on.
-  if (isHead && node === undefined && allowed && Object.keys(allowed).join() === "todos") {
-    await host.editPlan(thread, { todos: allowed["todos"] as unknown[] }, signal);
+  const { todos, ...others } = allowed ?? {};
+  const isBusy = await host.isBusy(thread);
+  const isEdit = isHead && node === undefined && allowed !== null && "todos" in agent.graph.channels;
+  const hasOthers = Object.keys(others).length > 0;
+  if (isBusy && (!isEdit || hasOthers))
+    throw new HTTPException(409, { message: "The thread is at work: stop it first." });
+  // As a person changes a thread of an agent: what it waits for stays, and a run at work goes on.
+  if (isEdit && (!hasOthers || isInStep(state))) {
+    if (todos !== undefined) {
+      const { todos: now } = state.values as { todos?: Todo[] };
+      const edit = planEdit(todos as unknown[], { base, now: isBusy ? now : undefined });
+      await host.editPlan(thread, edit, signal);
+    }
+    for (const write of Object.entries(others)) await waitingInput(agent, state, write);
     return checkpointOf((await stateOf(host, thread)).config);
   }
-  if (await host.isBusy(thread))
-    throw new HTTPException(409, { message: "The thread is at work: stop it first." });
   const config = { configurable: { ...place, thread_id: thread } };
   const written = await agent.graph.updateState(config, allowed, typeof node === "string" ? node : undefined);
   await host.noteThread(thread, {});
   return checkpointOf(written);
+}
+
+/** Whether a step waits for an answer, or has finished in part: another checkpoint would drop what waits. */
+function isInStep({ tasks }: StateSnapshot): boolean {
+  return tasks.some(({ interrupts, result }) => interrupts.length > 0 || result !== undefined);
 }
 
 async function historyOf(host: Host, thread: string, given: Body): Promise<object[]> {

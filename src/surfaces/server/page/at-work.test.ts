@@ -82,6 +82,6 @@ it("the plan is changed while the agent works, with its base, and a conflict sho
     body: { error: "plan-conflict", todos: expect.any(Array) as unknown[] },
   });
   expect(
-    await send("PUT", `/threads/${thread}/plan`, { todos: [{ content: "", status: "pending" }] }),
+    await send("PUT", `/threads/${thread}/plan`, { todos: [{ content: "", status: "pending" }], base: [] }),
   ).toMatchObject({ status: 422, body: { error: "invalid-plan" } });
 });

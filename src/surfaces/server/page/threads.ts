@@ -28,7 +28,7 @@ const SETTINGS = z.strictObject({
 });
 const NEW = z.object({ task, settings: SETTINGS.optional() });
 const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
-const PLAN = z.object({ todos: z.array(z.unknown()), base: z.array(z.unknown()).optional() });
+const PLAN = z.object({ todos: z.array(z.unknown()), base: z.array(z.unknown()) });
 const FORK = z.object({ checkpoint: z.string().optional() });
 
 /** What the page does with threads. */
@@ -115,9 +115,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
       const { todos, base } = read(PLAN, await body(c));
-      const edit = { todos, ...(base && { base: base as Todo[] }) };
       try {
-        return json(c, { todos: await host.editPlan(id, edit, c.req.raw.signal) });
+        const edited = await host.editPlan(id, { todos, base: base as Todo[] }, c.req.raw.signal);
+        return json(c, { todos: edited });
       } catch (error) {
         if (!(error instanceof PlanConflict)) throw error;
         const { code, message, todos: now } = error;

@@ -109,7 +109,7 @@ const routes = (thread: string, more: { question: string; checkpoint: string }) 
     ["POST", "/resume", {}],
     ["POST", "/stop", {}],
     ["POST", "/answers", { answers: { [more.question]: { type: "approve" } } }],
-    ["PUT", "/plan", { todos: [] }],
+    ["PUT", "/plan", { todos: [], base: [] }],
     ["POST", "/fork", {}],
     ["POST", "/fork", { checkpoint: more.checkpoint }],
     ["GET", "/history"],
@@ -175,7 +175,7 @@ it("the stream has nothing of what another does: runs, edits, copies, deletions 
   const path = `/holdfast/threads/${anns}`;
   const fork = (await send("ann", "POST", `${path}/fork`, {})).body.thread.id;
   await send("ann", "DELETE", `/holdfast/threads/${fork}`);
-  await send("ann", "PUT", `${path}/plan`, { todos: [{ content: "Diary", status: "pending" }] });
+  await send("ann", "PUT", `${path}/plan`, { todos: [{ content: "Diary", status: "pending" }], base: [] });
   const bens = await begin("ben", "Something else");
   const held = await Promise.all(["from-cli", anns, bens].map((thread) => saver.acquireThread(thread)));
   const seen = await reading;

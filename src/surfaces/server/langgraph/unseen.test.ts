@@ -1,0 +1,144 @@
+import { tool } from "@langchain/core/tools";
+import type { Client } from "@langchain/langgraph-sdk";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { serve, type Served } from "../../../../test/served.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import type { Todo } from "../../../plan/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+
+let served: Served | undefined;
+let client: Client;
+/** Every call of the tool `send`, in order. */
+let sent: string[];
+
+beforeEach(() => {
+  sent = [];
+});
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+});
+
+const send = tool(({ to }) => `Sent to ${to}, letter ${sent.push(to)}.`, {
+  name: "send",
+  description: "Sends a letter.",
+  schema: z.object({ to: z.string() }),
+});
+
+/** Serves an agent that asks before each letter, and returns a thread. */
+async function serveAgent(steps: Step[]): Promise<string> {
+  const agent = createDeepAgent({
+    model: new ScriptedModel(steps),
+    tools: [send],
+    interruptOn: { send: true },
+  });
+  served = await serve({ agent });
+  ({ client } = served);
+  return (await client.threads.create()).thread_id;
+}
+
+const input = { messages: [{ type: "human", content: "Write" }] };
+const approve = { command: { resume: { decisions: [{ type: "approve" }] } } };
+const letter = (to: string): Step => callTool("send", { to });
+
+async function asked(thread: string): Promise<string[]> {
+  const { tasks } = await client.threads.getState(thread);
+  return tasks.flatMap(({ interrupts }) =>
+    interrupts.map(({ value }) => JSON.stringify((value as { actionRequests: unknown }).actionRequests)),
+  );
+}
+
+it("an answer that comes before anything is asked approves nothing", async () => {
+  const thread = await serveAgent([letter("Ann"), "Sent."]);
+  await client.runs.wait(thread, "agent", { input, interruptBefore: ["tools"] });
+  expect(await asked(thread)).toEqual([]);
+  await client.runs.wait(thread, "agent", approve);
+  expect(sent).toEqual([]);
+  expect(await asked(thread)).toEqual([expect.stringContaining("Ann")]);
+  await client.runs.wait(thread, "agent", approve);
+  expect(sent).toEqual(["Ann"]);
+});
+
+it("of two answers at once the second is not for what is asked after the first", async () => {
+  const thread = await serveAgent([letter("Ann"), letter("Eve"), "Sent."]);
+  await client.runs.wait(thread, "agent", { input });
+  const queued = { ...approve, multitaskStrategy: "enqueue" } as const;
+  const answers = [client.runs.create(thread, "agent", queued), client.runs.create(thread, "agent", queued)];
+  for (const answer of await Promise.allSettled(answers)) {
+    if (answer.status === "fulfilled") await client.runs.join(thread, answer.value.run_id).catch(() => {});
+  }
+  expect(sent).toEqual(["Ann"]);
+  expect(await asked(thread)).toEqual([expect.stringContaining("Eve")]);
+});
+
+it("an answer where nothing is asked, and nothing is left to do, is refused", async () => {
+  const thread = await serveAgent(["Hello."]);
+  await expect(client.runs.wait(thread, "agent", approve)).rejects.toThrow(/422.*no open question/);
+  await client.runs.wait(thread, "agent", { input });
+  await expect(client.runs.wait(thread, "agent", approve)).rejects.toThrow(/422.*no open question/);
+});
+
+it("an answer at an earlier checkpoint is for what was asked there", async () => {
+  const thread = await serveAgent([letter("Ann"), "Sent.", "Sent again."]);
+  await client.runs.wait(thread, "agent", { input });
+  const { checkpoint } = await client.threads.getState(thread);
+  await client.runs.wait(thread, "agent", approve);
+  await client.runs.wait(thread, "agent", { ...approve, checkpointId: checkpoint.checkpoint_id! });
+  expect(sent).toEqual(["Ann", "Ann"]);
+});
+
+it("a change of the files keeps what the thread waits for, beside what has finished", async () => {
+  const thread = await serveAgent([[callTool("send", { to: "Ann" }), callTool("ls", {})] as Step, "Sent."]);
+  await client.runs.wait(thread, "agent", { input });
+  const files = { "/note.md": "Hello" };
+  await client.threads.updateState(thread, { values: { files } });
+  expect(await asked(thread)).toEqual([expect.stringContaining("Ann")]);
+  await client.runs.wait(thread, "agent", approve);
+  expect(sent).toEqual(["Ann"]);
+  const { values } = await client.threads.getState<{ files: object; messages: { type: string }[] }>(thread);
+  expect(Object.keys(values.files)).toContain("/note.md");
+  expect(values.messages.map(({ type }) => type)).toEqual(["human", "ai", "tool", "tool", "ai"]);
+});
+
+it("a whole list that was made of an older plan does not take back what the agent has done", async () => {
+  let go = (): void => {};
+  const waiting = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const todos = [{ content: "One", status: "in_progress" }, { content: "Two" }];
+  const thread = await serveAgent([
+    callTool("write_todos", { todos }),
+    callTool("update_todos", { done: ["1"], start: ["2"] }),
+    async () => {
+      await waiting;
+      return callTool("update_todos", { done: ["2"], cancel: ["3"] });
+    },
+    "Done.",
+  ]);
+  const run = await client.runs.create(thread, "agent", { input });
+  let now: Todo[] = [];
+  while (now[0]?.status !== "completed") {
+    now = (await client.threads.getState<{ todos?: Todo[] }>(thread)).values.todos ?? [];
+  }
+  const older = now.map((todo, at) => ({ ...todo, status: at === 0 ? "in_progress" : "pending" }));
+  const more = [...older, { content: "Three", status: "pending" }];
+  await expect(client.threads.updateState(thread, { values: { todos: more } })).rejects.toThrow(
+    /409.*moved on meanwhile/,
+  );
+  const edit = fetch(`${served!.url}/threads/${thread}/state`, {
+    method: "POST",
+    headers: { "x-api-key": served!.token, "content-type": "application/json" },
+    body: JSON.stringify({ values: { todos: more }, base: older }),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  go();
+  expect((await edit).status).toBe(200);
+  await client.runs.join(thread, run.run_id);
+  const { values } = await client.threads.getState<{ todos: Todo[] }>(thread);
+  expect(values.todos.map(({ content, status }) => `${content} ${status}`)).toEqual([
+    "One completed",
+    "Two completed",
+    "Three cancelled",
+  ]);
+});
