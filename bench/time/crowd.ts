@@ -44,6 +44,7 @@ const RESOLUTION = 5;
 const FULL = [
   { threads: 100, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 7 },
   { threads: 1000, turns: 5, saver: NO_SAVER, systems: [DEEP], rounds: 1 },
+  { threads: 1000, turns: 5, saver: OURS, systems: [DEEP], rounds: 1 },
 ];
 const QUICK = [
   { threads: 10, turns: 10, saver: OURS, systems: [DEEP, PEER_DEEP_PLAN], rounds: 1 },
