@@ -1,7 +1,7 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { answersById, waitingOf } from "../../../runs/host/answers.ts";
+import { answersById, isKeyed, waitingOf } from "../../../runs/host/answers.ts";
 import type { HostedRun } from "../../../runs/host/hosted-run.ts";
 import type { Host } from "../../../runs/host/port.ts";
 import type { RunRequest } from "../../../runs/host/request.ts";
@@ -228,8 +228,8 @@ async function withAnswers(host: Host, thread: string, request: RunRequest): Pro
   const { command: { resume, ...rest } = {}, checkpoint: place, ...others } = request;
   if (resume === undefined) return request;
   const active = await host.active(thread);
-  // A client may know that a run has asked before that is written down.
-  if (active?.isAsking) await active.endsSoon();
+  // A client may know that a run has asked before that is written down; without an id nobody knows what it has seen.
+  if (active && (active.isAsking || isKeyed(resume))) await active.endsSoon();
   const state = await stateOf(host, thread, place && { place });
   const answers = answersById(resume, waitingOf(state));
   const where = place && { checkpoint: place };
