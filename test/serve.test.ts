@@ -149,6 +149,31 @@ it("after kill -9 the next server finishes every run, and those behind them, wit
   expect(await texts(second.client, other)).toEqual(["human: Hello", "ai: Done."]);
 });
 
+it("who reads a run whose server is killed gets the rest from the next one, after the last that was read", async () => {
+  const shell = ["--dir", ".", "--shell", "--yes", "--no-plan"];
+  const first = await serve(...shell);
+  const { thread_id: thread } = await first.client.threads.create();
+  const { run_id: work } = await first.client.runs.create(thread, "holdfast", { input: ask("Count") });
+  const streamMode = ["updates" as const];
+  const seen: { id?: string; event: string }[] = [];
+  const reading = first.client.runs.joinStream(thread, work, { lastEventId: "-1", streamMode });
+  const read = (async () => {
+    for await (const one of reading) seen.push(one);
+  })().catch(() => {});
+  await answer(call("c1", "execute", { command: "echo once" }));
+  await until(() => asked.length > 0 && seen.some(({ event: kind }) => kind === "updates"));
+  await first.end("SIGKILL");
+  await read;
+  asked = [];
+
+  const second = await serve(...shell);
+  await answer({ content: "Done." });
+  const lastEventId = seen.at(-1)!.id!;
+  const rest = await collected(second.client.runs.joinStream(thread, work, { lastEventId, streamMode }));
+  expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2 } });
+  expect(JSON.stringify(rest.at(-1))).toContain("Done.");
+});
+
 it("what is in the store is there after kill -9, and after a clean end", async () => {
   const kept = { namespace: ["facts", "kelp"], key: "height", value: { metres: 45 } };
   const first = await serve();

@@ -15,7 +15,15 @@ import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
-import { alreadyRunning, atWork, newRecord, notedThread, risingNumber, stopping } from "./records.ts";
+import {
+  alreadyRunning,
+  atWork,
+  firstNumber,
+  newRecord,
+  notedThread,
+  risingNumber,
+  stopping,
+} from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
 import { ThreadLog } from "./thread-log.ts";
@@ -321,9 +329,10 @@ export class RunHost implements Host {
     for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
       desk.active = run;
       if (run.noted) this.#tellThread(run.noted);
+      let n = firstNumber(run.record);
       await execute(run, {
         graph: this.graph(run.request.graph),
-        chunks: { push: (chunk) => run.say(chunk) },
+        chunks: { push: (chunk) => run.say(chunk, n++) },
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,

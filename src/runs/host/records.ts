@@ -46,6 +46,14 @@ export function risingNumber(): number {
   return Date.now() * 1000;
 }
 
+/** More than a run says in one attempt. */
+const MOST_SAID = 1_000_000_000;
+
+/** The number of the first that an attempt says: above all that the one before it gave out, in a process that was killed. */
+export function firstNumber({ attempt }: RunRecord): number {
+  return (attempt - 1) * MOST_SAID + 1;
+}
+
 export function alreadyRunning(): HarnessError {
   return busy(
     "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.",

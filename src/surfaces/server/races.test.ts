@@ -175,6 +175,42 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     expect(await textsOf("t")).toEqual(["First", "Done."]);
   });
 
+  it("what a run says after a kill has higher numbers than all that it said before", async () => {
+    const before = hostOf([waiting]);
+    const run = await before.start("t", ask("First"));
+    await until(() => isAtWork(run));
+    const { last } = run.chunks;
+    await before.stop();
+    await saver.ledger.putRun({ ...run.record, status: "running" });
+
+    const after = hostOf(["Done."]);
+    await after.recover();
+    const again = after.run(run.id)!;
+    await again.done;
+    expect(again.record).toMatchObject({ status: "success", attempt: 2 });
+    const [first] = again.chunks.since(last);
+    expect(first).toMatchObject({ event: { event: "metadata", data: { attempt: 2 } } });
+  });
+
+  it("of a run that was killed before its start was written, all is told but what was told", async () => {
+    const before = hostOf([waiting]);
+    const run = await before.start("t", ask("First"));
+    await until(() => isAtWork(run));
+    // All that is said before the start is written.
+    const [told] = run.chunks.since(0);
+    expect(told).toMatchObject({ event: { event: "metadata" } });
+    await before.cancel(run.id, { isRolledBack: true });
+    const { base: _, ...record } = run.record;
+    await saver.ledger.putRun({ ...record, status: "pending" });
+
+    const after = hostOf(["Done."]);
+    await after.recover();
+    const again = after.run(run.id)!;
+    await again.done;
+    expect(again.record).toMatchObject({ status: "success", attempt: 1 });
+    expect(again.chunks.since(told!.n)).toEqual(again.chunks.since(0).slice(1));
+  });
+
   it("a run whose end is being written down makes way for the next one", async () => {
     const host = hostOf(["Done."]);
     const first = await host.start("t", ask("First"));
