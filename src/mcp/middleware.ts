@@ -4,6 +4,7 @@ import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { anyUpdate } from "../middleware/any-update.ts";
+import { harnessField } from "../middleware/harness-field.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
 import { NO_SUCH_TOOL } from "./find-tools.prompt.ts";
 import { FIND_TOOLS, findTools } from "./find-tools.ts";
@@ -60,10 +61,12 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
 
 function foundToolsSchema() {
   return new StateSchema({
-    foundTools: new ReducedValue(z.array(z.string()).default([]), {
-      inputSchema: anyUpdate<string[]>(),
-      reducer: (before, more) => (more === undefined ? before : [...new Set([...before, ...more])]),
-    }),
+    foundTools: harnessField(
+      new ReducedValue(z.array(z.string()).default([]), {
+        inputSchema: anyUpdate<string[]>(),
+        reducer: (before, more) => (more === undefined ? before : [...new Set([...before, ...more])]),
+      }),
+    ),
   });
 }
 

@@ -4,6 +4,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
+import { harnessField } from "../harness-field.ts";
 import { lastValue } from "../last-value.ts";
 import { threadIdOf } from "./thread-id.ts";
 
@@ -30,8 +31,8 @@ export function threadDataMiddleware({ baseDir = DEFAULT_BASE }: ThreadDataOptio
   return createMiddleware({
     name: "ThreadDataMiddleware",
     stateSchema: new StateSchema({
-      threadData: lastValue(
-        z.object({ workspace: z.string(), uploads: z.string(), outputs: z.string() }).optional(),
+      threadData: harnessField(
+        lastValue(z.object({ workspace: z.string(), uploads: z.string(), outputs: z.string() }).optional()),
       ),
     }),
     wrapModelCall: async (request, handler) => {

@@ -4,6 +4,7 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { withoutThoughts } from "../../models/thoughts.ts";
 import { isFromUser } from "../from-user.ts";
+import { harnessField } from "../harness-field.ts";
 import { lastValue } from "../last-value.ts";
 import { shortened } from "../shortened.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
@@ -22,7 +23,7 @@ export interface TitleOptions {
 export function titleMiddleware({ model, maxLength, timeout = 2000 }: TitleOptions = {}) {
   return createMiddleware({
     name: "TitleMiddleware",
-    stateSchema: new StateSchema({ title: lastValue(z.string().optional()) }),
+    stateSchema: new StateSchema({ title: harnessField(lastValue(z.string().optional())) }),
     wrapModelCall: async (request, handler) => {
       const asked = request.state.title ? undefined : firstWords(request.messages);
       if (asked === undefined) return handler(request);

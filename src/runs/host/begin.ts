@@ -6,6 +6,10 @@ import { answersById, isKeyed, waitingOf } from "./answers.ts";
 import { writable, type HostedGraph } from "./graphs.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
 
+type Values = Record<string, unknown>;
+/** Leaves of values what a client may write. */
+type Allowed = (values: Values) => Values;
+
 /** How a run begins. */
 export interface Beginning {
   input: object | null;
@@ -33,8 +37,9 @@ export async function beginning(
   const checkpoint = placeOf(request, state);
   const where = checkpoint ? { checkpoint } : {};
   if (isAgain && hasBegun(record, state)) return { input: null, answers: {} };
-  if (request.command) return { ...commandOf(request, { graph, state, checkpoint }), ...where };
-  const input = writable(request.input ?? {}, graph);
+  const allowed: Allowed = (values) => writable(values, { graph, agent: ready.agent });
+  if (request.command) return { ...commandOf(request, { state, checkpoint, allowed }), ...where };
+  const input = allowed(request.input ?? {});
   if (Object.keys(input).length === 0) return { input: null, answers: {}, ...where };
   const task = taskOf(input);
   const [question, ...others] = waitingOf(state);
@@ -97,21 +102,21 @@ function hasBegun({ base, request }: RunRecord, { values, next, config }: StateS
   return given.some(({ id }) => known.has(id)) || (head !== base && next.includes("__start__"));
 }
 
-interface CommandPlace extends Pick<BeginningOptions, "graph" | "state"> {
+interface CommandPlace extends Pick<BeginningOptions, "state"> {
   /** Where it is given, if not at the newest checkpoint. */
   checkpoint: CheckpointPlace | undefined;
+  allowed: Allowed;
 }
 
 function commandOf({ command = {} }: RunRequest, place: CommandPlace): Beginning {
   const { resume: given, update, goto } = command;
-  const { graph } = place;
+  const { allowed } = place;
   const resume = given === undefined ? undefined : resumeOf(given, place);
   const nodes =
-    goto === undefined || goto === null ? undefined : [goto].flat().map((node) => toNode(node, graph));
+    goto === undefined || goto === null ? undefined : [goto].flat().map((node) => toNode(node, allowed));
   const parts = {
     ...(resume && { resume }),
-    ...(update !== undefined &&
-      update !== null && { update: writable(update as Record<string, unknown>, graph) }),
+    ...(update !== undefined && update !== null && { update: allowed(update as Values) }),
     ...(nodes && { goto: nodes }),
   };
   return { input: Object.keys(parts).length > 0 ? new Command(parts) : null, answers: resume ?? {} };
@@ -124,11 +129,11 @@ function resumeOf(given: unknown, { state, checkpoint }: CommandPlace): Record<s
 }
 
 /** A node may be handed a state of its own, and `__start__` writes all that it is handed. */
-function toNode(given: unknown, graph: HostedGraph): string | Send {
+function toNode(given: unknown, allowed: Allowed): string | Send {
   if (typeof given === "string") return given;
   const { node, input } = (given ?? {}) as { node: string; input?: unknown };
   const isState = typeof input === "object" && input !== null && !Array.isArray(input);
-  return new Send(node, isState ? writable(input as Record<string, unknown>, graph) : input);
+  return new Send(node, isState ? allowed(input as Values) : input);
 }
 
 /** What a person asks for in an input. */

@@ -13,8 +13,8 @@ export interface HostedGraph {
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
   /** An agent to read threads with; nothing is run on it. */
   reader: (thread?: string) => Promise<RunAgent>;
-  /** Which channels of its state a client may write. */
-  isWritable: (channel: string) => boolean;
+  /** Which channels of an agent's state a client may write. */
+  isWritable: (channel: string, agent: RunAgent) => boolean;
   /** Adds to the input of a run what only the harness may say. */
   complete?: (
     input: Record<string, unknown>,
@@ -43,9 +43,14 @@ export function graphNameOf(
 }
 
 /** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */
-export function writable(values: Record<string, unknown>, graph: HostedGraph): Record<string, unknown> {
+export function writable(
+  values: Record<string, unknown>,
+  { graph, agent }: { graph: HostedGraph; agent: RunAgent },
+): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(values).filter(([channel]) => channel !== COMMAND_MARK && graph.isWritable(channel)),
+    Object.entries(values).filter(
+      ([channel]) => channel !== COMMAND_MARK && graph.isWritable(channel, agent),
+    ),
   );
 }
 

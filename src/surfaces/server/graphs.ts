@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
+import { isHarnessField } from "../../middleware/harness-field.ts";
 import { isCompiled, lighten } from "../../middleware/loop/index.ts";
 import type { RunAgent, RunGraph } from "../../runs/agent.ts";
 import { isGraph, streamGraph } from "../../runs/graph-stream.ts";
@@ -61,9 +62,20 @@ export function hostedGraph(name: string, source: GraphSource, home: GraphHome):
       });
       return reader;
     },
-    // What begins like this is private to who wrote the graph, and to LangGraph.
-    isWritable: (channel) => !channel.startsWith("_") && !channel.includes(":"),
+    isWritable: (channel, { graph }) =>
+      // What begins like this is private to who wrote the graph, and to LangGraph.
+      !channel.startsWith("_") &&
+      !channel.includes(":") &&
+      !isHarnessField(graph.channels[channel]) &&
+      !isBetweenNodes(channel, graph),
   };
+}
+
+/** Whether a channel is for the nodes of a graph alone: no input, and not saved, such as `jumpTo` of LangChain's agents. */
+function isBetweenNodes(channel: string, graph: RunGraph): boolean {
+  const { lc_graph_name: kind } = (graph.channels[channel] ?? {}) as { lc_graph_name?: string };
+  const { builder } = graph as { builder?: { _inputDefinition?: object } };
+  return kind === "UntrackedValue" && !Object.hasOwn(builder?._inputDefinition ?? {}, channel);
 }
 
 function settled(name: string, served: ServedGraph, { checkpointer, store }: GraphHome): RunAgent {

@@ -92,10 +92,10 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
       })
       .get("/:assistant/schemas", async (c) => {
         const name = named(c);
-        const { graph } = await host.graph(name).reader();
+        const agent = await host.graph(name).reader();
         const properties = Object.fromEntries(
-          Object.keys(graph.channels)
-            .filter((channel) => host.graph(name).isWritable(channel) && !channel.includes(":"))
+          Object.keys(agent.graph.channels)
+            .filter((channel) => host.graph(name).isWritable(channel, agent) && !channel.includes(":"))
             .map((channel) => [channel, {}]),
         );
         const state = { type: "object", properties };

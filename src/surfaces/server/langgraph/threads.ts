@@ -212,12 +212,12 @@ async function updateState(
 ): Promise<object | null> {
   const { values, as_node: node, checkpoint, checkpoint_id: checkpointId, base } = given;
   const graph = host.graph(await host.graphOf(thread));
-  const allowed = values === null || values === undefined ? null : writable(values as Body, graph);
   const place = {
     ...placeOf(checkpoint),
     ...(typeof checkpointId === "string" && { checkpoint_id: checkpointId }),
   };
   const agent = await graph.reader(thread);
+  const allowed = values === null || values === undefined ? null : writable(values as Body, { graph, agent });
   const state = await agent.graph.getState({ configurable: { thread_id: thread } });
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
   const { todos, ...others } = allowed ?? {};
