@@ -25,10 +25,19 @@ export async function body(c: ServerContext): Promise<Record<string, unknown>> {
   const text = await c.req.text();
   if (text.trim() === "") return {};
   const value = parsed(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  if (isObject(value)) return value;
   throw new HTTPException(400, { message: "The body is no JSON object." });
+}
+
+/** The metadata in what a client sent; empty where there is none. Answers 422 for anything but an object. */
+export function metadataOf({ metadata }: Record<string, unknown>): Record<string, unknown> {
+  if (metadata === undefined || metadata === null) return {};
+  if (isObject(metadata)) return metadata;
+  throw new HTTPException(422, { message: "metadata is no JSON object." });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parsed(text: string): unknown {

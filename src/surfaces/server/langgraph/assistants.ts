@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Host } from "../../../runs/host/port.ts";
-import { body, json } from "../answers.ts";
+import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 
@@ -65,9 +65,9 @@ const NAMESPACE = "6ba7b8219dad11d180b400c04fd430c8";
 
 export function assistantRoutes({ host }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const named = (c: ServerContext): string => assistants.graph(c.req.param("assistant"));
-  const matching = async (c: ServerContext): Promise<object[]> => {
-    const { graph_id: graph, metadata } = await body(c);
-    const wanted = Object.entries((metadata ?? {}) as Record<string, unknown>);
+  const matching = (given: Record<string, unknown>): object[] => {
+    const { graph_id: graph } = given;
+    const wanted = Object.entries(metadataOf(given));
     return assistants.all().filter((assistant) => {
       const { graph_id: id, metadata: own } = assistant as {
         graph_id: string;
@@ -79,8 +79,15 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
   };
   return (
     new Hono<ServerEnv>()
-      .post("/search", async (c) => json(c, await matching(c)))
-      .post("/count", async (c) => json(c, (await matching(c)).length))
+      .post("/search", async (c) => {
+        const given = await body(c);
+        const { limit = 10, offset = 0 } = given as { limit?: number; offset?: number };
+        const all = matching(given);
+        const end = offset + limit;
+        if (end < all.length) c.header("X-Pagination-Next", String(end));
+        return json(c, all.slice(offset, end));
+      })
+      .post("/count", async (c) => json(c, matching(await body(c)).length))
       .get("/:assistant", (c) => json(c, assistants.out(named(c))))
       .post("/:assistant/versions", (c) => json(c, [assistants.out(named(c))]))
       .get("/:assistant/graph", async (c) => {

@@ -63,6 +63,57 @@ it("assistants are the graphs, by name and by id", async () => {
   await expect(client.assistants.get("nobody")).rejects.toThrow(/404.*Assistant nobody not found/);
 });
 
+it("assistants are listed page by page", async () => {
+  const agent = createDeepAgent({ model: new ScriptedModel([]) });
+  served = await serve({ a: agent, b: agent, c: agent });
+  const { assistants, next } = await served.client.assistants.search({ limit: 2, includePagination: true });
+  expect({ names: assistants.map(({ name }) => name), next }).toEqual({ names: ["a", "b"], next: "2" });
+  const rest = await served.client.assistants.search({ limit: 2, offset: 2, includePagination: true });
+  expect({ names: rest.assistants.map(({ name }) => name), next: rest.next }).toEqual({
+    names: ["c"],
+    next: null,
+  });
+  expect(await served.client.assistants.count()).toBe(3);
+});
+
+it("metadata that is no object is refused on every route, and nothing is kept of it", async () => {
+  const { client, send } = await serveScript([]);
+  await client.threads.create({ threadId: "t", metadata: { topic: "kelp" } });
+  const routes = [
+    ["POST", "/threads"],
+    ["PATCH", "/threads/t"],
+    ["PATCH", "/threads/t/state"],
+    ["POST", "/threads/t/history"],
+    ["POST", "/threads/search"],
+    ["POST", "/threads/count"],
+    ["POST", "/assistants/search"],
+    ["POST", "/assistants/count"],
+    ["POST", "/threads/t/runs"],
+    ["POST", "/runs"],
+  ] as const;
+  for (const [method, path] of routes) {
+    for (const metadata of ["str", ["a"], 7]) {
+      const answer = await send(method, path, { assistant_id: "agent", metadata, input: ask("Hi") });
+      expect([path, answer]).toMatchObject([path, { status: 422, body: { error: "invalid-request" } }]);
+    }
+  }
+  const [thread, ...others] = await client.threads.search();
+  expect(others).toEqual([]);
+  expect(Object.keys(thread!.metadata ?? {}).toSorted()).toEqual(["assistant_id", "graph_id", "topic"]);
+});
+
+it("a run for later is refused without a database, rather than begun at once", async () => {
+  const { client, send } = await serveScript([]);
+  const { thread_id: thread } = await client.threads.create();
+  const later = { input: ask("Hi"), afterSeconds: 60 };
+  await expect(client.runs.create(thread, "agent", later)).rejects.toThrow(/422.*after_seconds.*--database/);
+  const now = { assistant_id: "agent", input: ask("Hi") };
+  const { status } = await send("POST", "/runs/batch", [now, { ...now, after_seconds: 60 }]);
+  expect(status).toBe(422);
+  expect(await client.runs.list(thread)).toEqual([]);
+  expect(await client.threads.count()).toBe(1);
+});
+
 it("threads are made, found, counted, changed, copied, pruned and deleted", async () => {
   const { client } = await serveScript(["Hello."]);
   const first = await client.threads.create({

@@ -9,7 +9,7 @@ import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
 import { waitingInput } from "../../../runs/waiting-edit.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
-import { body, json } from "../answers.ts";
+import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
@@ -60,11 +60,9 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     return hasTasks || summary?.state === "interrupted" || summary?.state === "idle" ? "interrupted" : "idle";
   }
 
-  async function search(
-    c: ServerContext,
-    { ids, status, metadata, values, sort_by, sort_order }: Body,
-  ): Promise<KnownThread[]> {
-    const wanted = Object.entries((metadata ?? {}) as Body);
+  async function search(c: ServerContext, given: Body): Promise<KnownThread[]> {
+    const { ids, status, values, sort_by, sort_order } = given;
+    const wanted = Object.entries(metadataOf(given));
     const user = c.get("user");
     const all = Array.isArray(ids)
       ? await access.named(user, [...new Set(ids.map(String))])
@@ -102,19 +100,21 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
 
   return new Hono<ServerEnv>()
     .post("/", async (c) => {
-      const { thread_id: given, metadata, if_exists: ifExists, supersteps } = await body(c);
-      const id = typeof given === "string" && given !== "" ? given : uuid();
+      const given = await body(c);
+      const { thread_id: name, if_exists: ifExists, supersteps } = given;
+      const metadata = metadataOf(given);
+      const id = typeof name === "string" && name !== "" ? name : uuid();
       const known = await access.find(c, id);
       if (known && ifExists !== "do_nothing")
         throw new HTTPException(409, { message: `Thread ${id} already exists` });
       if (Array.isArray(supersteps) && supersteps.length > 0) {
         throw new HTTPException(422, { message: "supersteps are not supported here." });
       }
-      const { graph_id: graph } = (metadata ?? {}) as Body;
+      const { graph_id: graph } = metadata;
       const owner = c.get("user");
       if (!known) {
         await host.noteThread(id, {
-          metadata: (metadata ?? {}) as Body,
+          metadata,
           ...(graph !== undefined && { graph: assistants.graph(graph) }),
           ...(owner !== undefined && { owner }),
         });
@@ -156,8 +156,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .get("/:thread", async (c) => json(c, await threadOut(await access.thread(c))))
     .patch("/:thread", async (c) => {
       const { id } = await access.thread(c);
-      const { metadata } = await body(c);
-      await host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      await host.noteThread(id, { metadata: metadataOf(await body(c)) });
       return json(c, await threadOut(await access.thread(c)));
     })
     .delete("/:thread", async (c) => {
@@ -190,8 +189,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     })
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
-      const { metadata } = await body(c);
-      await host.noteThread(id, { metadata: (metadata ?? {}) as Body });
+      await host.noteThread(id, { metadata: metadataOf(await body(c)) });
       return c.body(null, 204);
     })
     .on(["GET", "POST"], "/:thread/history", async (c) => {
@@ -248,14 +246,15 @@ function isInStep({ tasks }: StateSnapshot): boolean {
 }
 
 async function historyOf(host: Host, thread: string, given: Body): Promise<object[]> {
-  const { limit = 10, before, metadata, checkpoint } = given;
+  const { limit = 10, before, checkpoint } = given;
+  const filter = metadataOf(given);
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
   const found: object[] = [];
   const options = {
     limit: Math.min(Number(limit) || 10, MOST),
     ...(before !== undefined && before !== null && { before: beforeOf(before) }),
-    ...(metadata !== undefined && metadata !== null && { filter: metadata as Body }),
+    ...(Object.keys(filter).length > 0 && { filter }),
   };
   for await (const state of graph.getStateHistory(config, options)) found.push(stateOut(state));
   return found;
