@@ -100,4 +100,5 @@ const NAMES: Partial<Record<ContentfulStatusCode, string>> = {
   413: "too-large",
   422: "invalid-request",
   429: "too-many-streams",
+  503: "not-here",
 };

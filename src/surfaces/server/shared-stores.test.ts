@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, it } from "vitest";
+import { collected, serve } from "../../../test/served.ts";
 import { STORES } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
@@ -51,3 +55,27 @@ it.each(STORES)(
     place.remove();
   },
 );
+
+it("who joins a run that another server is at is told to come again, and not that it has ended", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-shared-"));
+  const path = join(folder, "threads.db");
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const model = new ScriptedModel([() => released.then(() => "Dug.")]);
+  const one = await serve({ agent: createDeepAgent({ model }) }, { path });
+  const other = await serve({ agent: createDeepAgent({ model }) }, { path });
+  const { thread_id: thread } = await one.client.threads.create();
+  const input = { messages: [{ type: "human", content: "Dig" }] };
+  const { run_id: run } = await one.client.runs.create(thread, "agent", { input });
+
+  const joined = (): Promise<unknown[]> => collected(other.client.runs.joinStream(thread, run));
+  await expect(joined()).rejects.toThrow(/503.*is not at work on this server/);
+  await expect(other.client.runs.join(thread, run)).rejects.toThrow(/503/);
+  release();
+  await one.client.runs.join(thread, run);
+  expect(JSON.stringify(await joined())).toContain("Dug.");
+  await Promise.all([one.close(), other.close()]);
+  rmSync(folder, { recursive: true });
+});

@@ -168,7 +168,9 @@ it("a page that is allowed may ask, is let in with the token, and reads where to
   ).toBe(401);
   const { status, headers } = await send({ headers: { ...good(), origin: FRIEND }, body: "{}" });
   expect(status).toBe(200);
-  expect(headers["access-control-expose-headers"]).toBe("Content-Location, Location, X-Pagination-Total");
+  expect(headers["access-control-expose-headers"]).toBe(
+    "Content-Location, Location, X-Pagination-Next, X-Pagination-Total",
+  );
 });
 
 it("nothing but JSON is read, and not more than eight megabytes of it", async () => {

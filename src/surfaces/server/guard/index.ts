@@ -102,7 +102,7 @@ function corsHeaders(origin: string): Record<string, string> {
     "access-control-allow-origin": origin,
     vary: "Origin",
     // LangGraph's client reconnects to where these say.
-    "access-control-expose-headers": "Content-Location, Location, X-Pagination-Total",
+    "access-control-expose-headers": "Content-Location, Location, X-Pagination-Next, X-Pagination-Total",
   };
 }
 

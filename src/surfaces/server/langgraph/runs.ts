@@ -48,7 +48,7 @@ export class RunRoutes {
       })
       .get("/:run/join", async (c) => {
         const record = await this.#record(c);
-        const run = await host.run(record.id);
+        const run = await this.#found(record);
         return run ? this.#result(c, run) : json(c, (await stateOf(host, record.thread)).values);
       })
       .get("/:run/stream", (c) => this.#join(c))
@@ -135,7 +135,7 @@ export class RunRoutes {
   async #join(c: ServerContext): Promise<Response> {
     const { host, streams } = this.#parts;
     const record = await this.#record(c);
-    const run = await host.run(record.id);
+    const run = await this.#found(record);
     const wanted = wantedOf(modesOf(c), true);
     if (run) {
       const last = c.req.header("last-event-id");
@@ -183,6 +183,13 @@ export class RunRoutes {
       ...values,
       ...(interrupts.length > 0 && { __interrupt__: interrupts.map(interruptOut) }),
     });
+  }
+
+  /** The run of a record, if it is not over for long. Answers 503 for one that another server is at, or nobody yet. */
+  async #found({ id, status }: RunRecord): Promise<HostedRun | undefined> {
+    const run = await this.#parts.host.run(id);
+    if (run || (status !== "pending" && status !== "running")) return run;
+    throw new HTTPException(503, { message: `Run ${id} is not at work on this server: try again later.` });
   }
 
   /** The run that a request names. Answers 404 for one of another thread, or of a thread of somebody else. */
