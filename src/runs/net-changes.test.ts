@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { fileCallsIn } from "./file-calls.ts";
 import { changesOnDisk } from "./net-changes.ts";
 
 let home: string;
@@ -38,7 +39,7 @@ it("a file is the same one by its path and by its address on the host, also thro
     ...edit(join(home, "link/a.txt"), "two", "three"),
   ];
   for (const place of [dir, join(home, "link")]) {
-    expect(await changesOnDisk(messages, place)).toEqual([
+    expect(await changesOnDisk(fileCallsIn([messages]), place)).toEqual([
       { path: "/a.txt", before: "zero\n", after: "three\n", isKnown: true },
     ]);
   }
@@ -51,7 +52,7 @@ it("a call has the result of its own turn, where a later one has its id again", 
     ...turn("write_file", { file_path: "/refused.txt", content: "x" }, "Refused.", "error"),
     ...turn("ls", { path: "/" }, "new.txt"),
   ];
-  expect(await changesOnDisk(messages, dir)).toEqual([
+  expect(await changesOnDisk(fileCallsIn([messages]), dir)).toEqual([
     { path: "/new.txt", before: null, after: "new", isKnown: true },
   ]);
 });

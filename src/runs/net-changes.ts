@@ -1,10 +1,8 @@
-import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffLines } from "diff";
 import { pathMeant } from "../files/disk/from-host.ts";
 import { diskBackend } from "../files/index.ts";
 import { inOrder } from "../files/paths.ts";
-import { isMutation } from "../middleware/files/mutations.ts";
-import { resultsOf } from "./open-calls.ts";
+import type { FileCall } from "./file-calls.ts";
 
 /** What became of a file in a thread, from before it to now. */
 export interface NetChange {
@@ -15,14 +13,6 @@ export interface NetChange {
   after: string | null;
   /** Whether `before` is known. */
   isKnown: boolean;
-}
-
-/** What calls of file tools did, in the order in which they were made. */
-interface FileCall {
-  name: string;
-  path: string;
-  args: Record<string, unknown>;
-  result: string;
 }
 
 /** The files that a thread holds itself, as they were given to it and as they are. */
@@ -37,20 +27,22 @@ export function changesOfFiles(before: Record<string, string>, after: Record<str
 }
 
 /**
- * The files in a directory that a thread's own calls have changed: as they are, and as they were before, found by taking
- * the changes back one by one. Sub-agents' calls and commands are not among them.
+ * The files in a directory that the calls of a thread's file tools have changed: as they are, and as they were before,
+ * found by taking the changes back one by one. What commands changed is not known.
  */
-export async function changesOnDisk(messages: readonly BaseMessage[], dir: string): Promise<NetChange[]> {
-  const calls = fileCalls(messages, dir);
-  const paths = [...new Set(calls.map(({ path }) => path))].toSorted(inOrder);
+export async function changesOnDisk(calls: readonly FileCall[], dir: string): Promise<NetChange[]> {
+  const byPath = new Map<string, FileCall[]>();
+  for (const call of calls) {
+    const { file_path: given } = call.args;
+    const path = typeof given === "string" ? pathMeant(given, dir) : undefined;
+    if (path !== undefined) byPath.set(path, [...(byPath.get(path) ?? []), call]);
+  }
+  const paths = [...byPath.keys()].toSorted(inOrder);
   const disk = diskBackend(dir);
   return Promise.all(
     paths.map(async (path) => {
       const read = await disk.read(path);
-      return changeBy(
-        calls.filter((call) => call.path === path),
-        read.ok ? read.content : null,
-      );
+      return changeBy(path, byPath.get(path)!, read.ok ? read.content : null);
     }),
   );
 }
@@ -66,24 +58,9 @@ export function lineCounts({ before, after }: NetChange): { added: number; remov
   return { added, removed };
 }
 
-function fileCalls(messages: readonly BaseMessage[], dir: string): FileCall[] {
-  return messages.flatMap((message, turn) => {
-    const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []) : [];
-    const results = calls.length > 0 ? resultsOf(messages, turn) : undefined;
-    return calls.flatMap(({ id = "", name, args }) => {
-      const result = results?.get(id);
-      const given: unknown = (args as Record<string, unknown>)["file_path"];
-      const path = typeof given === "string" ? pathMeant(given, dir) : undefined;
-      return isMutation(name) && path !== undefined && result && result.status !== "error"
-        ? [{ name, path, args, result: result.text }]
-        : [];
-    });
-  });
-}
-
-function changeBy(calls: readonly FileCall[], after: string | null): NetChange {
+function changeBy(path: string, calls: readonly FileCall[], after: string | null): NetChange {
   const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(undone, after);
-  return { path: calls[0]!.path, before: before ?? null, after, isKnown: before !== undefined };
+  return { path, before: before ?? null, after, isKnown: before !== undefined };
 }
 
 function isCreated(call: FileCall | undefined): boolean {

@@ -1,6 +1,6 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { fileCallsOf } from "../../../runs/file-calls.ts";
 import { changesOfFiles, changesOnDisk, lineCounts, type NetChange } from "../../../runs/net-changes.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { json } from "../answers.ts";
@@ -8,7 +8,6 @@ import type { ServerEnv } from "../context.ts";
 import type { PageParts } from "./parts.ts";
 
 interface Values {
-  messages?: BaseMessage[];
   files?: Record<string, string>;
 }
 
@@ -38,11 +37,11 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
 async function changesOf({ host, saver, graph }: PageParts, thread: string): Promise<NetChange[]> {
   const { graph: reading } = await host.graph(graph).reader(thread);
   const config = { configurable: { thread_id: thread } };
-  const { messages = [], files = {} } = ((await reading.getState(config)).values ?? {}) as Values;
+  const state = await reading.getState(config);
   const dir = (await knownSettings(saver, thread))?.dir;
   return dir === undefined
-    ? changesOfFiles(await givenFiles(saver, thread), files)
-    : changesOnDisk(messages, dir);
+    ? changesOfFiles(await givenFiles(saver, thread), ((state.values ?? {}) as Values).files ?? {})
+    : changesOnDisk(await fileCallsOf(saver, state), dir);
 }
 
 /** The files that a thread began with. */

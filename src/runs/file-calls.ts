@@ -1,0 +1,75 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import { isMutation, type Mutation } from "../middleware/files/mutations.ts";
+
+/** A call that changed a file. */
+export interface FileCall {
+  name: Mutation;
+  args: Record<string, unknown>;
+  result: string;
+}
+
+/**
+ * The calls of a thread's file tools that succeeded, those of its sub-agents included, in the order in which they were
+ * made.
+ */
+export async function fileCallsOf(saver: BaseCheckpointSaver, state: StateSnapshot): Promise<FileCall[]> {
+  const { messages = [] } = (state.values ?? {}) as { messages?: BaseMessage[] };
+  // What is saved of a thread takes long to read, and only sub-agents' calls are not in the conversation.
+  return fileCallsIn(hasHelpers(messages) ? [...(await savedBefore(saver, state)), messages] : [messages]);
+}
+
+/**
+ * The calls in conversations as they were saved, oldest first: by the moment at which a model asked for them. Whoever
+ * changes a file has read it as it is, so of two agents that change the same one the second asks when the first is done.
+ */
+export function fileCallsIn(saved: Iterable<readonly BaseMessage[]>): FileCall[] {
+  // By message: a fork has those of its caller, too.
+  const turns = new Map<unknown, { message: AIMessage; results: Map<string, ToolMessage> }>();
+  for (const messages of saved) {
+    let results: Map<string, ToolMessage> | undefined;
+    for (const message of messages) {
+      if (AIMessage.isInstance(message)) {
+        const key = message.id ?? message;
+        const turn = turns.get(key) ?? { message, results: new Map() };
+        turns.set(key, turn);
+        ({ results } = turn);
+      } else if (ToolMessage.isInstance(message)) results?.set(message.tool_call_id, message);
+    }
+  }
+  return [...turns.values()].flatMap(({ message, results }) =>
+    (message.tool_calls ?? []).flatMap(({ id = "", name, args }) => {
+      const result = results.get(id);
+      return isMutation(name) && result && result.status !== "error"
+        ? [{ name, args, result: result.text }]
+        : [];
+    }),
+  );
+}
+
+function hasHelpers(messages: readonly BaseMessage[]): boolean {
+  return messages.some(
+    (message) => AIMessage.isInstance(message) && message.tool_calls?.some(({ name }) => name === "task"),
+  );
+}
+
+/** The conversations of a thread and its sub-agents at each of the checkpoints that led to a state. */
+async function savedBefore(saver: BaseCheckpointSaver, { config }: StateSnapshot): Promise<BaseMessage[][]> {
+  const { thread_id, checkpoint_id: head } = config.configurable ?? {};
+  const parents = new Map<unknown, unknown>();
+  const saved: { id: string; root: string; messages: BaseMessage[] }[] = [];
+  for await (const { checkpoint, metadata, ...at } of saver.list({ configurable: { thread_id } })) {
+    const { id, channel_values } = checkpoint;
+    const { messages = [] } = channel_values as { messages?: BaseMessage[] };
+    // A sub-agent's checkpoint has the one of the thread that it was started from.
+    const root = metadata?.parents?.[""] ?? id;
+    if (root === id) parents.set(id, at.parentConfig?.configurable?.["checkpoint_id"]);
+    saved.push({ id, root, messages });
+  }
+  // A thread that was taken back has others that did not lead here.
+  const line = new Set<unknown>();
+  for (let id: unknown = head; id !== undefined && !line.has(id); id = parents.get(id)) line.add(id);
+  // The ids begin with the time.
+  const led = saved.filter(({ root }) => line.has(root)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return led.map(({ messages }) => messages);
+}
