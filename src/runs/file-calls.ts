@@ -53,23 +53,30 @@ function hasHelpers(messages: readonly BaseMessage[]): boolean {
   );
 }
 
-/** The conversations of a thread and its sub-agents at each of the checkpoints that led to a state. */
+/**
+ * The conversations that led to a state, oldest first: those of sub-agents at each of their checkpoints, and the thread's
+ * own where a sub-agent was started from it. To look at it everywhere else takes long, and tells nothing more.
+ */
 async function savedBefore(saver: BaseCheckpointSaver, { config }: StateSnapshot): Promise<BaseMessage[][]> {
   const { thread_id, checkpoint_id: head } = config.configurable ?? {};
   const parents = new Map<unknown, unknown>();
-  const saved: { id: string; root: string; messages: BaseMessage[] }[] = [];
+  const saved: { id: string; root: string; values: { messages?: BaseMessage[] } }[] = [];
   for await (const { checkpoint, metadata, ...at } of saver.list({ configurable: { thread_id } })) {
-    const { id, channel_values } = checkpoint;
-    const { messages = [] } = channel_values as { messages?: BaseMessage[] };
+    const { id, channel_values: values } = checkpoint;
     // A sub-agent's checkpoint has the one of the thread that it was started from.
     const root = metadata?.parents?.[""] ?? id;
     if (root === id) parents.set(id, at.parentConfig?.configurable?.["checkpoint_id"]);
-    saved.push({ id, root, messages });
+    saved.push({ id, root, values });
   }
   // A thread that was taken back has others that did not lead here.
   const line = new Set<unknown>();
   for (let id: unknown = head; id !== undefined && !line.has(id); id = parents.get(id)) line.add(id);
-  // The ids begin with the time.
-  const led = saved.filter(({ root }) => line.has(root)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return led.map(({ messages }) => messages);
+  const starts = new Set(saved.flatMap(({ id, root }) => (root === id ? [] : [root])));
+  return (
+    saved
+      .filter(({ id, root }) => line.has(root) && (root !== id || starts.has(id)))
+      // The ids begin with the time.
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map(({ values }) => values.messages ?? [])
+  );
 }
