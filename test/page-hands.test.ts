@@ -4,34 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { Todo } from "../src/plan/index.ts";
 import type { Question } from "../web/src/client/contract.ts";
 import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
-import { BUSY_PLAN, busyThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { COMMAND, WRITE } from "./page/questions.ts";
+import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
-
-const WRITE: Question = {
-  id: "q1",
-  kind: "permission",
-  text: "",
-  options: [],
-  call: {
-    owner: "main",
-    call: "c9",
-    name: "write_file",
-    args: { file_path: "docs/fields.md", content: "# Fields\n\nNew.\n" },
-  },
-};
-const COMMAND: Question = {
-  id: "q2",
-  kind: "permission",
-  text: "",
-  options: [],
-  owner: "main/researcher:call_9",
-  call: {
-    owner: "main/researcher:call_9",
-    call: "c10",
-    name: "execute",
-    args: { command: "npm test", timeout: 60 },
-  },
-};
 
 /** What somebody does with the page, by mouse and by keyboard. */
 describe.runIf(hasBrowser)("with the page", () => {
@@ -185,6 +160,24 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(body.base).toEqual(BUSY_PLAN);
       expect(body.todos.map(({ id }) => id)).toEqual(["1", "2", "3", "5", "4", undefined]);
       expect(body.todos.at(-1)).toEqual({ content: "Tidy up", status: "pending" });
+    });
+
+    it("keeps what somebody is writing when the window gets narrower and wider", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      const field = page.getByRole("textbox", { name: "Item 4" });
+      await field.fill("Rewrite it by hand");
+      const tabs = page.getByRole("button", { name: "Threads", exact: true });
+      for (const [width, state] of [
+        [360, "visible"],
+        [1280, "detached"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await tabs.waitFor({ state });
+        expect(await field.inputValue()).toBe("Rewrite it by hand");
+      }
     });
 
     it("takes in what the agent does meanwhile, and shows both versions of what both changed", async () => {
@@ -345,18 +338,7 @@ describe.runIf(hasBrowser)("with the page", () => {
   });
 
   it("a failed run says why, and Resume stands beside the task", async () => {
-    const { at, events } = story();
-    const counts = { total: 0, pending: 0, in_progress: 0, completed: 0, blocked: 0, cancelled: 0 };
-    at(0, { type: "run-start", model: "m", resumed: false, task: "Go" });
-    at(1, {
-      type: "run-end",
-      outcome: "failed",
-      error: "The model refused the key.",
-      exitCode: 1,
-      counts,
-      usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
-    });
-    suite.server.add({ thread: threadOf({ status: "failed" }), events });
+    suite.server.add(failedThread());
     const page = await suite.openThread();
     await expectText(page, "The run failed.", "The model refused the key.");
     await page.getByRole("button", { name: "Resume" }).waitFor();

@@ -234,3 +234,18 @@ export function busyThread(): ToldThread {
     })),
   };
 }
+
+/** A thread whose only run failed. */
+export function failedThread(): ToldThread {
+  const { at, events } = story();
+  at(0, { type: "run-start", model: "m", resumed: false, task: "Go" });
+  at(1, {
+    type: "run-end",
+    outcome: "failed",
+    error: "The model refused the key.",
+    exitCode: 1,
+    counts: countTodos([]),
+    usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+  });
+  return { thread: threadOf({ status: "failed" }), events };
+}

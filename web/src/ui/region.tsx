@@ -12,11 +12,11 @@ export function Region({
   name: string;
   children: ReactNode;
 }) {
-  if (!isMain) return <div className={className}>{children}</div>;
+  // One element for both: another one would lose what somebody is writing in it when the window gets wider.
   return (
-    <main className={className}>
-      <h1 className="hidden">{name}</h1>
+    <div className={className} role={isMain ? "main" : undefined}>
+      {isMain && <h1 className="hidden">{name}</h1>}
       {children}
-    </main>
+    </div>
   );
 }

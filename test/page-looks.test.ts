@@ -1,0 +1,98 @@
+import type { Page } from "playwright-core";
+import { describe, it } from "vitest";
+import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
+import { COMMAND, WRITE } from "./page/questions.ts";
+import type { ToldThread } from "./page/stand-in.ts";
+import { BUSY_PLAN, busyThread, failedThread, planChange, threadOf } from "./page/story.ts";
+import { pageSuite } from "./page/suite.ts";
+
+const WIDTHS = [1280, 800, 360];
+const THEMES = ["light", "dark"] as const;
+
+interface State {
+  thread?: ToldThread;
+  /** Brings the page there. */
+  reach?: (page: Page) => Promise<void>;
+  /** What is to be read then. */
+  words: (string | RegExp)[];
+  /** The tab that it is under, where there are tabs. */
+  tab?: string;
+}
+
+describe.runIf(hasBrowser)("the page", () => {
+  const suite = pageSuite();
+  const waiting = (more: Partial<ToldThread>): ToldThread => ({
+    ...busyThread(),
+    thread: threadOf({ status: "waiting" }),
+    ...more,
+  });
+  const states: Record<string, State> = {
+    "nothing in it": { words: ["Give a task"] },
+    "a question": {
+      thread: waiting({ questions: [WRITE] }),
+      words: ["Two of them are checked on the server."],
+    },
+    "a plan to approve": {
+      thread: waiting({
+        questions: [{ id: "q", kind: "plan-approval", text: "", options: [], todos: BUSY_PLAN }],
+      }),
+      words: ["The agent proposes a plan"],
+    },
+    "a rejected call": {
+      thread: waiting({ questions: [WRITE, COMMAND] }),
+      reach: async (page) => {
+        const card = page.getByRole("region", { name: "The agent wants to use write_file" });
+        await card.getByRole("button", { name: "Reject" }).click();
+        await card.getByLabel("Why not?").fill("Too short");
+        await card.getByRole("button", { name: "Reject" }).click();
+      },
+      words: ["Rejected: Too short", "1 of 2 decided."],
+    },
+    "an item that both changed": {
+      thread: busyThread(),
+      reach: async (page) => {
+        await page.keyboard.press("e");
+        await page.getByRole("textbox", { name: "Item 4" }).fill("Rewrite it by hand");
+        const theirs = BUSY_PLAN.map((item) => (item.id === "4" ? { ...item, content: "At once" } : item));
+        suite.server.tell({ ...suite.at(50), ...planChange(theirs) });
+      },
+      words: ["The agent changed this item too.", "At once (To do)"],
+    },
+    "an earlier moment on the time line": {
+      thread: busyThread(),
+      reach: async (page) => {
+        await page.getByRole("slider", { name: "Moment of the run" }).focus();
+        for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
+      },
+      words: [/You look at .*, 1 of 5 done/],
+      tab: "Plan",
+    },
+    "a failed run": { thread: failedThread(), words: ["The run failed.", "The model refused the key."] },
+    "a lost connection": {
+      thread: busyThread(),
+      reach: async () => suite.server.drop(),
+      words: ["Connection lost."],
+    },
+  };
+
+  it.each(Object.entries(states))("with %s is sound at every width, light and dark", async (_name, state) => {
+    const { thread, reach, words, tab } = state;
+    if (thread) suite.server.add(thread);
+    // Colours that are on their way to others are neither.
+    const options = { reducedMotion: "reduce" } as const;
+    const page = await (thread ? suite.openThread(options) : suite.open(options));
+    await reach?.(page);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      const tabs = page.getByRole("button", { name: "Threads", exact: true });
+      await tabs.waitFor({ state: width > 800 ? "detached" : "visible" });
+      if (tab !== undefined && width <= 800)
+        await page.getByRole("button", { name: tab, exact: true }).click();
+      for (const colorScheme of THEMES) {
+        await page.emulateMedia({ colorScheme });
+        await expectText(page, ...words);
+        await expectSound(page);
+      }
+    }
+  });
+});
