@@ -8,7 +8,7 @@ import { build } from "vite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import { expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
+import { expectSound, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
 import { serve, type Served } from "./served.ts";
 
@@ -141,6 +141,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
       await expectStatus(page, "Idle");
     };
     await check();
+    await expectSound(page);
     await approval.getByRole("button", { name: "Approve" }).click();
     await expectLines(page, "Files", ["/a.md: as asked"]);
     await check();

@@ -45,6 +45,7 @@ function Client() {
   };
   return (
     <>
+      <h1>A client on useStream</h1>
       <p role="status">{stream.isThreadLoading ? "Loading" : stream.isLoading ? "Working" : "Idle"}</p>
       {stream.error !== undefined && <p role="alert">{JSON.stringify(stream.error)}</p>}
       <form action={send}>
