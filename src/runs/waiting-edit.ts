@@ -7,7 +7,7 @@ import type { RunAgent } from "./agent.ts";
 import { planAfter } from "./merged-plan.ts";
 
 /** LangGraph's task for input that comes while a step waits, such as the `update` of a `Command` with answers. */
-const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
+export const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
 
 const TODOS = "todos";
 

@@ -285,9 +285,10 @@ export class Session implements Conversation {
         const turn = crypto.randomUUID();
         return { turn, input: taskInput(words, { run: this.#run }, turn) };
       }
-      const messages = await earlierMessages(agent, thread);
-      const turn = messages.findLast(({ isHandedOver }) => !isHandedOver)?.id ?? crypto.randomUUID();
-      return { turn, input: null };
+      for await (const { id, isHandedOver } of earlierMessages(agent, thread)) {
+        if (!isHandedOver) return { turn: id, input: null };
+      }
+      return { turn: crypto.randomUUID(), input: null };
     });
     if (!isBegun) this.say(this.paint("dim", STOPPED));
   }

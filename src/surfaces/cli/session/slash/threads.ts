@@ -2,6 +2,7 @@ import { shortened } from "../../../../middleware/shortened.ts";
 import {
   earlierMessages,
   forkBefore,
+  lastMessage,
   takeBack,
   type EarlierMessage,
 } from "../../../../runs/earlier-messages.ts";
@@ -98,7 +99,7 @@ export const undo: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     const agent = thread === undefined ? undefined : await conversation.agent();
-    const last = agent && (await earlierMessages(agent, thread!)).at(-1);
+    const last = agent && (await lastMessage(agent, thread!));
     if (!agent || thread === undefined || !last)
       return conversation.say(shown`There is nothing to take back.`);
     const copies = conversation.copiesFor(thread);
@@ -152,7 +153,10 @@ async function chooseMessage(
   question: Harmless,
 ): Promise<EarlierMessage | undefined> {
   const { thread } = conversation;
-  const all = thread === undefined ? [] : await earlierMessages(await conversation.agent(), thread);
+  const all: EarlierMessage[] = [];
+  if (thread !== undefined) {
+    for await (const message of earlierMessages(await conversation.agent(), thread)) all.push(message);
+  }
   if (all.length === 0) {
     conversation.say(shown`There is no message yet.`);
     return undefined;
@@ -160,9 +164,7 @@ async function chooseMessage(
   const answer = await conversation.face.ask({
     about: [],
     question,
-    choices: all
-      .toReversed()
-      .map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) })),
+    choices: all.map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) })),
   });
   return answer && "value" in answer ? all.find(({ id }) => id === answer.value) : undefined;
 }
