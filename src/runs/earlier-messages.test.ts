@@ -1,6 +1,7 @@
 import { HumanMessage, RemoveMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
+import { lookedAt } from "../../test/looked-at.ts";
 import { isFromUser } from "../middleware/from-user.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
@@ -58,7 +59,7 @@ it("the last message is found without a look at checkpoints before it, however l
         Array.from({ length: turns }, () => "Done."),
       );
       for (let n = 0; n < turns; n++) await turn(taskInput(`Task ${n}`, {}, `m${n}`));
-      const seen = counted(saver);
+      const seen = lookedAt(saver);
       expect(await lastMessage(agent, "t")).toMatchObject({ id: `m${turns - 1}`, isHandedOver: false });
       return seen;
     }),
@@ -75,7 +76,7 @@ it("all messages are found with a look at two checkpoints, where each began a tu
   );
   for (let n = 0; n < 12; n++) await turn(taskInput(`Task ${n}`, {}, `m${n}`));
   const expected = await fromValues(agent);
-  const seen = counted(saver);
+  const seen = lookedAt(saver);
   expect(await all(agent)).toEqual(expected);
   expect(seen.looks).toBe(2);
 });
@@ -85,7 +86,7 @@ it("of all checkpoints only those are looked into where somebody may have spoken
   const looking = Array.from({ length: 20 }, (_, n) => callTool("ls", { path: `/${n}` }));
   const { agent, turn } = agentOn(saver, [...looking, "Done."]);
   await turn(taskInput("Look twenty times", {}, "m"));
-  const seen = counted(saver);
+  const seen = lookedAt(saver);
   expect(await all(agent)).toHaveLength(1);
   expect(seen.checkpoints).toBeGreaterThan(20);
   // The one that it began with, and the input before that.
@@ -141,20 +142,4 @@ async function fromValues({ graph }: RunAgent): Promise<EarlierMessage[]> {
       ...(before !== undefined && { before }),
     }));
   });
-}
-
-/** Counts the checkpoints that are listed from now on, and looks at their messages. */
-function counted(saver: BaseCheckpointSaver): { checkpoints: number; looks: number } {
-  const seen = { checkpoints: 0, looks: 0 };
-  const list = saver.list.bind(saver);
-  saver.list = async function* (...given) {
-    for await (const tuple of list(...given)) {
-      seen.checkpoints += 1;
-      const { channel_values: values } = tuple.checkpoint;
-      const { messages } = values;
-      Object.defineProperty(values, "messages", { get: () => ((seen.looks += 1), messages) });
-      yield tuple;
-    }
-  };
-  return seen;
 }

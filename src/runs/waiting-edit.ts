@@ -25,7 +25,7 @@ export async function waitingEdit(
   const saver = agent.graph.checkpointer as BaseCheckpointSaver;
   const saved = await saver.getTuple(config);
   const writes = saved?.pendingWrites ?? [];
-  const edits = inputWrites(writes).flatMap(([, channel, value]) => (channel === TODOS ? [value] : []));
+  const edits = editsIn(writes);
   const finished = tasks.flatMap(({ id }) =>
     writes.flatMap(([task, channel, value]) => (task === id && channel === TODOS ? [value] : [])),
   );
@@ -40,6 +40,13 @@ export async function waitingEdit(
     throw new HarnessError("turn-unfinished", message);
   }
   return () => addInput(saver, saved!, [TODOS, edit]);
+}
+
+/** The plan of a checkpoint, with what people changed while its step waited. */
+export function planAt(agent: RunAgent, { checkpoint, pendingWrites = [] }: CheckpointTuple): Todo[] {
+  const start = checkpoint.channel_values[TODOS] as Todo[] | undefined;
+  const edits = editsIn(pendingWrites);
+  return edits.length > 0 ? planAfter(agent, start, edits) : (start ?? []);
 }
 
 /** Adds input to the step that a thread stopped before or in: it is there when the step goes on. */
@@ -60,6 +67,10 @@ async function addInput(
 ): Promise<void> {
   const earlier = inputWrites(pendingWrites).map(([, name, value]): [string, unknown] => [name, value]);
   await saver.putWrites(config, [...earlier, write], INPUT_TASK);
+}
+
+function editsIn(writes: readonly CheckpointPendingWrite[]): unknown[] {
+  return inputWrites(writes).flatMap(([, channel, value]) => (channel === TODOS ? [value] : []));
 }
 
 function inputWrites(writes: readonly CheckpointPendingWrite[]): CheckpointPendingWrite[] {

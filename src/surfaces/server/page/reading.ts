@@ -1,4 +1,4 @@
-import type { StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointTuple } from "@langchain/langgraph";
 import { HTTPException } from "hono/http-exception";
 import { isClosed, type Todo } from "../../../plan/index.ts";
 import { taskOf } from "../../../runs/host/begin.ts";
@@ -7,6 +7,7 @@ import type { RunRequest } from "../../../runs/host/request.ts";
 import { replay, type ReplayOptions } from "../../../runs/replay.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { openQuestions, questionsOf } from "../../../runs/thread.ts";
+import { planAt } from "../../../runs/waiting-edit.ts";
 import { hasFailed, type KnownThread } from "../access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
@@ -80,29 +81,30 @@ async function failureOf({ ledger }: Host, known: KnownThread): Promise<ReplayOp
   return { error: failed.reason, ...(task !== undefined && { task }) };
 }
 
-/** The checkpoints of a thread, newest first. */
+/** The checkpoints of a thread, newest first. Does not look at messages, and lets others have their turn. */
 export async function historyOf(
-  { host, graph }: PageParts,
+  { host, saver, graph }: PageParts,
   thread: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<object> {
-  const { graph: reading } = await host.graph(graph).reader(thread);
+  const agent = await host.graph(graph).reader(thread);
   const options = {
     limit: limit + 1,
     ...(before !== undefined && { before: { configurable: { checkpoint_id: before } } }),
   };
   const found: object[] = [];
-  for await (const state of reading.getStateHistory({ configurable: { thread_id: thread } }, options)) {
-    found.push(checkpointOut(state));
+  const place = { configurable: { thread_id: thread, checkpoint_ns: "" } };
+  for await (const saved of saver.list(place, options)) {
+    found.push(checkpointOut(saved, planAt(agent, saved)));
+    await new Promise(setImmediate);
   }
   return { checkpoints: found.slice(0, limit), more: found.length > limit };
 }
 
-function checkpointOut({ config, createdAt, metadata, values }: StateSnapshot): object {
-  const { todos = [] } = (values ?? {}) as { todos?: Todo[] };
+function checkpointOut({ checkpoint, metadata }: CheckpointTuple, todos: readonly Todo[]): object {
   return {
-    id: config.configurable?.["checkpoint_id"] as string,
-    at: createdAt === undefined ? 0 : Date.parse(createdAt),
+    id: checkpoint.id,
+    at: Date.parse(checkpoint.ts),
     step: metadata?.step,
     source: metadata?.source,
     todos: { done: todos.filter(isClosed).length, total: todos.length },

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { lookedAt } from "../../../../test/looked-at.ts";
+import {
+  begin,
+  DONE,
+  PLAN,
+  saver,
+  send,
+  setStage,
+  settled,
+  start,
+  WRITE,
+} from "../../../../test/page-stage.ts";
+
+setStage();
+
+it("checkpoints are listed without a look at messages, with a turn for others after each", async () => {
+  await start([PLAN, WRITE, DONE, "Done."]);
+  const thread = await begin("Write a file");
+  await settled(thread);
+  const seen = lookedAt(saver);
+  const listed = (await send("GET", `/threads/${thread}/history`)).body.checkpoints;
+  expect(listed.length).toBeGreaterThan(3);
+  expect(listed[0]!.todos).toEqual({ done: 1, total: 1 });
+  expect(listed.at(-1)!.todos).toEqual({ done: 0, total: 0 });
+  expect(seen).toEqual({ checkpoints: listed.length, turns: listed.length, looks: 0 });
+});
+
+it("a plan that somebody changed while a question waits is counted as it is now", async () => {
+  await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Write a file");
+  await settled(thread);
+  const edit = { todos: ["One", "Two", "Three"] };
+  expect((await send("PUT", `/threads/${thread}/plan`, edit)).status).toBe(200);
+  const { checkpoints } = (await send("GET", `/threads/${thread}/history`)).body;
+  expect(checkpoints[0]!.todos.total).toBe(3);
+});
