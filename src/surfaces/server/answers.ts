@@ -5,18 +5,38 @@ import type { ServerContext } from "./context.ts";
 
 /** Answers with JSON. Messages are plain objects, as LangGraph's clients read them. */
 export function json(c: ServerContext, value: unknown, status: ContentfulStatusCode = 200): Response {
-  return c.body(toJson(value), status, { "content-type": "application/json" });
+  return jsonText(c, toJson(value), status);
 }
 
-export function toJson(value: unknown): string {
+/** The same for what has been written out already. */
+export function jsonText(c: ServerContext, text: string, status: ContentfulStatusCode = 200): Response {
+  return c.body(text, status, { "content-type": "application/json" });
+}
+
+/** `made` keeps what messages come to, for who writes the same ones several times. */
+export function toJson(value: unknown, made = new WeakMap<object, object>()): string {
+  const plain = (raw: unknown): unknown => {
+    if (!isMessage(raw)) return raw;
+    const known = made.get(raw);
+    if (known) return known;
+    const { type, data } = raw.toDict();
+    const fresh = { ...data, type };
+    made.set(raw, fresh);
+    return fresh;
+  };
   return (
     JSON.stringify(value, function (this: Record<string, unknown>, key, given: unknown) {
-      // `toJSON` has been called by now, and made of a message what only LangChain reads.
-      const raw = this[key] as { toDict?: () => { type: string; data: object } } | null | undefined;
-      if (typeof raw !== "object" || raw === null || typeof raw.toDict !== "function") return given;
-      const { type, data } = raw.toDict();
-      return { ...data, type };
+      // Before `toJSON` of each is called, which makes of a message what only LangChain reads.
+      if (Array.isArray(given)) return given.map(plain);
+      const raw = this[key];
+      return isMessage(raw) ? plain(raw) : given;
     }) ?? "null"
+  );
+}
+
+function isMessage(raw: unknown): raw is { toDict: () => { type: string; data: object } } {
+  return (
+    typeof raw === "object" && raw !== null && typeof (raw as { toDict?: unknown }).toDict === "function"
   );
 }
 

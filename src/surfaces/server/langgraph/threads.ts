@@ -9,7 +9,7 @@ import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
 import { waitingInput } from "../../../runs/waiting-edit.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
-import { body, json, metadataOf } from "../answers.ts";
+import { body, json, jsonText, metadataOf, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
@@ -195,7 +195,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .on(["GET", "POST"], "/:thread/history", async (c) => {
       const { id } = await access.thread(c);
       const given = c.req.method === "GET" ? c.req.query() : await body(c);
-      return json(c, await historyOf(host, id, given));
+      return jsonText(c, await historyOf(host, id, given));
     });
 }
 
@@ -245,19 +245,24 @@ function isInStep({ tasks }: StateSnapshot): boolean {
   return tasks.some(({ interrupts, result }) => interrupts.length > 0 || result !== undefined);
 }
 
-async function historyOf(host: Host, thread: string, given: Body): Promise<object[]> {
+/** As JSON. It is made checkpoint by checkpoint, with turns for others; messages that several have are made once. */
+async function historyOf(host: Host, thread: string, given: Body): Promise<string> {
   const { limit = 10, before, checkpoint } = given;
   const filter = metadataOf(given);
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
-  const found: object[] = [];
+  const found: string[] = [];
+  const made = new WeakMap<object, object>();
   const options = {
     limit: Math.min(Number(limit) || 10, MOST),
     ...(before !== undefined && before !== null && { before: beforeOf(before) }),
     ...(Object.keys(filter).length > 0 && { filter }),
   };
-  for await (const state of graph.getStateHistory(config, options)) found.push(stateOut(state));
-  return found;
+  for await (const state of graph.getStateHistory(config, options)) {
+    found.push(toJson(stateOut(state), made));
+    await new Promise(setImmediate);
+  }
+  return `[${found.join(",")}]`;
 }
 
 function beforeOf(before: unknown): RunnableConfig {
