@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BaseMessage } from "@langchain/core/messages";
-import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/langgraph";
+import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../errors.ts";
 import { isBudgetStop } from "../middleware/budget/stop.ts";
 import { PROPOSED } from "../middleware/plan/people/approval.ts";
@@ -56,8 +57,17 @@ export async function readThread({ graph }: RunAgent, thread: string): Promise<T
   return { todos, answer: withoutThoughts(last?.text ?? ""), files };
 }
 
-/** The plan of a thread. */
+/** The plan of a thread, with what has finished since its newest checkpoint; read without the rest where that will do. */
 export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]> {
+  const { checkpointer, channels } = agent.graph;
+  const store = checkpointer as Partial<Pick<ThreadStore, "getValues">>;
+  if (store.getValues && "todos" in channels) {
+    const branches = Object.keys(channels).filter((name) => name.startsWith("branch:"));
+    const { todos, ...due } = await store.getValues(thread, ["todos", START, TASKS, ...branches]);
+    const isDue = Object.values(due).some((value) => !Array.isArray(value) || value.length > 0);
+    // Where no step is due, none of its tasks can have finished.
+    if (!isDue) return (todos as Todo[] | undefined) ?? [];
+  }
   return (await readThread(agent, thread)).todos;
 }
 

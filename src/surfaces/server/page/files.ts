@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { fileCallsOf } from "../../../runs/file-calls.ts";
 import { changesOfFiles, changesOnDisk, lineCounts, type NetChange } from "../../../runs/net-changes.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
+import type { CheckpointSummary } from "../../../storage/index.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
 import type { PageParts } from "./parts.ts";
@@ -46,16 +47,32 @@ async function changesOf({ host, saver, graph }: PageParts, thread: string): Pro
 
 /** The files that a thread began with. */
 async function givenFiles(saver: PageParts["saver"], thread: string): Promise<Record<string, string>> {
-  let first: Values = {};
-  for await (const { checkpoint } of saver.list({ configurable: { thread_id: thread, checkpoint_ns: "" } })) {
-    const { __start__: start, files } = checkpoint.channel_values as {
-      __start__?: Values;
-      files?: Values["files"];
-    };
-    first = { files: start?.files ?? files ?? {} };
-  }
-  return first.files ?? {};
+  const first = await firstCheckpoint(saver, thread);
+  if (!first) return {};
+  const place = { thread_id: thread, checkpoint_ns: "", checkpoint_id: first.id };
+  const saved = await saver.getTuple({ configurable: place });
+  const { __start__: start, files } = (saved?.checkpoint.channel_values ?? {}) as Values & {
+    __start__?: Values;
+  };
+  return start?.files ?? files ?? {};
 }
+
+/** Found without the values of those after it. */
+async function firstCheckpoint(
+  saver: PageParts["saver"],
+  thread: string,
+): Promise<CheckpointSummary | undefined> {
+  let first: CheckpointSummary | undefined;
+  for (;;) {
+    const page = await saver.listCheckpoints(thread, { limit: PAGE, ...(first && { before: first.seq }) });
+    first = page.at(-1) ?? first;
+    if (page.length < PAGE) return first;
+    await new Promise(setImmediate);
+  }
+}
+
+/** So many checkpoints are read between two turns of the event loop. */
+const PAGE = 200;
 
 function kindOf({ before, after, isKnown }: NetChange): "added" | "changed" | "removed" | "given" {
   if (after === null) return "removed";

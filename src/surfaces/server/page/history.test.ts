@@ -35,3 +35,13 @@ it("a plan that somebody changed while a question waits is counted as it is now"
   const { checkpoints } = (await send("GET", `/threads/${thread}/history`)).body;
   expect(checkpoints[0]!.todos.total).toBe(3);
 });
+
+it("the files that a thread began with are found without the values of what came after", async () => {
+  await start([PLAN, WRITE, DONE, "Done."]);
+  const thread = await begin("Write a file");
+  await settled(thread);
+  const seen = lookedAt(saver);
+  const { body } = await send("GET", `/threads/${thread}/files`);
+  expect(body).toMatchObject({ files: [{ path: "/a.md", kind: "added" }] });
+  expect(seen.checkpoints).toBe(0);
+});
