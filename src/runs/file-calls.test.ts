@@ -4,7 +4,7 @@ import { createDeepAgent } from "../deep/index.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import type { RunAgent, RunGraph } from "./agent.ts";
-import { earlierMessages, takeBack } from "./earlier-messages.ts";
+import { lastMessage, takeBack } from "./earlier-messages.ts";
 import { fileCallsOf } from "./file-calls.ts";
 import { copyThread } from "./host/copy-thread.ts";
 
@@ -83,7 +83,7 @@ describe("the file calls of a thread", () => {
     expect(await paths()).toHaveLength(5);
     await copyThread(saver, { from: "t", to: "copy" });
     const agent = { graph } as RunAgent;
-    const { before } = (await earlierMessages(agent, "t"))[1]!;
+    const { before } = (await lastMessage(agent, "t"))!;
     await takeBack(agent, "t", before!);
     expect(await paths()).toEqual(["/zero.md"]);
     expect(await paths("copy")).toHaveLength(5);
