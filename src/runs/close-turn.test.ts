@@ -1,10 +1,10 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
+import { driveAlone } from "../../test/drive-alone.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent, type RunAgent } from "./agent.ts";
 import { closeTurn } from "./close-turn.ts";
-import { drive } from "./drive.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
 const config = { configurable: { thread_id: "t" } };
@@ -30,17 +30,7 @@ async function stopped(more: Step[]): Promise<{ agent: RunAgent; model: Scripted
 }
 
 function run(agent: RunAgent, words: string) {
-  return drive(
-    { messages: [new HumanMessage({ content: words, id: crypto.randomUUID() })] },
-    {
-      agent,
-      thread: "t",
-      model: { name: "scripted" },
-      emit: () => {},
-      signal: new AbortController().signal,
-      answer: async () => undefined,
-    },
-  );
+  return driveAlone(agent, { messages: [new HumanMessage({ content: words, id: crypto.randomUUID() })] });
 }
 
 it("keeps what the calls of a turn came to that was not finished, and answers the others", async () => {

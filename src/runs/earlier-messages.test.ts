@@ -1,12 +1,13 @@
 import { HumanMessage, RemoveMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
+import { driveAlone } from "../../test/drive-alone.ts";
 import { lookedAt } from "../../test/looked-at.ts";
 import { isFromUser } from "../middleware/from-user.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel } from "../testing/index.ts";
 import { createRunAgent, type RunAgent } from "./agent.ts";
-import { drive, taskInput } from "./drive.ts";
+import { taskInput } from "./drive.ts";
 import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
@@ -97,17 +98,8 @@ function agentOn(checkpointer: BaseCheckpointSaver, steps: ConstructorParameters
   const model = new ScriptedModel(steps);
   const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false };
   const agent = createRunAgent({ settings, model, checkpointer });
-  const turn = async (input: object, edits = new PlanEdits()): Promise<void> => {
-    const end = await drive(input, {
-      agent,
-      thread: "t",
-      model: { model, name: "scripted", source: "option" },
-      emit: () => {},
-      signal: new AbortController().signal,
-      answer: async () => undefined,
-      edits,
-    });
-    expect(end.outcome).toBe("done");
+  const turn = async (input: object, edits?: PlanEdits): Promise<void> => {
+    expect((await driveAlone(agent, input, edits)).outcome).toBe("done");
   };
   return { agent, turn };
 }

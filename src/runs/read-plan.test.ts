@@ -1,9 +1,10 @@
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it, vi } from "vitest";
+import { driveAlone } from "../../test/drive-alone.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { createRunAgent, type RunAgent } from "./agent.ts";
-import { drive, taskInput } from "./drive.ts";
+import { taskInput } from "./drive.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import { readPlan, readThread, writePlan } from "./thread.ts";
 
@@ -40,14 +41,7 @@ async function run(steps: Step[], checkpointer: BaseCheckpointSaver, ask: string
   const model = new ScriptedModel(steps);
   const settings = { ...DEFAULT_SETTINGS, model: "scripted", ask };
   const agent = createRunAgent({ settings, model, checkpointer });
-  await drive(taskInput("Go", {}), {
-    agent,
-    thread: "t",
-    model: { model, name: "scripted", source: "option" },
-    emit: () => {},
-    signal: new AbortController().signal,
-    answer: async () => undefined,
-  });
+  await driveAlone(agent, taskInput("Go", {}));
   return agent;
 }
 

@@ -1,8 +1,7 @@
-import { tool } from "@langchain/core/tools";
 import type { Client } from "@langchain/langgraph-sdk";
 import { createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from "langchain";
 import { afterEach, expect, it } from "vitest";
-import { z } from "zod";
+import { asking, forgetLetters, send, sent } from "../../../../test/letters.ts";
 import { collected, serve, type Served } from "../../../../test/served.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
@@ -10,30 +9,19 @@ import type { GraphSource } from "../graphs.ts";
 
 let served: Served | undefined;
 let client: Client;
-/** Every call of the tool `send`, in order. */
-let sent: string[];
 
 afterEach(async () => {
   await served?.close();
   served = undefined;
 });
 
-const send = tool(({ to }) => `Sent to ${to}, letter ${sent.push(to)}.`, {
-  name: "send",
-  description: "Sends a letter.",
-  schema: z.object({ to: z.string() }),
-});
-
 async function serveGraph(graph: GraphSource): Promise<string> {
-  sent = [];
+  forgetLetters();
   served = await serve({ agent: graph });
   ({ client } = served);
   return (await client.threads.create()).thread_id;
 }
 
-/** An agent that asks before each letter. */
-const asking = (steps: Step[]) =>
-  createDeepAgent({ model: new ScriptedModel(steps), tools: [send], interruptOn: { send: true } });
 const review = humanInTheLoopMiddleware({ interruptOn: { send: true } } as never) as unknown;
 /** The same with LangChain's own middleware, which asks once for all calls of a turn. */
 const askingOnce = (steps: Step[]) =>

@@ -1,39 +1,22 @@
-import { tool } from "@langchain/core/tools";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { z } from "zod";
+import { asking, forgetLetters, sent } from "../../../../test/letters.ts";
 import { serve, type Served } from "../../../../test/served.ts";
-import { createDeepAgent } from "../../../deep/index.ts";
 import type { Todo } from "../../../plan/index.ts";
-import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
+import { callTool, type Step } from "../../../testing/index.ts";
 
 let served: Served | undefined;
 let client: Client;
-/** Every call of the tool `send`, in order. */
-let sent: string[];
 
-beforeEach(() => {
-  sent = [];
-});
+beforeEach(forgetLetters);
 afterEach(async () => {
   await served?.close();
   served = undefined;
 });
 
-const send = tool(({ to }) => `Sent to ${to}, letter ${sent.push(to)}.`, {
-  name: "send",
-  description: "Sends a letter.",
-  schema: z.object({ to: z.string() }),
-});
-
 /** Serves an agent that asks before each letter, and returns a thread. */
 async function serveAgent(steps: Step[]): Promise<string> {
-  const agent = createDeepAgent({
-    model: new ScriptedModel(steps),
-    tools: [send],
-    interruptOn: { send: true },
-  });
-  served = await serve({ agent });
+  served = await serve({ agent: asking(steps) });
   ({ client } = served);
   return (await client.threads.create()).thread_id;
 }

@@ -30,7 +30,8 @@ it("a plan that somebody changed while a question waits is counted as it is now"
   await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
   const thread = await begin("Write a file");
   await settled(thread);
-  const edit = { todos: ["One", "Two", "Three"] };
+  const base = [{ id: "1", content: "Write", status: "in_progress" }];
+  const edit = { todos: ["One", "Two", "Three"], base };
   expect((await send("PUT", `/threads/${thread}/plan`, edit)).status).toBe(200);
   const { checkpoints } = (await send("GET", `/threads/${thread}/history`)).body;
   expect(checkpoints[0]!.todos.total).toBe(3);
