@@ -8,7 +8,7 @@ const ASSUMED = { turns: 12, request: 4500, answer: 250 };
 
 /** What runs will spend: as those of the same system did so far, and by assumption where there are none. */
 export function estimate(keys: readonly RunKey[], counted: readonly RunRecord[]): Usage {
-  const total: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  const total = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, writtenTokens: 0 };
   for (const { name, fixedTokens } of LIVE_SYSTEMS) {
     const count = keys.filter(({ system }) => system === name).length;
     const known = counted.filter(({ system }) => system === name);
@@ -20,6 +20,7 @@ export function estimate(keys: readonly RunKey[], counted: readonly RunRecord[])
       count * (isKnown ? mean((record) => record.inputTokens) : turns * (request + fixedTokens));
     total.outputTokens += count * (isKnown ? mean((record) => record.outputTokens) : turns * answer);
     total.cachedTokens += count * (isKnown ? mean((record) => record.cachedTokens) : 0);
+    total.writtenTokens += count * (isKnown ? mean((record) => record.writtenTokens ?? 0) : 0);
   }
   return total;
 }

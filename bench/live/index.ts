@@ -74,7 +74,9 @@ async function agree({
     `bench: ${chosen.name}: ${all.length} runs, ${all.length - left.length} of them done. The others take about ${cost} (${basis}).${limit}`,
   );
   if (!prices)
-    console.error("bench: the cost is not known: --prices in,out[,cached] in dollars per million tokens");
+    console.error(
+      "bench: the cost is not known: --prices in,out[,cached[,written]] in dollars per million tokens",
+    );
   if (yes || isLocal(chosen.baseUrl)) return;
   if (!process.stdin.isTTY) {
     throw new HarnessError("invalid-options", "This costs money: say --yes to go on without being asked.");

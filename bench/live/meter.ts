@@ -1,6 +1,7 @@
 import { AIMessage } from "@langchain/core/messages";
 import type { UsageMetadata } from "@langchain/core/messages";
 import { createMiddleware, type AgentMiddleware } from "langchain";
+import { NO_TOKENS, sumTokens, usedTokens } from "../../src/middleware/budget/prices.ts";
 import type { Usage } from "../../src/runs/events.ts";
 
 /** After so many model calls a run is over. */
@@ -8,7 +9,7 @@ export const MAX_MODEL_CALLS = 80;
 
 /** Counts what a run spends, and stops it at a limit. */
 export class Meter {
-  readonly usage: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  usage: Usage = NO_TOKENS;
   modelCalls = 0;
   /** The model call was not made: the run has had all it may have. */
   isUsedUp = false;
@@ -46,14 +47,8 @@ export class Meter {
     const spent = AIMessage.isInstance(answer)
       ? (answer.usage_metadata as UsageMetadata | undefined)
       : undefined;
-    const usage: Usage = {
-      inputTokens: spent?.input_tokens ?? 0,
-      outputTokens: spent?.output_tokens ?? 0,
-      cachedTokens: spent?.input_token_details?.cache_read ?? 0,
-    };
-    this.usage.inputTokens += usage.inputTokens;
-    this.usage.outputTokens += usage.outputTokens;
-    this.usage.cachedTokens += usage.cachedTokens;
+    const usage = usedTokens(spent);
+    this.usage = sumTokens(this.usage, usage);
     // Clients make zeros of what a server does not say.
     this.#onUsage(usage.inputTokens > 0 ? usage : undefined);
   }

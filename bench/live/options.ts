@@ -29,7 +29,9 @@ on where it was stopped.
   --tasks n               how many of the ${LIVE_TASKS.length} tasks (default all); more can be added later
   --rounds n              how often each, with other data every time (default 1)
   --budget dollars        stop when this start has spent so much; needs prices
-  --prices in,out[,cached]  dollars per million tokens, such as 3,15,0.3 (default HOLDFAST_PRICES)
+  --prices in,out[,cached[,written]]
+                          dollars per million tokens, such as 3,15,0.3,3.75: written is input that goes into the
+                          provider's cache (default HOLDFAST_PRICES)
   --parallel n            runs at a time (default 2)
   --retries n             how often a failed model call is tried again (default 4)
   --seed n                other data and another order (default 1)

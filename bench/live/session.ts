@@ -1,3 +1,4 @@
+import { NO_TOKENS, sumTokens } from "../../src/middleware/budget/prices.ts";
 import { failureOf, type FailureKind } from "../../src/models/failure.ts";
 import type { ChosenModel } from "../../src/models/index.ts";
 import type { Usage } from "../../src/runs/events.ts";
@@ -27,7 +28,7 @@ const MOST_FAILURES = 3;
 
 /** The runs of one start of the command. */
 export class Session {
-  readonly spent: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  spent: Usage = NO_TOKENS;
   readonly #chosen: ChosenModel;
   readonly #results: Results;
   readonly #options: LiveOptions;
@@ -92,9 +93,7 @@ export class Session {
       if (this.#options.budget !== undefined) this.#end({ why: "unmetered" });
       return;
     }
-    this.spent.inputTokens += usage.inputTokens;
-    this.spent.outputTokens += usage.outputTokens;
-    this.spent.cachedTokens += usage.cachedTokens;
+    this.spent = sumTokens(this.spent, usage);
     const { budget, prices } = this.#options;
     if (budget !== undefined && prices && costOf(this.spent, prices) >= budget) this.#end({ why: "budget" });
   }

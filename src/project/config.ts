@@ -35,7 +35,10 @@ export const CONFIG = z
       .describe("Isolate commands where it works, always (else none are run), or never."),
     network: z.boolean().describe("Whether isolated commands reach the network."),
     prices: z
-      .record(z.string(), z.strictObject({ input: price, output: price, cached: price.optional() }))
+      .record(
+        z.string(),
+        z.strictObject({ input: price, output: price, cached: price.optional(), written: price.optional() }),
+      )
       .describe("US dollars per million tokens, by model."),
     mcp: z.record(z.string(), z.looseObject({})).describe("MCP servers by name, as mcpServers in .mcp.json."),
   })

@@ -1,8 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { usedTokens } from "../middleware/budget/prices.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
 import type { RunEventBody } from "./events.ts";
-import { detailsOf, ended, resultOf, usageOf } from "./recorder.ts";
+import { detailsOf, ended, resultOf } from "./recorder.ts";
 import { ownerName } from "./view.ts";
 
 /** A saved agent at a moment. */
@@ -83,7 +84,12 @@ export class AgentTale {
     const calls = message.tool_calls ?? [];
     return [
       { at: askedAt, body: { type: "model-start", owner: this.#owner } },
-      this.#now({ type: "model-end", owner: this.#owner, text: this.answer, usage: usageOf(message) }),
+      this.#now({
+        type: "model-end",
+        owner: this.#owner,
+        text: this.answer,
+        usage: usedTokens(message.usage_metadata),
+      }),
       ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
     ];
   }

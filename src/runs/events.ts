@@ -34,6 +34,10 @@ const usage = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cachedTokens: z.number().describe("The part of inputTokens that came from the provider's cache."),
+  writtenTokens: z
+    .number()
+    .optional()
+    .describe("The part of inputTokens that went into the provider's cache."),
 });
 
 const owner = z.string().describe("`main`, or a sub-agent's place such as `main/general-purpose:call_7`.");

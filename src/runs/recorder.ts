@@ -1,14 +1,9 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
-import {
-  AIMessage,
-  ToolMessage,
-  type BaseMessage,
-  type ToolCall,
-  type UsageMetadata,
-} from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { Command, isGraphBubbleUp } from "@langchain/langgraph";
+import { usedTokens } from "../middleware/budget/prices.ts";
 import { failedCommand } from "../middleware/files/failed-command.ts";
 import { OWNER_KEY } from "../middleware/plan/events.ts";
 import { COMPLETION_REFUSAL, type CompletionRefusal } from "../middleware/plan/plan-call/verify.ts";
@@ -17,7 +12,7 @@ import { shortened } from "../middleware/shortened.ts";
 import { MODEL_RETRY, type ModelRetry } from "../models/retries.ts";
 import { thoughtFilter, withoutThoughts, type Shown } from "../models/thoughts.ts";
 import { boundedArgs, boundedText } from "./bounded.ts";
-import type { RunEventBody, Usage } from "./events.ts";
+import type { RunEventBody } from "./events.ts";
 import { resultsOf } from "./open-calls.ts";
 import type { Question } from "./questions.ts";
 import { tellingTexts } from "./telling-texts.ts";
@@ -160,7 +155,7 @@ export class Recorder extends BaseCallbackHandler {
     if (message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
     if (message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const text = run.isHidden ? "" : withoutThoughts(message.text);
-    this.#emit({ type: "model-end", owner: run.owner, text, usage: usageOf(message) });
+    this.#emit({ type: "model-end", owner: run.owner, text, usage: usedTokens(message.usage_metadata) });
   }
 
   override handleLLMError(_error: unknown, runId: string): void {
@@ -261,15 +256,6 @@ export function resultOf(message: ToolMessage): ToolResult {
   const failure = failedCommand(message);
   if (failure) return { ok: false, result: message.text, exitCode: failure.exitCode };
   return { ok: message.status !== "error", result: message.text };
-}
-
-export function usageOf(message: AIMessage): Usage {
-  const usage = message.usage_metadata as UsageMetadata | undefined;
-  return {
-    inputTokens: usage?.input_tokens ?? 0,
-    outputTokens: usage?.output_tokens ?? 0,
-    cachedTokens: usage?.input_token_details?.cache_read ?? 0,
-  };
 }
 
 /** The names of the reminders at the end of a request: others stayed from an earlier one. */

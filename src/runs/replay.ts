@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import { NO_TOKENS, sumTokens } from "../middleware/budget/prices.ts";
 import { isFromUser } from "../middleware/from-user.ts";
 import { countTodos, type Todo } from "../plan/index.ts";
 import { readBackground } from "../subagents/background/state.ts";
@@ -12,7 +13,6 @@ import { OUTCOME_CODES } from "./exit-codes.ts";
 import { openCalls } from "./open-calls.ts";
 import { questionEvent, type Question } from "./questions.ts";
 import type { RunSettings } from "./settings.ts";
-import { NO_USAGE, sumUsage } from "./usage.ts";
 import { MAIN } from "./view.ts";
 
 interface Values {
@@ -153,7 +153,7 @@ class Story {
   readonly #dir: string | undefined;
   /** What the last run was asked for. */
   #task: string | undefined;
-  #usage: Usage = NO_USAGE;
+  #usage: Usage = NO_TOKENS;
   /** When the last was that was told. */
   #latest = 0;
 
@@ -188,7 +188,7 @@ class Story {
     const resumed = this.#task !== undefined;
     if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });
     this.#task = task.trim();
-    this.#usage = NO_USAGE;
+    this.#usage = NO_TOKENS;
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });
     if (resumed && todos.length > 0) this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...todos] });
@@ -202,7 +202,7 @@ class Story {
   #emit({ type, ...rest }: RunEventBody, at = Math.max(this.main.at, this.#latest)): void {
     this.#latest = Math.max(at, this.#latest);
     const event = { type, version: 1, at, thread: this.#thread, ...rest } as RunEvent;
-    if (event.type === "model-end") this.#usage = sumUsage(this.#usage, event.usage);
+    if (event.type === "model-end") this.#usage = sumTokens(this.#usage, event.usage);
     this.events.push(event);
   }
 }

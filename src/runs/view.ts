@@ -1,6 +1,6 @@
+import { NO_TOKENS, sumTokens } from "../middleware/budget/prices.ts";
 import type { Todo } from "../plan/index.ts";
 import type { RunEvent, Usage } from "./events.ts";
-import { NO_USAGE, sumUsage } from "./usage.ts";
 
 /** An agent of the run: the main one, or a sub-agent. */
 export interface AgentView {
@@ -39,7 +39,7 @@ export const EMPTY_VIEW: RunView = {
   model: "",
   startedAt: 0,
   agents: new Map(),
-  usage: NO_USAGE,
+  usage: NO_TOKENS,
   marks: new Map(),
 };
 
@@ -67,9 +67,9 @@ export function reduce(view: RunView, event: RunEvent): RunView {
       if (!view.agents.get(event.owner)?.waiting) return view;
       return withAgent(view, event, (agent) => ({ ...agent, waiting: undefined }));
     case "model-end":
-      return withAgent({ ...view, usage: sumUsage(view.usage, event.usage) }, event, (agent) => ({
+      return withAgent({ ...view, usage: sumTokens(view.usage, event.usage) }, event, (agent) => ({
         ...agent,
-        usage: sumUsage(agent.usage, event.usage),
+        usage: sumTokens(agent.usage, event.usage),
         waiting: undefined,
       }));
     case "tool-start":
@@ -142,7 +142,7 @@ function withAgent(
     owner,
     name: ownerName(owner),
     todos: [],
-    usage: NO_USAGE,
+    usage: NO_TOKENS,
     tools: new Map(),
     startedAt: at,
   };

@@ -16,10 +16,12 @@ export const BUDGET_LIMITS = z
   .strictObject({
     ...LIMITS,
     perItem: z.strictObject(LIMITS).optional(),
-    prices: z.strictObject({ input: price, output: price, cached: price }).optional(),
+    prices: z
+      .strictObject({ input: price, output: price, cached: price.optional(), written: price.optional() })
+      .optional(),
   } satisfies Record<keyof BudgetOptions, z.ZodType>)
   .refine(({ cost, perItem, prices }) => prices || (cost ?? perItem?.cost) === undefined, {
-    message: "has a cost and needs prices, in dollars per million tokens: { input, output, cached }",
+    message: "has a cost and needs prices, in dollars per million tokens: { input, output, cached, written }",
   });
 
 /** A budget, or `false` for none. */

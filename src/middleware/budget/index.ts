@@ -1,11 +1,11 @@
-import { AIMessage, HumanMessage, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { getCurrentTaskInput, interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { OWNER_KEY } from "../plan/events.ts";
 import { BUDGET_REASON } from "../plan/messages/final-answer.ts";
 import { readPlanState } from "../plan/state.ts";
 import type { Budget, UsedUp } from "./account.ts";
-import type { UsedTokens } from "./prices.ts";
+import { NO_TOKENS, sumTokens, usedTokens, type UsedTokens } from "./prices.ts";
 import type { BudgetStop } from "./stop.ts";
 
 /** In the metadata of the message that ends a run: which limit was reached. */
@@ -59,12 +59,7 @@ function stop({ text, isResumable, resource }: UsedUp, owner: string | undefined
 /** A structured response comes with the messages that carry it. */
 function tokensOf(answer: AIMessage | { messages?: BaseMessage[] }): UsedTokens {
   const messages = AIMessage.isInstance(answer) ? [answer] : (answer.messages ?? []);
-  const used = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-  for (const message of messages) {
-    const usage: Partial<UsageMetadata> = (AIMessage.isInstance(message) && message.usage_metadata) || {};
-    used.inputTokens += usage.input_tokens ?? 0;
-    used.outputTokens += usage.output_tokens ?? 0;
-    used.cachedTokens += usage.input_token_details?.cache_read ?? 0;
-  }
-  return used;
+  return messages
+    .map((message) => usedTokens(AIMessage.isInstance(message) ? message.usage_metadata : undefined))
+    .reduce(sumTokens, NO_TOKENS);
 }

@@ -250,6 +250,7 @@ export class RunTrace {
       "gen_ai.usage.input_tokens": usage.inputTokens,
       "gen_ai.usage.output_tokens": usage.outputTokens,
       "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,
+      ...(usage.writtenTokens && { "gen_ai.usage.cache_creation.input_tokens": usage.writtenTokens }),
       ...(prices && { "holdfast.cost.usd": { fraction: costOf(usage, prices) } }),
     };
   }

@@ -1,6 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/near.ts";
 import type { McpServers } from "../../../mcp/index.ts";
+import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
 import { shortened } from "../../../middleware/shortened.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
@@ -24,7 +25,6 @@ import { newThreadId } from "../../../runs/thread-ids.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { proposePlan, type Hold } from "../../../runs/thread.ts";
 import { tracesFrom, type Traces } from "../../../runs/traces/index.ts";
-import { NO_USAGE, sumUsage } from "../../../runs/usage.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
@@ -83,7 +83,7 @@ export class Session implements Conversation {
   model: SessionModel;
   thread: string | undefined;
   /** What this session has spent. */
-  usage = NO_USAGE;
+  usage = NO_TOKENS;
   /** The conversation is summarized in the next turn when it has so many messages. */
   compactAt: number | undefined;
   readonly #servers: RunServers;
@@ -377,7 +377,7 @@ export class Session implements Conversation {
       this.#lastCall = event;
       copies?.afterCall(event.name, event.args);
     }
-    if (event.type === "model-end") this.usage = sumUsage(this.usage, event.usage);
+    if (event.type === "model-end") this.usage = sumTokens(this.usage, event.usage);
   }
 
   #steer(): void {
