@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  HumanMessage,
-  RemoveMessage,
-  ToolMessage,
-  type BaseMessage,
-} from "@langchain/core/messages";
+import { HumanMessage, RemoveMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   Command,
   interrupt,
@@ -20,6 +14,7 @@ import * as fc from "fast-check";
 import { createAgent, createMiddleware, tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { numbered } from "../../../test/numbered.ts";
 import { callTool, ScriptedModel, type ScriptedCall, type Step } from "../../testing/scripted-model.ts";
 import { lightLoop } from "./index.ts";
 import { messagesField } from "./messages.ts";
@@ -396,23 +391,6 @@ async function heard(turns: ScriptedCall[][], isLight: boolean): Promise<unknown
 /** What tells a plain edge from a Send. Times and ids are made up anew in each run. */
 const OTHER = ["lg_tool_call", "triggers", "langgraph_triggers", "langgraph_path", "path", "timestamp", "ts"];
 
-/** The same for both loops but for what a Send is known by: ids are numbered in the order they are met. */
 function plain(value: unknown): unknown {
-  const numbers = new Map<string, number>();
-  const text = JSON.stringify(value, (key, part: unknown) => {
-    if (OTHER.includes(key)) return undefined;
-    if (part instanceof AIMessage || part instanceof ToolMessage || part instanceof HumanMessage)
-      return { ...part.toDict(), id: part.id };
-    return part;
-  });
-  const numbered = text
-    .replaceAll(/extract-\d+/g, "extract")
-    .replaceAll(
-      /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|(?<=call-|")[0-9a-f]{8}(?=-\d)/g,
-      (id) => {
-        if (!numbers.has(id)) numbers.set(id, numbers.size);
-        return `#${numbers.get(id)}`;
-      },
-    );
-  return JSON.parse(numbered) as unknown;
+  return numbered(value, OTHER);
 }
