@@ -73,7 +73,7 @@ export async function execute(
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
     held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
-    const state = await agent.graph.getState(config);
+    let state = await agent.graph.getState(config);
     run.head = headOf(state);
     const isAgain = run.record.base !== undefined;
     if (!isAgain) await save({ base: run.head ?? "" });
@@ -97,6 +97,9 @@ export async function execute(
       traces,
       onError: (error) => {
         failure = error;
+      },
+      onState: (after) => {
+        state = after;
       },
       tap: {
         modes,
@@ -124,9 +127,8 @@ export async function execute(
         },
       },
     });
-    const after = await agent.graph.getState(config);
-    const interrupts = waitingOf(after);
-    const { values } = after as { values: Record<string, unknown> };
+    const interrupts = waitingOf(state);
+    const { values } = state as { values: Record<string, unknown> };
     const isStopped = end.outcome === "interrupted";
     status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
     run.result = {
