@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { diffFiles, mergeFiles, type FilesUpdate } from "./merge-files.ts";
 import { mergeText } from "./merge-text.ts";
 
@@ -123,7 +124,7 @@ describe("mergeFiles", () => {
         const merged = mergeFiles(current as Files, next as FilesUpdate);
         expect(mergeFiles(current as Files, next as FilesUpdate)).toEqual(merged);
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 
@@ -158,7 +159,7 @@ describe("mergeFiles", () => {
           expect([kept, merged[`${key}.conflict-1`]]).toEqual([expected.text, expected.loser]);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { mergeText } from "./merge-text.ts";
 
 const BASE = "one\ntwo\nthree\nfour\nfive\n";
@@ -75,7 +76,7 @@ describe("mergeText", () => {
         expect(turned.conflicts).toBe(merged.conflicts);
         expect(turned.text === merged.text || merged.conflicts > 0).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { toolName } from "./tool-names.ts";
 
 describe("the name of a server's tool", () => {
@@ -16,6 +17,6 @@ describe("the name of a server's tool", () => {
       expect(a === b).toBe(isSame);
       expect(toolName(...first)).toBe(a);
     };
-    fc.assert(fc.property(fc.tuple(word, word), fc.tuple(word, word), check), { numRuns: 5000 });
+    fc.assert(fc.property(fc.tuple(word, word), fc.tuple(word, word), check), { numRuns: rounds(5000) });
   });
 });

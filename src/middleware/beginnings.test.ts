@@ -1,6 +1,7 @@
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { Beginnings } from "./beginnings.ts";
 import { paired } from "./dangling-calls/index.ts";
 
@@ -42,5 +43,5 @@ it("calls and results are paired as if the conversation had never been seen befo
       expect(shown(paired(request))).toBe(shown(paired(anew)));
     }
   };
-  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), check), { numRuns: 300 });
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), check), { numRuns: rounds(300) });
 });

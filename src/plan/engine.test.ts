@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { applyUpdate, applyWrite, type ApplyOptions } from "./apply.ts";
 import { findCycle, startable, unmetDependencies } from "./dependencies.ts";
 import { diffTodos, patchTodos } from "./diff.ts";
@@ -165,7 +166,7 @@ describe("any sequence of operations, sensible or not", () => {
           if (broken) throw new Error(broken);
         });
       }),
-      { numRuns: 10_000 },
+      { numRuns: rounds(10_000) },
     );
     // The generator is worth something only if both kinds are common.
     expect(accepted).toBeGreaterThan(10_000);
@@ -181,7 +182,7 @@ describe("any sequence of operations, sensible or not", () => {
         expect(plan).toEqual(copy);
         expect(first).toEqual(second);
       }),
-      { numRuns: 1_500 },
+      { numRuns: rounds(1_500) },
     );
   });
 
@@ -209,7 +210,7 @@ describe("any sequence of operations, sensible or not", () => {
         const still = rest.ok ? newlyCompleted(plan, rest).filter((one) => refused.has(one)) : [];
         if (still.length > 0) throw new Error(`completed although it was refused: ${still.join()}`);
       }),
-      { numRuns: 1_500 },
+      { numRuns: rounds(1_500) },
     );
     expect(withheld).toBeGreaterThan(20);
   });
@@ -237,7 +238,7 @@ describe("any sequence of operations, sensible or not", () => {
         }
         expect(merged).toEqual(sequential.todos);
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     );
   });
 
@@ -247,7 +248,7 @@ describe("any sequence of operations, sensible or not", () => {
         const [before, after] = [play(first, rules).todos, play(second, rules).todos];
         expect(patchTodos(before, diffTodos(before, after))).toEqual(after);
       }),
-      { numRuns: 1_500 },
+      { numRuns: rounds(1_500) },
     );
   });
 
@@ -260,7 +261,7 @@ describe("any sequence of operations, sensible or not", () => {
         const views = [renderChecklist, renderStatus, renderSnapshot, renderMermaid];
         for (const view of views) expect(typeof view(todos as Todo[])).toBe("string");
       }),
-      { numRuns: 1_500 },
+      { numRuns: rounds(1_500) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../testing/index.ts";
 import { createRunAgent } from "./agent.ts";
@@ -85,7 +86,7 @@ it("a run that is stopped anywhere, edited and resumed keeps its calls and their
       expect(JSON.stringify(next?.messages)).toContain("Water daily");
       saver.close();
     }),
-    { numRuns: 12 },
+    { numRuns: rounds(12) },
   );
 });
 

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
-const KILLS = 12;
+const KILLS = rounds(12);
 const TURNS = 10;
 const LONGEST_LIFE_MS = 250;
 

@@ -4,6 +4,7 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import { Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { workOf } from "../../test/work.ts";
 import { Blobs } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
@@ -49,7 +50,7 @@ describe("a list of messages", () => {
       }
     };
     const property = fc.asyncProperty(fc.nat(400), fc.array(edit, { minLength: 1, maxLength: 8 }), check);
-    await fc.assert(property, { numRuns: 60, interruptAfterTimeLimit: 60_000 });
+    await fc.assert(property, { numRuns: rounds(60), interruptAfterTimeLimit: 60_000 });
   });
 
   it("that was cut short is stored as one that was never longer", () => {

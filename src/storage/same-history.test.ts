@@ -12,6 +12,7 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import { STORES } from "../../test/stores.ts";
 import { filesMiddleware } from "../middleware/files/index.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
@@ -75,7 +76,7 @@ describe.each(STORES)(
       ];
       // A machine that is busy tries fewer.
       await fc.assert(fc.asyncProperty(sequence, check), {
-        numRuns,
+        numRuns: rounds(numRuns),
         examples,
         interruptAfterTimeLimit: 20_000,
       });

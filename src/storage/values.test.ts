@@ -11,6 +11,7 @@ import { Command, Send } from "@langchain/langgraph";
 import { DeltaSnapshot, MemorySaver, type Checkpoint } from "@langchain/langgraph-checkpoint";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rounds } from "../../test/rounds.ts";
 import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
@@ -84,7 +85,7 @@ describe("a value of a channel", () => {
       expect(await throughStore(channel)).toStrictEqual(await throughSerializer(channel));
     };
     // Without shrinking: it would take minutes on values this large.
-    await fc.assert(fc.asyncProperty(value, check), { numRuns: 300, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(value, check), { numRuns: rounds(300), endOnFailure: true });
   });
 
   it("comes back as it was, for every kind of message and collection", async () => {

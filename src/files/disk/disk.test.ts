@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { rounds } from "../../../test/rounds.ts";
 import type { FileBackend } from "../backend.ts";
 import { createBackend } from "../create.ts";
 import { Disk, type DiskOptions } from "./disk.ts";
@@ -170,7 +171,7 @@ describe.each([
         expect(answer.replaceAll(path, "")).not.toContain(SECRET);
         expect(surroundings()).toEqual(before);
       }),
-      { numRuns: 220 },
+      { numRuns: rounds(220) },
     );
     expect(existsSync(join(outside, "not-yet.txt"))).toBe(false);
     expect(readdirSync(root)).toEqual(

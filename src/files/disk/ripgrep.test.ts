@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { rounds } from "../../../test/rounds.ts";
 import { compilePattern } from "../pattern.ts";
 import { diskBackend } from "./index.ts";
 import { ripgrepCandidates, ripgrepPattern } from "./ripgrep.ts";
@@ -106,7 +107,7 @@ describe.runIf(installed)("a search with ripgrep", { timeout: 60_000 }, () => {
           if (compilePattern(query).ok && (!regex || ripgrepPattern(text) !== undefined)) tried += 1;
         },
       ),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     );
     expect(tried).toBeGreaterThan(20);
   });

@@ -2,6 +2,7 @@ import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langcha
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../../test/rounds.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import { danglingCallsMiddleware, paired } from "./index.ts";
 
@@ -94,7 +95,7 @@ describe("any list of messages", () => {
         expect(sent === messages).toBe(isWhole(messages));
         expect(paired(sent)).toBe(sent);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -114,7 +115,7 @@ describe("any list of messages", () => {
           waiting.set(tool_call_id, Math.max(0, left - 1));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 

@@ -15,6 +15,7 @@ import { createAgent, createMiddleware, tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { numbered } from "../../../test/numbered.ts";
+import { rounds } from "../../../test/rounds.ts";
 import { callTool, ScriptedModel, type ScriptedCall, type Step } from "../../testing/scripted-model.ts";
 import { lightLoop } from "./index.ts";
 import { messagesField } from "./messages.ts";
@@ -98,7 +99,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       fc.pre(!options.hook.startsWith("afterModel") || new Set(ids).size === ids.length);
       expect(await played(options, true)).toEqual(await played(options, false));
     };
-    await fc.assert(fc.asyncProperty(run, check), { numRuns: 40 });
+    await fc.assert(fc.asyncProperty(run, check), { numRuns: rounds(40) });
   }, 180_000);
 
   it.each(MODES)(
@@ -109,7 +110,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
         fc.pre(!turns.flat().some(({ name }) => name === "jump"));
         expect(await streamed(turns, mode, true)).toEqual(await streamed(turns, mode, false));
       };
-      await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });
+      await fc.assert(fc.asyncProperty(script, check), { numRuns: rounds(15) });
     },
     60_000,
   );
@@ -120,7 +121,7 @@ describe("an agent with the light loop does what LangChain's does:", () => {
       fc.pre(!turns.some((calls) => calls.length > 1 && calls.some(({ name }) => name === "restart")));
       expect(await heard(turns, true)).toEqual(await heard(turns, false));
     };
-    await fc.assert(fc.asyncProperty(script, check), { numRuns: 15 });
+    await fc.assert(fc.asyncProperty(script, check), { numRuns: rounds(15) });
   });
 
   it("its drawing", async () => {

@@ -22,6 +22,7 @@ import {
 import * as fc from "fast-check";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
+import { rounds } from "../../../test/rounds.ts";
 import { ScriptedModel } from "../../testing/index.ts";
 import { planMiddleware } from "../plan/index.ts";
 import { addMessages, messagesField } from "./messages.ts";
@@ -78,7 +79,7 @@ describe("the reducer of messages", () => {
     const check = (updates: readonly Update[]): void => {
       expect(outcome(addMessages, updates)).toEqual(outcome(messagesStateReducer, updates));
     };
-    fc.assert(fc.property(fc.array(update, { maxLength: 6 }), check), { numRuns: 2000 });
+    fc.assert(fc.property(fc.array(update, { maxLength: 6 }), check), { numRuns: rounds(2000) });
   });
 
   it("sees that somebody has changed one of its lists", () => {

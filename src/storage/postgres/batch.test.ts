@@ -12,6 +12,7 @@ import {
 import * as fc from "fast-check";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ask, newDatabase } from "../../../test/postgres.ts";
+import { rounds } from "../../../test/rounds.ts";
 import { checkStore } from "../check.ts";
 import { postgresSaver } from "../postgres.ts";
 import { LEASE } from "../thread-store.ts";
@@ -215,7 +216,7 @@ it("what is handed over at once comes to the same as one after the other", async
     expect(await historyOf(all)).toEqual(await historyOf(one));
   };
   await fc.assert(fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 20 }), property), {
-    numRuns: 30,
+    numRuns: rounds(30),
   });
   expect(await checkStore(url, { schema })).toEqual([]);
 });
