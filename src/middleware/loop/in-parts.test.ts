@@ -55,7 +55,7 @@ describe("a middleware in parts does what it does in one:", () => {
     expect(await streamed(true)).toEqual(await streamed(false));
   });
 
-  it("a fork with an edit from every checkpoint of its history", async () => {
+  it("a fork with an edit from each of its nine checkpoints", async () => {
     const forked = async (isSplit: boolean, at: number): Promise<unknown> => {
       const { agent } = agentOf({
         isSplit,
@@ -63,17 +63,12 @@ describe("a middleware in parts does what it does in one:", () => {
       });
       await agent.invoke(INPUT, CONFIG);
       const history = await listed(agent.graph.getStateHistory(CONFIG));
-      if (at >= history.length) return undefined;
       const edit = { messages: [new HumanMessage({ content: "An edit", id: "edit" })] };
-      const fork = await agent.graph.updateState(history[at]!.config, edit, "tools");
+      const fork = await agent.graph.updateState(history.at(-1 - at)!.config, edit, "tools");
       await agent.invoke(null as never, fork as never);
       return numbered(await statesOf(agent.graph), TIMES);
     };
-    for (let at = 0; ; at += 1) {
-      const [parts, whole] = [await forked(true, at), await forked(false, at)];
-      expect(parts).toEqual(whole);
-      if (whole === undefined) return expect(at).toBeGreaterThan(8);
-    }
+    for (let at = 0; at < 9; at += 1) expect(await forked(true, at)).toEqual(await forked(false, at));
   });
 
   it("a thread that was stopped between two steps goes on in the other form", async () => {
