@@ -21,6 +21,7 @@ import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { pricesOf, type Prices } from "../../../runs/prices.ts";
 import { RunServers } from "../../../runs/servers.ts";
 import { chosenMode, type RunSettings } from "../../../runs/settings.ts";
+import { argumentsOf, commandIn } from "../../../runs/slash-text.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
 import { proposePlan, type Hold } from "../../../runs/thread.ts";
@@ -41,7 +42,7 @@ import { liveRules } from "./live-rules.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
 import { skillTask } from "./skill.prompt.ts";
-import { argumentsOf, commandIn, commandNames, commandOf } from "./slash.ts";
+import { commandNames, commandOf } from "./slash.ts";
 import { takeUp } from "./take-up.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;

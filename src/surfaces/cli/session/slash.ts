@@ -1,4 +1,5 @@
 import type { Project } from "../../../project/index.ts";
+import { commandIn } from "../../../runs/slash-text.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";
@@ -47,24 +48,11 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   quit,
 ];
 
-/** A path is no command. */
-const COMMAND = /^\/([\w-]*)(?=\s|$)/;
-
-/** The name of the command that a text begins with. */
-export function commandIn(text: string): string | undefined {
-  return COMMAND.exec(text)?.[1];
-}
-
 export function commandOf(text: string): SlashCommand | undefined {
   const name = commandIn(text);
   return name === undefined
     ? undefined
     : SLASH_COMMANDS.find((one) => one.name === name || one.alias === name);
-}
-
-/** What stands behind the command. */
-export function argumentsOf(text: string): string {
-  return text.replace(COMMAND, "").trim();
 }
 
 /** What can be typed: the commands, and the skills of a project. */

@@ -1,7 +1,8 @@
 import { HarnessError } from "../../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../../plan/index.ts";
-import { requestEdit } from "../../../../runs/mailbox.ts";
+import { editPlan } from "../../../../runs/edit-plan.ts";
 import { PlanConflict } from "../../../../runs/merged-plan.ts";
+import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../runs/plan-command.ts";
 import { planItems } from "../../../../runs/plan-text.ts";
 import { openQuestions, readPlan } from "../../../../runs/thread.ts";
 import { MAIN } from "../../../../runs/view.ts";
@@ -13,25 +14,28 @@ import { planText } from "../../plan-text.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {
-  name: "plan",
-  usage: "[edit|approve|clear]",
-  about: "show the plan, edit it, have each new one approved, or clear it",
+  ...PLAN_COMMAND,
   isBeside: true,
   run: async (args, conversation) => {
-    if (args === "edit") return editPlan(conversation);
-    if (args !== "" && !["approve", "clear"].includes(args)) {
-      return conversation.say(oneLine(`/plan takes edit, approve or clear, not ${args}.`));
-    }
+    const wish = planWish(args);
+    // Here a list is edited in an editor.
+    if (!wish || wish.rest !== "") return conversation.say(oneLine(PLAN_SAYS.unknown(args)));
+    if (wish.to === "edit") return editInEditor(conversation);
     // A plan that was proposed and not answered is put again.
-    if (args !== "clear" && (await isProposed(conversation))) return conversation.goOn();
-    if (args === "approve") {
+    if (wish.to !== "clear" && (await isProposed(conversation))) return conversation.goOn();
+    if (wish.to === "approve") {
       conversation.settings = { ...conversation.settings, approve: "first" };
-      return conversation.say(shown`New plans wait for your approval from the next message on.`);
+      return conversation.say(oneLine(PLAN_SAYS.approve));
     }
-    if (args === "clear") return clearPlan(conversation);
-    const { thread, paint } = conversation;
-    const todos = thread === undefined ? [] : await readPlan(await conversation.agent(), thread);
-    conversation.say(...(todos.length > 0 ? planLines(todos, MAIN, paint) : [shown`There is no plan.`]));
+    const { thread, paint, edits } = conversation;
+    if (thread === undefined) return conversation.say(oneLine(PLAN_SAYS.none));
+    const agent = await conversation.agent();
+    if (wish.to === "clear") {
+      await clearPlan(agent, thread, { edits });
+      return conversation.say(oneLine(PLAN_SAYS.cleared));
+    }
+    const todos = await readPlan(agent, thread);
+    conversation.say(...(todos.length > 0 ? planLines(todos, MAIN, paint) : [oneLine(PLAN_SAYS.none)]));
   },
 };
 
@@ -43,7 +47,7 @@ async function isProposed(conversation: Conversation): Promise<boolean> {
 }
 
 /** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
-async function editPlan(conversation: Conversation): Promise<void> {
+async function editInEditor(conversation: Conversation): Promise<void> {
   const { thread, face, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const agent = await conversation.agent();
@@ -51,19 +55,13 @@ async function editPlan(conversation: Conversation): Promise<void> {
   const original = planText(base);
   for (let text = original; ;) {
     text = await face.lend(() => edit(text, terminal.env));
-    if (text === original) return conversation.say(shown`Nothing was changed.`);
+    if (text === original) return conversation.say(oneLine(PLAN_SAYS.unchanged));
     let todos: readonly unknown[] = [];
     try {
       todos = planItems(text, base);
-      const change = { todos, base };
-      const made = conversation.edits
-        ? await conversation.edits.submit(change)
-        : await requestEdit(agent, thread, change, {
-            signal: new AbortController().signal,
-            onWait: () => {},
-          });
+      const made = await editPlan(agent, thread, { todos, base }, { edits: conversation.edits });
       return conversation.say(
-        ...harmlessLines(describeChanges(diffTodos(base, made)) || "Nothing was changed."),
+        ...harmlessLines(describeChanges(diffTodos(base, made)) || PLAN_SAYS.unchanged),
       );
     } catch (error) {
       const known = HarnessError.from(error);
@@ -83,19 +81,4 @@ async function editPlan(conversation: Conversation): Promise<void> {
       base = [...known.todos];
     }
   }
-}
-
-async function clearPlan(conversation: Conversation): Promise<void> {
-  const { thread } = conversation;
-  if (thread === undefined) return conversation.say(shown`There is no plan.`);
-  const agent = await conversation.agent();
-  const base = await readPlan(agent, thread);
-  const todos = base.filter(({ status }) => status === "completed");
-  const change = { todos, base };
-  if (conversation.edits) await conversation.edits.submit(change);
-  else {
-    const never = new AbortController().signal;
-    await requestEdit(agent, thread, change, { signal: never, onWait: () => {} });
-  }
-  conversation.say(shown`What was not done is off the plan.`);
 }

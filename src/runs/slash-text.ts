@@ -1,0 +1,12 @@
+/** A path is no command. */
+const COMMAND = /^\/([\w-]*)(?=\s|$)/;
+
+/** The name of the command that a text begins with. */
+export function commandIn(text: string): string | undefined {
+  return COMMAND.exec(text)?.[1];
+}
+
+/** What stands behind the command. */
+export function argumentsOf(text: string): string {
+  return text.replace(COMMAND, "").trim();
+}
