@@ -172,7 +172,8 @@ export async function resolve(name, context, next) {
       ["Ship (blocked: no key)", "pending"],
       ["Rest (cancelled)", "completed"],
     ]);
-    expect(last[2]!["_meta"]).toEqual({ holdfast: { id: "3", status: "blocked", note: "no key" } });
+    const ship = { id: "3", content: "Ship", status: "blocked", note: "no key" };
+    expect(last[2]!["_meta"]).toEqual({ holdfast: ship });
     const task = ofKind(editor.updates, "tool_call").find(({ name }) => name === "task")!;
     expect(JSON.stringify(shownIn(editor, task.toolCallId))).toContain("- [x] #1: Look\\n- [x] #2: Report");
     expect(ends(editor)[task.toolCallId]).toBe("completed");
@@ -394,6 +395,7 @@ export async function resolve(name, context, next) {
     await vi.waitFor(
       () =>
         expect(ofKind(editor.updates, "available_commands_update")[0]?.availableCommands).toMatchObject([
+          { name: "plan" },
           { name: "greet", description: "Greets people" },
         ]),
       SLOWLY,

@@ -2,9 +2,14 @@ import { HarnessError } from "../errors.ts";
 import { renderMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import { editedPlan } from "./questions.ts";
 
-/** A plan as people read and edit it: without what the items cost, which is nobody's to edit. */
+/** A plan as people read and edit it. */
 export function planText(todos: readonly Todo[]): string {
-  return renderMarkdown(todos.map(({ actuals: _actuals, ...todo }) => todo));
+  return renderMarkdown(editable(todos));
+}
+
+/** The items of a plan as people edit them: without what they cost, which is nobody's to edit. */
+export function editable(todos: readonly Todo[]): Todo[] {
+  return todos.map(({ actuals: _actuals, ...todo }) => todo);
 }
 
 /** The items of an edited plan, with what they cost so far. Throws `invalid-plan`: an empty text is a change of mind. */

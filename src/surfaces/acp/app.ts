@@ -1,6 +1,6 @@
 import type { AgentApp, AuthMethod, ClientCapabilities } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../errors.ts";
-import type { Sdk } from "./sdk.ts";
+import { INVALID_PARAMS, type Sdk } from "./sdk.ts";
 import type { ConnectedEditor, Sessions } from "./sessions.ts";
 
 export interface AcpOptions {
@@ -61,6 +61,7 @@ export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; clo
           promptCapabilities: { image: true, embeddedContext: true },
           mcpCapabilities: { http: true, sse: false },
           sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+          _meta: { holdfast: { plan: PLAN_METHODS } },
         },
         authMethods: authMethods(capabilities),
       };
@@ -119,17 +120,31 @@ export function acpApp({ sdk, version, open }: AcpOptions): { app: AgentApp; clo
       methods.agent.session.prompt,
       by((all, { sessionId, prompt }, signal) => all.get(sessionId).prompt(prompt, signal)),
     )
+    .onRequest(
+      PLAN_METHODS.show,
+      unread,
+      by((all, params) => all.showPlan(params)),
+    )
+    .onRequest(
+      PLAN_METHODS.edit,
+      unread,
+      by((all, params, signal) => all.editPlan(params, signal)),
+    )
     .onNotification(methods.agent.session.cancel, async ({ params }) => {
       await (await opened)?.get(params.sessionId).cancel();
     });
   return { app, close: async () => (await opened?.catch(() => undefined))?.closeAll() };
 }
 
-const [AUTH_REQUIRED, INVALID_PARAMS, INTERNAL_ERROR] = [-32_000, -32_602, -32_603];
+const [AUTH_REQUIRED, INTERNAL_ERROR] = [-32_000, -32_603];
+
+/** The protocol has no word of an editor for the plan: these are methods of our own. */
+const PLAN_METHODS = { show: "_holdfast/plan/show", edit: "_holdfast/plan/edit" };
+const unread = (params: unknown): unknown => params;
 
 /** Errors that say how the agent was set up, and how it was asked. */
 const SETUP: readonly string[] = ["no-model", "invalid-model", "missing-setting", "missing-package"];
-const INVALID: readonly string[] = ["invalid-options", "invalid-request"];
+const INVALID: readonly string[] = ["invalid-options", "invalid-request", "invalid-plan"];
 
 /** How to get a model: by what a terminal says, where the editor opens one, or by words. */
 function authMethods({ auth }: ClientCapabilities): AuthMethod[] {

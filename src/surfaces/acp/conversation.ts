@@ -68,6 +68,16 @@ export class Conversation {
     });
   }
 
+  /** Says something that belongs to no answer: there may be one that is being said. */
+  sayAside(text: string): void {
+    this.#send({
+      sessionUpdate: "agent_message_chunk",
+      // Some editors put all that is said into one text.
+      content: { type: "text", text: `\n\n${text}\n\n` },
+      messageId: crypto.randomUUID(),
+    });
+  }
+
   think(text: string): void {
     this.#send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
   }

@@ -2,6 +2,9 @@ import { HarnessError } from "../../errors.ts";
 
 export type Sdk = typeof import("@agentclientprotocol/sdk");
 
+/** JSON-RPC's code for what was asked wrongly. */
+export const INVALID_PARAMS = -32_602;
+
 /** Loads ACP's SDK, which only those have to install who use it. Throws `missing-package`. */
 export async function loadSdk(): Promise<Sdk> {
   try {

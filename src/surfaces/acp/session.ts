@@ -8,16 +8,21 @@ import type {
 import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { shortened } from "../../middleware/shortened.ts";
+import type { Todo } from "../../plan/index.ts";
 import type { Mode } from "../../project/index.ts";
-import type { RunAgent } from "../../runs/agent.ts";
+import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
 import { closeTurn } from "../../runs/close-turn.ts";
 import { conduct, RunEvents } from "../../runs/conduct.ts";
 import type { Ending } from "../../runs/ending.ts";
+import type { PlanEdit } from "../../runs/merged-plan.ts";
+import { PLAN_COMMAND } from "../../runs/plan-command.ts";
+import { PlanEdits } from "../../runs/plan-edits.ts";
 import type { Prices } from "../../runs/prices.ts";
 import type { Question } from "../../runs/questions.ts";
-import { readyAgent, type ReadyOptions, type WantedSettings } from "../../runs/ready.ts";
+import { readyAgent, type ReadyOptions } from "../../runs/ready.ts";
 import { replay } from "../../runs/replay.ts";
 import type { RunSettings } from "../../runs/settings.ts";
+import { argumentsOf, commandIn } from "../../runs/slash-text.ts";
 import { proposePlan, questionsOf } from "../../runs/thread.ts";
 import type { Traces } from "../../runs/traces/index.ts";
 import { waitingInput } from "../../runs/waiting-edit.ts";
@@ -26,8 +31,10 @@ import { Asking } from "./asking.ts";
 import { Calls } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
 import { Editor } from "./editor.ts";
+import { planUpdate } from "./plan-entries.ts";
 import { promptMessage, typedText } from "./prompt.ts";
 import type { Sdk } from "./sdk.ts";
+import { SessionPlan } from "./session-plan.ts";
 import { Thoughts } from "./thoughts.ts";
 
 export interface SessionOptions extends Omit<ReadyOptions, "live" | "place" | "offlineDir"> {
@@ -35,7 +42,7 @@ export interface SessionOptions extends Omit<ReadyOptions, "live" | "place" | "o
   client: AgentContext;
   capabilities: ClientCapabilities;
   id: string;
-  settings: WantedSettings & { dir: string; mode: Mode };
+  settings: RunSettings & { dir: string; mode: Mode };
   pricesOf: (model: string) => Prices | undefined;
   traces: Traces | undefined;
   /** What a person should know before the first prompt, besides what is wrong with the agent. */
@@ -58,7 +65,11 @@ export class Session {
   readonly #allowed: string[] = [];
   /** How many rules there were when a question was asked. */
   readonly #askedAt = new Map<string, number>();
-  #abort: AbortController | undefined;
+  readonly #plan: SessionPlan;
+  /** The prompt that is being worked on. */
+  #turn: { abort: AbortController; edits: PlanEdits } | undefined;
+  /** Stops what is asked for beside it. */
+  #beside = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(options: SessionOptions) {
@@ -77,6 +88,18 @@ export class Session {
       allow: (rule) => void this.#allowed.push(rule),
       say: (text) => this.#conversation.say(text),
     });
+    this.#plan = new SessionPlan({
+      thread: id,
+      agent: () => this.#reader(),
+      edits: () => this.#turn?.edits,
+      tell: (todos) => {
+        // A run tells of each plan in its turn, and may be further by now.
+        if (!this.#turn) this.send(planUpdate(todos));
+      },
+      approve: () => {
+        this.settings = { ...this.settings, approve: "first" };
+      },
+    });
   }
 
   send(update: SessionUpdate): void {
@@ -87,30 +110,68 @@ export class Session {
 
   /** Stops what is going on; resolves when it has stopped. What has finished is kept. */
   async cancel(): Promise<void> {
-    this.#abort?.abort(new Error("The run was stopped."));
+    const stop = new Error("The run was stopped.");
+    this.#turn?.abort.abort(stop);
+    this.#beside.abort(stop);
+    this.#beside = new AbortController();
     await this.#work;
   }
 
+  readPlan(): Promise<Todo[]> {
+    return this.#plan.read();
+  }
+
+  /** Changes the plan, also while a prompt runs, and resolves to it. Throws what `editPlan` throws. */
+  editPlan(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    return this.#aside(signal, (stopped) => this.#plan.edit(edit, stopped));
+  }
+
   prompt(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    if (this.#abort) {
+    const text = typedText(prompt);
+    if (commandIn(text) === PLAN_COMMAND.name) return this.#command(argumentsOf(text), signal);
+    if (this.#turn) {
       throw new HarnessError("thread-busy", "This session is at work on another prompt: cancel it first.");
     }
-    this.#abort = new AbortController();
+    this.#turn = { abort: new AbortController(), edits: new PlanEdits() };
     signal.addEventListener("abort", () => void this.cancel(), { once: true });
-    const work = this.#prompt(prompt, this.#abort.signal);
-    this.#work = work.catch(() => {});
+    return this.#follow(this.#prompt(prompt, this.#turn));
+  }
+
+  /** Answers `/plan`, which takes no turn: the agent may be at work. */
+  async #command(args: string, signal: AbortSignal): Promise<PromptResponse> {
+    try {
+      this.#conversation.sayAside(await this.#aside(signal, (stopped) => this.#plan.command(args, stopped)));
+      return { stopReason: "end_turn" };
+    } catch (error) {
+      if (HarnessError.from(error)?.code === "edit-withdrawn") return { stopReason: "cancelled" };
+      throw error;
+    }
+  }
+
+  #aside<Result>(signal: AbortSignal, work: (stopped: AbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#follow(work(AbortSignal.any([signal, this.#beside.signal])));
+  }
+
+  /** Makes a stop wait for it. */
+  #follow<Result>(work: Promise<Result>): Promise<Result> {
+    this.#work = this.#work.then(() => work).catch(() => {});
     return work;
   }
 
-  async #prompt(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
+  async #prompt(
+    prompt: readonly ContentBlock[],
+    { abort: { signal }, edits }: { abort: AbortController; edits: PlanEdits },
+  ): Promise<PromptResponse> {
     let held: Release | undefined;
     try {
       held = await this.#options.saver.acquireThread(this.id, { wait: EDIT_MS });
-      return response(await this.#run(prompt, { signal, held }));
+      return response(await this.#run(prompt, { signal, edits, held }));
     } finally {
       this.#calls.endAll(signal.aborted ? "Cancelled." : "Not finished.");
       this.#askedAt.clear();
-      this.#abort = undefined;
+      this.#turn = undefined;
+      // What never came to a run is made in another way.
+      await edits.close();
       // A lease that cannot be given back, as on a full disk, ends with this process.
       await held?.().catch(() => {});
     }
@@ -118,7 +179,7 @@ export class Session {
 
   async #run(
     prompt: readonly ContentBlock[],
-    { signal, held }: { signal: AbortSignal; held: Release },
+    { signal, edits, held }: { signal: AbortSignal; edits: PlanEdits; held: Release },
   ): Promise<Ending> {
     const { pricesOf, traces } = this.#options;
     const { agent, model, settings, notice } = await this.#ready();
@@ -141,6 +202,7 @@ export class Session {
       model,
       events,
       signal,
+      edits,
       answer: (question) => this.#answer(question, signal),
       task,
       resumed: title !== undefined,
@@ -195,8 +257,17 @@ export class Session {
     return readyAgent(this.settings, { ...this.#options, live, place: this.#editor });
   }
 
+  /** The agent of the thread, to read and change what it has; its model is never called. */
+  async #reader(): Promise<RunAgent> {
+    const { saver, projectOf } = this.#options;
+    // Settings that cannot be used keep nobody from reading.
+    const project = await projectOf?.(this.settings).catch(() => undefined);
+    return createRunAgent({ settings: this.settings, checkpointer: saver, project });
+  }
+
   /** Tells the whole conversation so far. */
-  async tell(agent: RunAgent): Promise<void> {
+  async tell(): Promise<void> {
+    const agent = await this.#reader();
     const state = await agent.graph.getState({ configurable: { thread_id: this.id } });
     const questions = await questionsOf(agent, state);
     for (const event of await replay(agent.graph, state, { thread: this.id, questions })) {

@@ -10,8 +10,12 @@ import type {
   SessionModeState,
 } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../errors.ts";
+import type { Todo } from "../../plan/index.ts";
 import { MODES, type Mode, type Project } from "../../project/index.ts";
 import { createRunAgent } from "../../runs/agent.ts";
+import { PlanConflict } from "../../runs/merged-plan.ts";
+import { PLAN_COMMAND } from "../../runs/plan-command.ts";
+import { editable } from "../../runs/plan-text.ts";
 import type { Prices } from "../../runs/prices.ts";
 import { projectNotice } from "../../runs/project.ts";
 import type { ReadyOptions, WantedSettings } from "../../runs/ready.ts";
@@ -23,7 +27,8 @@ import type { Traces } from "../../runs/traces/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { editorServers } from "./editor-servers.ts";
 import { EDITOR_MODES } from "./modes.ts";
-import type { Sdk } from "./sdk.ts";
+import { readEditOf, readShow } from "./plan-request.ts";
+import { INVALID_PARAMS, type Sdk } from "./sdk.ts";
 import { Session } from "./session.ts";
 
 /** What sessions are made of, whichever editor they are with. */
@@ -106,7 +111,7 @@ export class Sessions {
     const settings = { ...known, dir: place.cwd };
     const project = await this.#options.projectOf(settings);
     const opened = await this.#begin(id, { settings, project, place });
-    if (isTold) await this.get(id).tell(createRunAgent({ settings, checkpointer: saver, project }));
+    if (isTold) await this.get(id).tell();
     return opened;
   }
 
@@ -170,6 +175,23 @@ export class Sessions {
     return this.#choices(session);
   }
 
+  async showPlan(params: unknown): Promise<{ todos: Todo[] }> {
+    return { todos: editable(await this.get(readShow(params)).readPlan()) };
+  }
+
+  /** Resolves to the plan with the edit. Where the agent changed the same, the error has the plan as it is. */
+  async editPlan(params: unknown, signal: AbortSignal): Promise<{ todos: Todo[] }> {
+    const { sessionId, edit } = readEditOf(params);
+    try {
+      return { todos: editable(await this.get(sessionId).editPlan(edit, signal)) };
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!(known instanceof PlanConflict)) throw error;
+      const { code, message, todos } = known;
+      throw new this.#editor.sdk.RequestError(INVALID_PARAMS, message, { code, todos: editable(todos) });
+    }
+  }
+
   async #begin(
     id: string,
     { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
@@ -191,16 +213,15 @@ export class Sessions {
       notice: projectNotice(project),
     });
     this.#open.set(id, session);
-    const availableCommands = project.skills.map(commandOf);
+    const skills = project.skills.filter(({ name }) => name !== PLAN.name);
+    const availableCommands = [PLAN, ...skills.map(commandOf)];
     // After the answer: the client does not know the session before it.
-    if (availableCommands.length > 0) {
-      setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
-    }
+    setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
     const modes = { currentModeId: session.settings.mode, availableModes: [...EDITOR_MODES] };
     return { sessionId: id, modes, configOptions: this.#choices(session) };
   }
 
-  #choices({ settings: { mode, model = "" } }: Session): SessionConfigOption[] {
+  #choices({ settings: { mode, model } }: Session): SessionConfigOption[] {
     const models = [...new Set([model, ...this.#options.models])];
     return [
       {
@@ -224,6 +245,12 @@ export class Sessions {
 }
 
 const DEFAULT_MODE: Mode = "ask";
+
+const PLAN: AvailableCommand = {
+  name: PLAN_COMMAND.name,
+  description: PLAN_COMMAND.about,
+  input: { hint: PLAN_COMMAND.usage },
+};
 
 /** A skill is called by its name, with what stands behind it. */
 function commandOf({ name, description }: Project["skills"][number]): AvailableCommand {

@@ -1,0 +1,97 @@
+import { HarnessError } from "../../errors.ts";
+import { describeChanges, diffTodos, type Todo } from "../../plan/index.ts";
+import type { RunAgent } from "../../runs/agent.ts";
+import { editPlan, type EditPlanOptions } from "../../runs/edit-plan.ts";
+import { PlanConflict, type PlanEdit } from "../../runs/merged-plan.ts";
+import { clearPlan, PLAN_SAYS, planWish } from "../../runs/plan-command.ts";
+import type { PlanEdits } from "../../runs/plan-edits.ts";
+import { planItems, planText } from "../../runs/plan-text.ts";
+import { readPlan } from "../../runs/thread.ts";
+
+export interface SessionPlanOptions {
+  thread: string;
+  /** The agent of the thread, to read it and to change its plan. */
+  agent: () => Promise<RunAgent>;
+  /** Those of the prompt that is being worked on. */
+  edits: () => PlanEdits | undefined;
+  /** Shows the editor a plan that no run tells it of. */
+  tell: (todos: readonly Todo[]) => void;
+  /** Has each new plan approved from now on. */
+  approve: () => void;
+}
+
+/** The plan of a session, as its person changes it: also while a prompt runs, here or in another process. */
+export class SessionPlan {
+  readonly #options: SessionPlanOptions;
+  /** The plan as it was last said: a list that is typed was made of it. */
+  #said: readonly Todo[] | undefined;
+
+  constructor(options: SessionPlanOptions) {
+    this.#options = options;
+  }
+
+  async read(): Promise<Todo[]> {
+    return readPlan(await this.#options.agent(), this.#options.thread);
+  }
+
+  /** Throws what `editPlan` throws. */
+  async edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    const agent = await this.#options.agent();
+    return editPlan(agent, this.#options.thread, edit, this.#how(signal));
+  }
+
+  /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
+  async command(args: string, signal: AbortSignal): Promise<string> {
+    try {
+      const wish = planWish(args);
+      switch (wish?.to) {
+        case "show":
+          return await this.#show();
+        case "edit":
+          return await this.#edit(wish.rest, signal);
+        case "clear":
+          await clearPlan(await this.#options.agent(), this.#options.thread, this.#how(signal));
+          return PLAN_SAYS.cleared;
+        case "approve":
+          this.#options.approve();
+          return PLAN_SAYS.approve;
+        case undefined:
+          return PLAN_SAYS.unknown(args);
+      }
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!known || known.code === "edit-withdrawn") throw error;
+      return known instanceof PlanConflict ? this.#say(known.todos, known.message) : known.message;
+    }
+  }
+
+  #how(signal: AbortSignal): EditPlanOptions {
+    const { edits, tell } = this.#options;
+    return { edits: edits(), signal, onMade: tell };
+  }
+
+  async #show(note?: string): Promise<string> {
+    const todos = await this.read();
+    this.#options.tell(todos);
+    return this.#say(todos, note);
+  }
+
+  async #edit(markdown: string, signal: AbortSignal): Promise<string> {
+    const base = this.#said ?? (await this.read());
+    // Whoever has not seen the ids cannot have kept them, and would take everything off the plan.
+    const isUnseen = this.#said === undefined && base.length > 0;
+    if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
+    const todos = await this.edit({ todos: planItems(markdown, base), base }, signal);
+    return this.#say(todos, describeChanges(diffTodos(base, todos)) || PLAN_SAYS.unchanged);
+  }
+
+  /** In a block of code, which editors show and copy as it is. */
+  #say(todos: readonly Todo[], note?: string): string {
+    this.#said = todos;
+    const list = todos.length > 0 ? `\`\`\`markdown\n${planText(todos)}\`\`\`` : PLAN_SAYS.none;
+    return [note, list, HOW].filter(Boolean).join("\n\n");
+  }
+}
+
+const HOW =
+  "To change it, send `/plan edit` and the whole list as it should be, such as `- [ ] Write the tests`. Keep the #ids of items that stay.";

@@ -1,0 +1,302 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { methods, type PlanEntry } from "@agentclientprotocol/sdk";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Todo } from "../src/plan/index.ts";
+import { startEditor, type Editor } from "./acp/editor.ts";
+import { calls, says } from "./chat-stream.ts";
+import { startModelServer, type ModelServer } from "./model-server.ts";
+
+const EDIT = "_holdfast/plan/edit";
+const SHOW = "_holdfast/plan/show";
+/** A loaded machine is slow, not wrong. */
+const SLOWLY = { timeout: 60_000 };
+const STOPS = Array.from({ length: 3 }, () => says("Later."));
+const done = (ids: string) => calls(["update_todos", { done: ids }]);
+const begun = (...todos: string[]) => calls(["write_todos", { todos }]);
+/** A step that goes on until there is a file `go`. */
+const waits = (): string =>
+  calls(["execute", { command: "touch started; while ! test -e go; do sleep 0.05; done" }]);
+/** Steps until the model hears of something. */
+const waitsFor =
+  (words: string) =>
+  (said: string): string | undefined =>
+    said.includes(words) ? undefined : calls(["execute", { command: `sleep 0.1; true ${said.length}` }]);
+
+let home: string;
+let dir: string;
+let script: (string | ReturnType<typeof waitsFor>)[];
+let model: ModelServer;
+let editor: Editor;
+/** Another process, on the same threads. */
+let other: Editor;
+
+beforeAll(async () => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-acp-plan-")));
+  model = await startModelServer(({ messages }) => {
+    const [first] = script;
+    const waiting = typeof first === "function" ? first(JSON.stringify(messages)) : undefined;
+    if (typeof first === "function" && waiting === undefined) script.shift();
+    return { status: 200, body: waiting ?? (script.shift() as string | undefined) ?? says("ok") };
+  });
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    HOLDFAST_STATE: join(home, "threads.db"),
+    HOLDFAST_MODEL: "openai-compatible:m",
+    HOLDFAST_BASE_URL: `${model.url}/v1`,
+  };
+  const start = () => startEditor({ cwd: home, env, flags: ["--mode", "auto"], permit: () => "approve" });
+  [editor, other] = await Promise.all([start(), start()]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([editor, other].map((one) => one.end()));
+  model.stop();
+  rmSync(home, { recursive: true });
+});
+beforeEach(() => {
+  dir = mkdtempSync(join(home, "project-"));
+  script = [];
+  model.requests.length = 0;
+  for (const one of [editor, other]) one.clear();
+});
+
+const begin = async (): Promise<string> =>
+  (await editor.agent.request(methods.agent.session.new, { cwd: dir, mcpServers: [] })).sessionId;
+/** A session with a plan that nobody works on. */
+const stopped = async (...todos: string[]): Promise<string> => {
+  script = [begun(...todos), ...STOPS];
+  const session = await begin();
+  await editor.prompt(session, "Garden");
+  model.requests.length = 0;
+  return session;
+};
+/** A session whose prompt is in the middle of a step until `go`. */
+const working = async (plan: string, ...rest: typeof script) => {
+  script = [plan, waits(), ...rest];
+  const session = await begin();
+  const answer = editor.prompt(session, "Garden");
+  await vi.waitFor(() => expect(existsSync(join(dir, "started"))).toBe(true), SLOWLY);
+  return { session, answer, go: () => writeFileSync(join(dir, "go"), "") };
+};
+const entries = ({ updates }: Editor): PlanEntry[] =>
+  updates.flatMap((update) => (update.sessionUpdate === "plan" ? [update.entries] : [])).at(-1) ?? [];
+/** The plan that an editor was last told of, as an edit is made of it. */
+const told = (one = editor): Todo[] =>
+  entries(one).map(({ _meta }) => (_meta as { holdfast: Todo }).holdfast);
+const edit = ({ agent }: Editor, sessionId: string, todos: readonly unknown[], base: readonly unknown[]) =>
+  agent.request<{ todos: Todo[] }>(EDIT, { sessionId, todos, base });
+const lines = (todos: readonly Todo[]): string[] =>
+  todos.map(({ id, content, status }) => `${id} ${content} ${status}`);
+const plan = async (session: string): Promise<string[]> =>
+  lines((await editor.agent.request<{ todos: Todo[] }>(SHOW, { sessionId: session })).todos);
+/** What the model was sent, message by message. */
+const sent = (at: number): { role: string; content: unknown }[] =>
+  model.requests.at(at)!.body["messages"] as never;
+
+describe("an editor changes the plan by a method of our own", () => {
+  it("which it is told of, with the plan that an edit is made of", async () => {
+    expect(editor.hello.agentCapabilities?.["_meta"]).toEqual({
+      holdfast: { plan: { show: SHOW, edit: EDIT } },
+    });
+    const session = await stopped("Dig", "Plant");
+    expect(told()).toEqual([
+      { id: "1", content: "Dig", status: "in_progress" },
+      { id: "2", content: "Plant", status: "pending" },
+    ]);
+    expect(await editor.agent.request(SHOW, { sessionId: session })).toEqual({ todos: told() });
+  });
+
+  it("in the middle of a prompt: made between two steps, told at the next call, behind the results", async () => {
+    const news = "The user changed your plan: ";
+    const { session, answer, go } = await working(
+      begun("Dig", "Plant"),
+      waitsFor(news),
+      done("1,2,3"),
+      says("Grown."),
+    );
+    const [dig, plant] = told();
+    const made = edit(editor, session, [dig, { ...plant!, content: "Plant tulips" }, "Water"], told());
+    go();
+    const now = ["1 Dig in_progress", "2 Plant tulips pending", "3 Water pending"];
+    expect(lines((await made).todos)).toEqual(now);
+    await vi.waitFor(() => expect(entries(editor)).toHaveLength(3), SLOWLY);
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    expect(editor.said()).toContain("Grown.");
+    expect(await plan(session)).toEqual(["1 Dig completed", "2 Plant tulips completed", "3 Water completed"]);
+    const heard = model.requests.map((_, at) => sent(at)).filter((all) => JSON.stringify(all).includes(news));
+    expect(heard).toHaveLength(1);
+    const roles = heard[0]!.map(({ role }) => role).join(" ");
+    expect(roles).toMatch(/^system user( assistant tool)+ user$/);
+    const words = `${news}2 has content "Plant tulips"; added 3 "Water" (pending).`;
+    expect(heard[0]!.at(-1)!.content).toContain(words);
+  });
+
+  it("made of an older plan: what goes together is merged, and the rest is refused with the plan as it is", async () => {
+    const session = await stopped("Dig", "Plant");
+    const old = told();
+    script = [done("1"), ...STOPS];
+    await editor.prompt(session, "Go on");
+    const [dig, plant] = old;
+    const merged = await edit(editor, session, [dig, { ...plant!, content: "Plant tulips" }], old);
+    expect(lines(merged.todos)).toEqual(["1 Dig completed", "2 Plant tulips in_progress"]);
+    const refused = edit(editor, session, [{ ...dig!, content: "Dig deep" }, plant], old);
+    await expect(refused).rejects.toMatchObject({
+      code: -32_602,
+      message:
+        "The plan was not changed: it has moved on meanwhile. You changed the same as the agent: 1 is now completed.",
+      data: { code: "plan-conflict", todos: merged.todos },
+    });
+    expect(await plan(session)).toEqual(lines(merged.todos));
+  });
+
+  it("that is wrong: it is refused in one line, and the run goes on", async () => {
+    const { session, answer, go } = await working(begun("Dig", "Plant"), done("1,2"), says("Grown."));
+    const base = told();
+    const wrong = edit(editor, session, [{ content: "" }], base);
+    const unknown = edit(editor, session, [{ ...base[0], status: "half" }], base);
+    go();
+    for (const refused of [wrong, unknown]) {
+      await expect(refused).rejects.toMatchObject({
+        code: -32_602,
+        message: expect.stringMatching(/^The plan was not changed\. .+$/),
+        data: { code: "invalid-plan" },
+      });
+    }
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    expect(await plan(session)).toEqual(["1 Dig completed", "2 Plant completed"]);
+    const without = editor.agent.request(EDIT, { sessionId: session, todos: [] });
+    await expect(without).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringMatching(/^base: .+$/),
+    });
+    await expect(edit(editor, session, [], [7])).rejects.toThrow(/^base\.0: /);
+    await expect(edit(editor, "nowhere", [], [])).rejects.toThrow(/not found/i);
+  });
+
+  it("while nobody works on it: made at once, and the model hears of it with the next prompt", async () => {
+    const session = await stopped("Dig", "Plant");
+    const base = told();
+    editor.clear();
+    await edit(editor, session, [...base, "Water"], base);
+    expect(lines(told())).toEqual(["1 Dig in_progress", "2 Plant pending", "3 Water pending"]);
+    expect(model.requests).toEqual([]);
+    script = [done("1,2,3"), says("Grown.")];
+    await editor.prompt(session, "Go on");
+    expect(JSON.stringify(sent(0))).toContain("Water");
+    const fresh = await begin();
+    await edit(editor, fresh, ["Rest"], []);
+    expect(lines(told())).toEqual(["1 Rest pending"]);
+  });
+
+  it("of a session that another process runs, which makes it", async () => {
+    const { session, answer, go } = await working(
+      begun("Dig", "Plant"),
+      waitsFor("Water"),
+      done("1,2,3"),
+      says("Grown."),
+    );
+    await other.agent.request(methods.agent.session.resume, { sessionId: session, cwd: dir, mcpServers: [] });
+    // What waits can be taken back.
+    const stop = new AbortController();
+    const back = other.agent.request(
+      EDIT,
+      { sessionId: session, todos: [...told(), "Weed"], base: told() },
+      { cancellationSignal: stop.signal },
+    );
+    stop.abort();
+    await expect(back).rejects.toThrow("The edit was withdrawn.");
+    await other.prompt(session, "/plan");
+    const typed = other.prompt(session, "/plan edit - [ ] Weed");
+    // It has been read when something else is answered.
+    await other.agent.request(SHOW, { sessionId: session });
+    await other.agent.notify(methods.agent.session.cancel, { sessionId: session });
+    expect(await typed).toEqual({ stopReason: "cancelled" });
+    const made = edit(other, session, [...told(), "Water"], told());
+    go();
+    const now = ["1 Dig in_progress", "2 Plant pending", "3 Water pending"];
+    expect(lines((await made).todos)).toEqual(now);
+    expect(lines(told(other))).toEqual(now);
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    expect(await plan(session)).toEqual(["1 Dig completed", "2 Plant completed", "3 Water completed"]);
+  });
+});
+
+describe("/plan in an editor", () => {
+  it("is offered before the skills, and shows the plan without a call of the model", async () => {
+    for (const name of ["plan", "weed"]) {
+      const skill = join(home, ".agents/skills", name);
+      mkdirSync(skill, { recursive: true });
+      writeFileSync(join(skill, "SKILL.md"), `---\nname: ${name}\ndescription: A skill\n---\nDo it.`);
+    }
+    const session = await stopped("Dig", "Plant");
+    const offered = editor.updates.find((update) => update.sessionUpdate === "available_commands_update")!;
+    expect(offered).toMatchObject({
+      availableCommands: [{ name: "plan", input: { hint: "[edit|approve|clear]" } }, { name: "weed" }],
+    });
+    editor.said();
+    expect(await editor.prompt(session, "/plan")).toEqual({ stopReason: "end_turn" });
+    expect(editor.said()).toContain("```markdown\n- [>] #1: Dig\n- [ ] #2: Plant\n```");
+    expect(await editor.prompt(session, "/plan water")).toEqual({ stopReason: "end_turn" });
+    expect(editor.said().trim()).toBe("/plan takes edit, approve or clear, not water.");
+    expect(model.requests).toEqual([]);
+  });
+
+  it("edit takes the whole list, which was made of the one that was shown, and clear takes off the rest", async () => {
+    const session = await stopped("Dig", "Plant");
+    editor.said();
+    // Nobody can have kept the ids who has not seen them.
+    await editor.prompt(session, "/plan edit\n- [ ] Water");
+    expect(editor.said()).toContain("Nothing was changed.\n\n```markdown\n- [>] #1: Dig");
+    script = [done("1"), ...STOPS];
+    await editor.prompt(session, "Go on");
+    model.requests.length = 0;
+    editor.said();
+    await editor.prompt(session, "/plan edit\n- [>] #1: Dig\n- [ ] #2: Plant tulips\n- [ ] Water");
+    expect(editor.said()).toContain("- [x] #1: Dig\n- [>] #2: Plant tulips\n- [ ] #3: Water\n");
+    await editor.prompt(session, "/plan edit - [?] Water");
+    expect(editor.said().trim()).toMatch(/^Line 1: "\[\?\]" is not a mark; use .*$/);
+    await editor.prompt(session, "/plan clear");
+    expect(editor.said().trim()).toBe("What was not done is off the plan.");
+    expect(await plan(session)).toEqual(["1 Dig completed"]);
+    expect(model.requests).toEqual([]);
+  });
+
+  it("goes beside a prompt that runs, and says where the agent has changed the same", async () => {
+    const { session, answer, go } = await working(
+      begun("Dig", "Plant"),
+      waitsFor("tulips"),
+      done("1,2"),
+      says("Grown."),
+    );
+    await editor.prompt(session, "/plan");
+    expect(editor.said()).toContain("- [>] #1: Dig");
+    const made = editor.prompt(session, "/plan edit\n- [>] #1: Dig\n- [ ] #2: Plant tulips");
+    await expect(editor.prompt(session, "And?")).rejects.toThrow("at work on another prompt");
+    go();
+    expect(await made).toEqual({ stopReason: "end_turn" });
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    expect(editor.said()).toContain('2 has content "Plant tulips"');
+    await editor.prompt(session, "/plan edit\n- [>] #1: Dig deep\n- [ ] #2: Plant tulips");
+    expect(editor.said()).toMatch(
+      /it has moved on meanwhile\. You changed the same as the agent: 1 is now completed\.\n\n```markdown\n- \[x\] #1: Dig\n/,
+    );
+  });
+
+  it("approve has the next plan approved, and words for a question stay its answer", async () => {
+    script = [begun("Dig", "Plant"), calls(["ask_clarification", { question: "Where?" }])];
+    const session = await begin();
+    await editor.prompt(session, "Garden");
+    await editor.prompt(session, "/plan edit");
+    await editor.prompt(session, "/plan edit\n- [>] #1: Dig\n- [ ] #2: Plant tulips");
+    await editor.prompt(session, "/plan approve");
+    script = [done("1,2"), says("Grown.")];
+    await editor.prompt(session, "At the wall");
+    expect(JSON.stringify(sent(2))).toContain("The user answers: At the wall");
+    expect(await plan(session)).toEqual(["1 Dig completed", "2 Plant tulips completed"]);
+    script = [begun("Rest", "Sleep"), done("1,2"), says("Rested.")];
+    await editor.prompt(session, "Another");
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toContain("Work on this plan?");
+  });
+});
