@@ -1,6 +1,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
+import { blindEdit } from "../../runs/blind-edit.ts";
 import { goOnInput } from "../../runs/go-on.ts";
 import type { HostedRun } from "../../runs/host/hosted-run.ts";
 import type { Host } from "../../runs/host/port.ts";
@@ -137,7 +138,9 @@ export class Threads {
   async editPlan(thread: string, markdown: string, signal: AbortSignal): Promise<Todo[]> {
     await this.#known(thread);
     const { todos } = await readThread(await this.#reader(thread), thread);
-    return this.host.editPlan(thread, { todos: planItems(markdown, todos), base: todos }, signal);
+    const items = planItems(markdown, todos);
+    const edit = (await this.host.isBusy(thread)) ? blindEdit(items, todos) : { todos: items, base: todos };
+    return this.host.editPlan(thread, edit, signal);
   }
 
   async file(thread: string, path: string): Promise<string> {

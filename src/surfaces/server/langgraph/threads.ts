@@ -4,6 +4,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Todo } from "../../../plan/index.ts";
+import { blindEdit } from "../../../runs/blind-edit.ts";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
@@ -13,7 +14,6 @@ import { body, json, jsonText, metadataOf, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
-import { planEdit } from "./plan-edit.ts";
 import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
 
 type Body = Record<string, unknown>;
@@ -227,8 +227,14 @@ async function updateState(
   // As a person changes a thread of an agent: what it waits for stays, and a run at work goes on.
   if (isEdit && (!hasOthers || isInStep(state))) {
     if (todos !== undefined) {
-      const { todos: now } = state.values as { todos?: Todo[] };
-      const edit = planEdit(todos as unknown[], { base, now: isBusy ? now : undefined });
+      const { todos: now = [] } = state.values as { todos?: Todo[] };
+      const list = todos as unknown[];
+      // LangGraph's own clients send no base.
+      const edit = Array.isArray(base)
+        ? { todos: list, base: base as Todo[] }
+        : isBusy
+          ? blindEdit(list, now)
+          : { todos: list };
       await host.editPlan(thread, edit, signal);
     }
     for (const write of Object.entries(others)) await waitingInput(agent, state, write);
