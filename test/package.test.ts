@@ -1,6 +1,9 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@langchain/langgraph-sdk";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -66,46 +69,102 @@ describe("the packed package", { timeout: 180_000 }, () => {
     }
   });
 
-  it("installs into an empty project and imports by every subpath", async () => {
-    const cwd = join(folder, "project");
-    mkdirSync(cwd);
-    writeFileSync(join(cwd, "package.json"), `{ "private": true }`);
-    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as Lock;
-    // Without the optional ones: the package has to import where no provider is installed.
-    const peers = Object.keys(manifest.peerDependencies)
-      .filter((name) => !(name in manifest.peerDependenciesMeta))
-      .map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`);
-    const flags = ["--no-audit", "--no-fund", "--prefer-offline"];
-    const installed = await run("npm", ["install", ...flags, tarball, ...peers], { cwd });
-    expect(installed.ok, installed.stderr).toBe(true);
+  describe("installed into an empty project", () => {
+    let cwd: string;
+    let command: string;
 
-    const names = Object.keys(manifest.exports)
-      .filter((key) => !key.endsWith(".json"))
-      .map((subpath) => subpath.replace(".", manifest.name));
-    const script = names.map((name) => `console.log(Object.keys(await import("${name}")).join());`).join("");
-    const imported = await run(process.execPath, ["--input-type=module", "-e", script], { cwd });
-    expect(imported.ok, imported.stderr).toBe(true);
-    const exported = imported.stdout.trimEnd().split("\n");
-    expect(names.filter((_, at) => !exported[at])).toEqual([]);
+    beforeAll(async () => {
+      cwd = join(folder, "project");
+      mkdirSync(cwd);
+      writeFileSync(join(cwd, "package.json"), `{ "private": true }`);
+      const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as Lock;
+      // Without the optional ones: the package has to import where no provider is installed.
+      const peers = Object.keys(manifest.peerDependencies)
+        .filter((name) => !(name in manifest.peerDependenciesMeta))
+        .map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`);
+      const flags = ["--no-audit", "--no-fund", "--prefer-offline"];
+      const installed = await run("npm", ["install", ...flags, tarball, ...peers], { cwd });
+      if (!installed.ok) throw new Error(installed.stderr);
+      command = join(cwd, "node_modules/.bin/holdfast");
+    }, 180_000);
 
-    // The command works as it is installed, with everything it needs.
-    const command = join(cwd, "node_modules/.bin/holdfast");
-    const env = { ...process.env, HOLDFAST_STATE: join(cwd, "threads.db"), HOLDFAST_MODEL: "offline" };
-    const surveyed = await run(command, ["run", "--dir", ".", "--quiet", "Survey this directory"], {
-      cwd,
-      env,
+    it("imports by every subpath", async () => {
+      const names = Object.keys(manifest.exports)
+        .filter((key) => !key.endsWith(".json"))
+        .map((subpath) => subpath.replace(".", manifest.name));
+      const script = names
+        .map((name) => `console.log(Object.keys(await import("${name}")).join());`)
+        .join("");
+      const imported = await run(process.execPath, ["--input-type=module", "-e", script], { cwd });
+      expect(imported.ok, imported.stderr).toBe(true);
+      const exported = imported.stdout.trimEnd().split("\n");
+      expect(names.filter((_, at) => !exported[at])).toEqual([]);
     });
-    expect(surveyed.ok, surveyed.stderr).toBe(true);
-    expect(surveyed.stdout).toContain("survey.md");
 
-    // What is optional is asked for by its name.
-    for (const [name, sdk] of [
-      ["acp", "@agentclientprotocol/sdk@2"],
-      ["mcp", "@modelcontextprotocol/server@2"],
-    ] as const) {
-      const refused = await run(command, [name], { cwd, env });
-      const line = `holdfast: holdfast ${name} needs a package that is not installed: npm install ${sdk}\n`;
-      expect(refused).toEqual({ ok: false, stdout: "", stderr: line });
-    }
+    it("has a command with everything it needs, and asks for what is optional by its name", async () => {
+      const env = { ...process.env, HOLDFAST_STATE: join(cwd, "threads.db"), HOLDFAST_MODEL: "offline" };
+      const surveyed = await run(command, ["run", "--dir", ".", "--quiet", "Survey this directory"], {
+        cwd,
+        env,
+      });
+      expect(surveyed.ok, surveyed.stderr).toBe(true);
+      expect(surveyed.stdout).toContain("survey.md");
+
+      for (const [name, sdk] of [
+        ["acp", "@agentclientprotocol/sdk@2"],
+        ["mcp", "@modelcontextprotocol/server@2"],
+      ] as const) {
+        const refused = await run(command, [name], { cwd, env });
+        const line = `holdfast: holdfast ${name} needs a package that is not installed: npm install ${sdk}\n`;
+        expect(refused).toEqual({ ok: false, stdout: "", stderr: line });
+      }
+    });
+
+    it("serves its page and does a task of the public client, in an empty folder and without a key", async () => {
+      const empty = join(folder, "empty");
+      mkdirSync(empty);
+      const served = spawn(command, ["serve", "--port", "0", "--model", "offline"], {
+        cwd: empty,
+        env: { PATH: process.env["PATH"], HOME: empty },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const ended = once(served, "exit");
+      try {
+        const { url, token } = await addressOf(served);
+        const page = await fetch(url);
+        expect(page.status).toBe(200);
+        const [script] = /assets\/index-[\w-]+\.js/.exec(await page.text()) ?? [];
+        const code = await fetch(`${url}/${script}`);
+        expect(code.status).toBe(200);
+        const packed = readFileSync(join(cwd, "node_modules/holdfast/dist/page", script!), "utf8");
+        expect(await code.text()).toBe(packed);
+
+        const client = new Client({ apiUrl: url, apiKey: token, callerOptions: { maxRetries: 0 } });
+        const input = { messages: [{ type: "human", content: "Survey this directory" }] };
+        const { thread_id: thread } = await client.threads.create();
+        const done = (await client.runs.wait(thread, "holdfast", { input })) as { messages: unknown[] };
+        expect(JSON.stringify(done.messages.at(-1))).toContain("survey.md");
+        expect((await client.threads.get(thread)).status).toBe("idle");
+      } finally {
+        served.kill("SIGINT");
+        await ended;
+      }
+      expect(served.exitCode).toBe(0);
+    });
   });
 });
+
+/** The address and the token that a server prints when it has started. */
+function addressOf(served: ChildProcess): Promise<{ url: string; token: string }> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const read = (text: Buffer): void => {
+      output += text.toString();
+      const [, url, token] = /^(http:\/\/127\.0\.0\.1:\d+)\/#token=(\S+)$/m.exec(output) ?? [];
+      if (url && token) resolve({ url, token });
+    };
+    served.stdout!.on("data", read);
+    served.stderr!.on("data", read);
+    served.on("exit", () => reject(new Error(`The server ended: ${output}`)));
+  });
+}
