@@ -1,7 +1,7 @@
 import type { HostedThread, RunStatus } from "../../storage/index.ts";
 import { EventLog } from "../host/event-log.ts";
 import type { HostedRun } from "../host/hosted-run.ts";
-import type { ThreadEvent } from "../host/thread-protocol.ts";
+import { isWholeState, type ThreadEvent } from "../host/thread-protocol.ts";
 
 /** Which thread of a name it is, and whose: one may be deleted, and another made. */
 export type Known = Pick<HostedThread, "owner" | "createdAt">;
@@ -10,7 +10,7 @@ export type Known = Pick<HostedThread, "owner" | "createdAt">;
 export class Desk {
   /** What the ledger said of it last. */
   known: Known | undefined;
-  readonly protocol = new EventLog<ThreadEvent>({ first: 1 });
+  readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
   readonly runs = new Map<string, HostedRun>();
   /** Runs that are asked for here and not in the queue yet. */
   readonly asked = new Set<string>();

@@ -44,6 +44,13 @@ it("a reader that does not read costs nothing: the log keeps so many, and it fin
   );
 });
 
+it("a reader who finds a gap gets the newest of what is gone that tells where things stood", async () => {
+  const log = new EventLog<string>({ most: 4, isKept: (event) => event.startsWith("state") });
+  for (const event of ["state 1", "a", "state 2", "b", "c", "d", "e"]) log.push(event);
+  log.close();
+  expect((await all(log.read(0)))[0]).toEqual({ n: log.first - 1, gap: true, kept: "state 2" });
+});
+
 it("a reader gets together what came in one go", async () => {
   const log = new EventLog<string>();
   const reader = log.read(0);

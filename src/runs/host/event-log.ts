@@ -1,5 +1,8 @@
-/** An event with its number, or the place of events that were dropped before they could be read. */
-export type Entry<Event> = { n: number; event: Event } | { n: number; gap: true };
+/**
+ * An event with its number, or the place of events that were dropped before they could be read; `kept` is the newest of
+ * them that tells where things stood.
+ */
+export type Entry<Event> = { n: number; event: Event } | { n: number; gap: true; kept?: Event };
 
 /** What takes events. */
 export interface Sink<Event> {
@@ -12,11 +15,12 @@ export interface ReadOptions {
   isFollowing?: boolean;
 }
 
-export interface EventLogOptions {
+export interface EventLogOptions<Event> {
   first?: number;
   most?: number;
   mostUnread?: number;
   onUnread?: () => void;
+  isKept?: (event: Event) => boolean;
 }
 
 /** A reader who left so long ago does not come back for what it missed. */
@@ -31,6 +35,8 @@ const MOST_AT_ONCE = 64;
  * some out. Readers are told once of all that came in one go, and read it together.
  */
 export class EventLog<Event> implements Sink<Event> {
+  /** The number of its first event, which may be gone. */
+  readonly start: number;
   readonly #most: number;
   readonly #mostUnread: number;
   // Two lists: an object for each event, with its number in a box, takes four times as much.
@@ -45,12 +51,23 @@ export class EventLog<Event> implements Sink<Event> {
   /** When the last reader left. */
   #leftAt = -Infinity;
   readonly #onUnread: (() => void) | undefined;
+  readonly #isKept: ((event: Event) => boolean) | undefined;
+  #kept: Event | undefined;
 
   /**
    * `first` is the number of its first event; `most` is how many are kept, and `mostUnread` how many of them where nobody
-   * has read it for a while; `onUnread` hears of the last reader's end.
+   * has read it for a while; `onUnread` hears of the last reader's end; `isKept` says which events tell those who find a
+   * gap where things stood.
    */
-  constructor({ first = 1, most = 10_000, mostUnread = most, onUnread }: EventLogOptions = {}) {
+  constructor({
+    first = 1,
+    most = 10_000,
+    mostUnread = most,
+    onUnread,
+    isKept,
+  }: EventLogOptions<Event> = {}) {
+    this.start = first;
+    this.#isKept = isKept;
     this.#lost = first - 1;
     this.#most = most;
     this.#mostUnread = mostUnread;
@@ -89,6 +106,7 @@ export class EventLog<Event> implements Sink<Event> {
     if (this.#events.length <= most) return;
     const dropped = this.#events.length - Math.floor((most * 3) / 4);
     this.#lost = this.#numbers[dropped - 1]!;
+    if (this.#isKept) this.#kept = this.#events.slice(0, dropped).findLast(this.#isKept) ?? this.#kept;
     this.#events = this.#events.slice(dropped);
     this.#numbers = this.#numbers.slice(dropped);
   }
@@ -118,7 +136,7 @@ export class EventLog<Event> implements Sink<Event> {
         if (signal?.aborted) return;
         if (at < this.#lost) {
           at = this.#lost;
-          yield [{ n: at, gap: true }];
+          yield [{ n: at, gap: true, ...(this.#kept !== undefined && { kept: this.#kept }) }];
           continue;
         }
         const place = this.#placeAfter(at);

@@ -24,7 +24,7 @@ export interface RunResult {
 /** A run in this process: what its readers follow, and what stops it. */
 export class HostedRun {
   record: RunRecord;
-  readonly chunks = new EventLog<Chunk>();
+  readonly chunks = new EventLog<Chunk>({ isKept: isWholeState });
   readonly live = new LiveEvents();
   readonly edits = new PlanEdits();
   readonly #abort = new AbortController();
@@ -104,6 +104,16 @@ export class HostedRun {
     this.chunks.close();
     this.#done.resolve();
   }
+}
+
+/** Whether a chunk has the whole state of its thread: one that only asks comes by itself. */
+function isWholeState(chunk: Chunk): boolean {
+  return (
+    "mode" in chunk &&
+    chunk.mode === "values" &&
+    chunk.namespace.length === 0 &&
+    !isInterrupted(chunk.payload)
+  );
 }
 
 /** Whether a graph says in what it streams by itself that it waits for a person. */

@@ -1,5 +1,11 @@
 import { EventLog, type EventLogOptions } from "./event-log.ts";
-import type { Said, ThreadEvent, ThreadSink, ThreadWriter } from "./thread-protocol.ts";
+import {
+  isWholeState,
+  type Said,
+  type ThreadEvent,
+  type ThreadSink,
+  type ThreadWriter,
+} from "./thread-protocol.ts";
 
 /** With more than this it is written, as the log knows what to drop. */
 const MOST_UNWRITTEN = 10_000;
@@ -16,8 +22,8 @@ export class ThreadLog implements ThreadSink {
   #said: Said[] = [];
   #times: number[] = [];
 
-  constructor(options: EventLogOptions) {
-    this.#log = new EventLog(options);
+  constructor(options: EventLogOptions<ThreadEvent>) {
+    this.#log = new EventLog({ ...options, isKept: isWholeState });
   }
 
   get isRead(): boolean {

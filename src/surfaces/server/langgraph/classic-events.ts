@@ -33,6 +33,8 @@ export class ClassicEvents {
   readonly #wanted: Wanted;
   /** Messages that are not whole yet, for those who want them whole each time. */
   readonly #partial = new Map<string, BaseMessage>();
+  /** After a gap: the graphs, by namespace, that have begun a step since. */
+  #stepped: Set<string> | undefined;
   #step = -1;
 
   constructor(wanted: Wanted) {
@@ -44,7 +46,8 @@ export class ClassicEvents {
     const { namespace, mode, payload } = chunk;
     const { modes, subgraphs } = this.#wanted;
     const isNested = namespace.length > 0;
-    if (mode === "messages") return this.#messages(payload as [BaseMessage, object], this.#name(namespace));
+    if (mode === "values") this.#stepped?.add(namespace.join("|"));
+    if (mode === "messages") return this.#messages(payload as [BaseMessage, object], namespace);
     if (isNested && !subgraphs) return [];
 
     const name = this.#name(namespace);
@@ -55,15 +58,31 @@ export class ClassicEvents {
     ];
   }
 
+  /** What is said in the place of chunks that are gone. `kept` is the newest whole state among them. */
+  ofGap(kept: Chunk | undefined, run: object): ClassicEvent[] {
+    const state = kept ? this.of(kept) : [];
+    this.#partial.clear();
+    this.#stepped = new Set();
+    // Public clients hand it on, or pass over it, whatever modes they asked for; at an `error` they would end.
+    return [{ event: "metadata", data: { ...run, gap: true } }, ...state];
+  }
+
   #name(namespace: string[]): (mode: string) => string {
     const isNamed = this.#wanted.subgraphs && namespace.length > 0;
     return (mode) => (isNamed ? `${mode}|${namespace.join("|")}` : mode);
   }
 
-  #messages([message, metadata]: [BaseMessage, object], name: (mode: string) => string): ClassicEvent[] {
+  #messages([message, metadata]: [BaseMessage, object], namespace: string[]): ClassicEvent[] {
     const { modes } = this.#wanted;
+    const name = this.#name(namespace);
     const tuple = modes.has("messages-tuple") ? [{ event: name("messages"), data: [message, metadata] }] : [];
-    return modes.has("messages") ? [...tuple, ...this.#whole(message, metadata, name)] : tuple;
+    const isWhole = !AIMessageChunk.isInstance(message) || this.#hasBeginning(namespace);
+    return modes.has("messages") && isWhole ? [...tuple, ...this.#whole(message, metadata, name)] : tuple;
+  }
+
+  /** Whether no piece of a message fell into a gap: it has a task's place, and tasks begin and end with a graph's step. */
+  #hasBeginning(namespace: string[]): boolean {
+    return !this.#stepped || this.#stepped.has(namespace.slice(0, -1).join("|"));
   }
 
   #whole(message: BaseMessage, metadata: object, name: (mode: string) => string): ClassicEvent[] {

@@ -2,8 +2,10 @@ import { matchesSubscription } from "@langchain/langgraph/stream";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { STRATEGIES, type RunRequest, type Strategy } from "../../../runs/host/request.ts";
+import type { ThreadEvent } from "../../../runs/host/thread-protocol.ts";
 import { body, failureOf, json, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import type { ServerSentEvent } from "../event-body.ts";
 import type { ServerParts } from "../parts.ts";
 import type { Assistants } from "./assistants.ts";
 import { readRunBody, runRequest } from "./request.ts";
@@ -26,18 +28,19 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       await claim(parts, c, id);
       const log = await host.protocol(id);
       const { since } = filter;
-      const after = typeof since === "number" ? since : log.first - 1;
+      const after = typeof since === "number" && since > 0 ? since : log.start - 1;
       return streams.open(c, async (stream, signal) => {
+        const out = (n: number, more: ThreadEvent & { gap?: true }): ServerSentEvent[] => {
+          const event = { type: "event", event_id: String(n), seq: n, ...more } as const;
+          if (!matchesSubscription(event, filter as never)) return [];
+          const data = toJson(event.method === "input.requested" ? spelled(event) : event);
+          return [{ id: n, event: event.method, data }];
+        };
         for await (const entries of log.read(after, { signal })) {
-          const found = entries.flatMap((entry) => {
-            if ("gap" in entry) return [];
-            const { n } = entry;
-            const event = { type: "event", event_id: String(n), seq: n, ...entry.event } as const;
-            if (!matchesSubscription(event, filter as never)) return [];
-            const data = toJson(event.method === "input.requested" ? spelled(event) : event);
-            return [{ id: n, event: event.method, data }];
-          });
-          await stream.send(found);
+          const [first] = entries;
+          const state = first && "gap" in first && (first.kept ?? (await stateEvent(id)));
+          const found = entries.flatMap((entry) => ("gap" in entry ? [] : out(entry.n, entry.event)));
+          await stream.send(state ? [...out(first.n, { ...state, gap: true }), ...found] : found);
         }
       });
     })
@@ -101,6 +104,12 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       default:
         throw new HTTPException(422, { message: `There is no command ${JSON.stringify(method)}.` });
     }
+  }
+
+  /** The state as it is, for who asks for what was said before this server was started. */
+  async function stateEvent(thread: string): Promise<ThreadEvent> {
+    const { values } = await stateOf(host, thread);
+    return { method: "values", params: { namespace: [], timestamp: Date.now(), data: values as unknown } };
   }
 
   async function isAsking(thread: string): Promise<boolean> {

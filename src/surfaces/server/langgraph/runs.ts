@@ -163,10 +163,11 @@ export class RunRoutes {
       const onGone = (): void => void host.cancel(run.id).catch(() => {});
       if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
       const events = new ClassicEvents(wanted);
+      const metadata = { run_id: run.id, thread_id: run.thread, attempt: run.record.attempt };
       for await (const entries of run.chunks.read(0, { signal })) {
         const found = entries.flatMap((entry) => {
           const { n } = entry;
-          const made = "gap" in entry ? [] : events.of(entry.event);
+          const made = "gap" in entry ? events.ofGap(entry.kept, metadata) : events.of(entry.event);
           return n > after ? made.map(({ event, data }) => ({ id: n, event, data: toJson(data) })) : [];
         });
         await stream.send(found);
