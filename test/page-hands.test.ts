@@ -337,6 +337,49 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectText(page, "The page has");
   });
 
+  it("earlier steps are loaded by keyboard, and stay when newer ones come", async () => {
+    suite.server.pageSize = 3;
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const reached = async (): Promise<string | null> => {
+      await slider.press("Home");
+      return slider.getAttribute("aria-valuetext");
+    };
+    expect(await reached()).toMatch(/^Step 1 of 3 shown, /);
+    const release = suite.server.hold(`GET threads/${THREAD}/history`);
+    const more = page.getByRole("button", { name: "Earlier steps" });
+    await more.press("Enter");
+    await expectText(page, "Loading earlier steps…");
+    await expectSound(page);
+    release();
+    await more.waitFor();
+    await expect.poll(reached).toMatch(/^Step 1 of 6 shown, /);
+    await more.press("Enter");
+    await more.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.type")).toBe("range");
+    expect(await reached()).toMatch(/^Step 1 of 7, /);
+
+    const [newest] = told.checkpoints!.slice(-1);
+    told.checkpoints = [...told.checkpoints!, { ...newest!, id: "check-7", at: newest!.at + 1000, step: 7 }];
+    suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
+    await expect.poll(reached).toMatch(/^Step 1 of 8, /);
+    expect(await more.count()).toBe(0);
+  });
+
+  it("at an earlier moment it says that files are those of now", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    const files = page.getByRole("region", { name: "Files" });
+    await expectText(files, "fields.md");
+    expect(await files.getByText("as they are now").count()).toBe(0);
+    await page.getByRole("slider", { name: "Moment of the run" }).press("Home");
+    await expectText(files, /These are the files as they are now, not at /);
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await files.getByText("as they are now").waitFor({ state: "detached" });
+  });
+
   it("a failed run says why, and Resume stands beside the task", async () => {
     suite.server.add(failedThread());
     const page = await suite.openThread();

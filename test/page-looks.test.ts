@@ -11,6 +11,8 @@ const THEMES = ["light", "dark"] as const;
 
 interface State {
   thread?: ToldThread;
+  /** How much of a list the server gives at once. */
+  pageSize?: number;
   /** Brings the page there. */
   reach?: (page: Page) => Promise<void>;
   /** What is to be read then. */
@@ -67,6 +69,12 @@ describe.runIf(hasBrowser)("the page", () => {
       words: [/You look at .*, 1 of 5 done/],
       tab: "Plan",
     },
+    "earlier steps to load": {
+      thread: busyThread(),
+      pageSize: 3,
+      words: ["Earlier steps"],
+      tab: "Plan",
+    },
     "a failed run": { thread: failedThread(), words: ["The run failed.", "The model refused the key."] },
     "a lost connection": {
       thread: busyThread(),
@@ -76,7 +84,8 @@ describe.runIf(hasBrowser)("the page", () => {
   };
 
   it.each(Object.entries(states))("with %s is sound at every width, light and dark", async (_name, state) => {
-    const { thread, reach, words, tab } = state;
+    const { thread, pageSize, reach, words, tab } = state;
+    if (pageSize !== undefined) suite.server.pageSize = pageSize;
     if (thread) suite.server.add(thread);
     // Colours that are on their way to others are neither.
     const options = { reducedMotion: "reduce" } as const;

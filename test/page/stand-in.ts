@@ -64,7 +64,7 @@ export class StandIn {
   readonly asked: Asked[] = [];
   /** Answers by `METHOD path`, used once each. */
   readonly replies = new Map<string, Reply[]>();
-  /** How many threads it shows at once. */
+  /** How many threads and checkpoints it shows at once. */
   pageSize = 50;
   /** How many streams are open. */
   get streams(): number {
@@ -173,7 +173,7 @@ export class StandIn {
           : { status: 404, body: { error: "not-found", message: "There is no such file." } };
       }
       case "history":
-        return ok({ checkpoints: checkpoints.toReversed(), more: false });
+        return ok(this.#history(checkpoints.toReversed(), search.get("before")));
       case "checkpoints": {
         const at = checkpoints.find((checkpoint) => checkpoint.id === rest[0])?.at ?? 0;
         const events = told.events.filter((event) => event.at <= at);
@@ -186,6 +186,12 @@ export class StandIn {
       default:
         return { status: 202, body: { run: "r2" } };
     }
+  }
+
+  #history(newestFirst: readonly Checkpoint[], before: string | null): object {
+    const from = newestFirst.findIndex(({ id }) => id === before) + 1;
+    const checkpoints = newestFirst.slice(from, from + this.pageSize);
+    return { checkpoints, more: from + checkpoints.length < newestFirst.length };
   }
 
   #content({ thread, events, questions = [] }: ToldThread): ThreadContent {

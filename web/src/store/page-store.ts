@@ -160,6 +160,7 @@ export class PageStore {
       settings: {},
       files: undefined,
       checkpoints: undefined,
+      earlier: "none",
       past: undefined,
       problem: undefined,
       unread: undefined,
@@ -201,9 +202,37 @@ export class PageStore {
     const { open: id } = this.state;
     if (id === undefined) return;
     await this.#read(async () => {
-      const { checkpoints } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
-      if (this.state.open === id) this.set({ checkpoints: checkpoints.toReversed() });
+      const { checkpoints: found, more } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
+      if (this.state.open !== id) return;
+      const newest = found.toReversed();
+      const { checkpoints: known = [], earlier } = this.state;
+      // What was loaded before those stays.
+      const place = known.findIndex((checkpoint) => checkpoint.id === newest[0]?.id);
+      const older = known.slice(0, Math.max(0, place));
+      this.set({
+        checkpoints: [...older, ...newest],
+        earlier: older.length > 0 ? earlier : more ? "more" : "none",
+      });
     });
+  }
+
+  /** Loads checkpoints before those that are there. */
+  async loadEarlier(): Promise<void> {
+    const { open: id, checkpoints: [first] = [], earlier } = this.state;
+    if (id === undefined || !first || earlier !== "more") return;
+    this.set({ earlier: "loading", said: "Loading earlier steps." });
+    const isWanted = (): boolean => this.state.open === id && this.state.checkpoints?.[0]?.id === first.id;
+    await this.#read(async () => {
+      const query = { limit: PAGE_OF_CHECKPOINTS, before: first.id };
+      const { checkpoints: found, more } = await this.api.history(id, query);
+      if (!isWanted()) return;
+      this.set({
+        checkpoints: [...found.toReversed(), ...this.state.checkpoints!],
+        earlier: more ? "more" : "none",
+        said: `${found.length} earlier steps are on the time line.`,
+      });
+    });
+    if (isWanted() && this.state.earlier === "loading") this.set({ earlier: "more" });
   }
 
   #changeList(change: ListChange): void {

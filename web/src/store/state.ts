@@ -19,6 +19,8 @@ export interface PageState {
   settings: Settings;
   files?: readonly ChangedFile[] | undefined;
   checkpoints?: readonly Checkpoint[] | undefined;
+  /** Whether there are checkpoints before those. */
+  earlier: "none" | "more" | "loading";
   /** A moment of the past that is looked at instead of now. */
   past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
   /** What became of the last thing that a person wanted, in one sentence, where it went wrong. */
@@ -35,6 +37,7 @@ export const START: PageState = {
   hasMoreThreads: false,
   query: "",
   loading: "idle",
+  earlier: "none",
   thread: EMPTY_THREAD,
   settings: {},
 };

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { inSight } from "../../../src/runs/story/words.ts";
+import { clock, inSight } from "../../../src/runs/story/words.ts";
 import type { ChangedFile, FileVersions } from "../client/contract.ts";
 import { Diff } from "./diff.tsx";
 import { usePage, useStore } from "./use-store.ts";
@@ -13,13 +13,16 @@ const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
 
 /** What a thread changed, one net difference for each file. */
 export function Files() {
-  const { files } = usePage();
+  const { files, past } = usePage();
   return (
     <section className="files" aria-labelledby="files-head">
       <header className="panel-head">
         <h2 id="files-head">Files</h2>
         {files && files.length > 0 && <span className="count">{files.length}</span>}
       </header>
+      {past && (
+        <p className="empty">These are the files as they are now, not at {clock(past.checkpoint.at)}.</p>
+      )}
       {files === undefined && <p className="empty">Loading the files…</p>}
       {files?.length === 0 && <p className="empty">No files changed yet.</p>}
       <ul className="file-list">

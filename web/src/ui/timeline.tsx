@@ -1,4 +1,4 @@
-import { memo, useEffect, useMemo } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import { timelineOf, type Bar, type Lane } from "../../../src/runs/story/lanes.ts";
 import type { TimeScale } from "../../../src/runs/story/scale.ts";
 import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
@@ -112,25 +112,37 @@ function BarNode({ bar: { span, start, width }, now }: { bar: Bar; now: number }
 /** A handle on the time line: it rests on checkpoints, and at its end on now. */
 function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; scale: TimeScale }) {
   const store = useStore();
-  const { past } = usePage();
+  const { past, earlier } = usePage();
+  const slider = useRef<HTMLInputElement>(null);
   const found = past ? checkpoints.findIndex(({ id }) => id === past.checkpoint.id) : -1;
   const index = found < 0 ? checkpoints.length : found;
   const current = checkpoints[index];
   const places = [...checkpoints.map(({ at }) => scale.place(at)), 1];
   const move = (to: number): void => void lookAt(store, checkpoints[Math.max(0, to)]);
+  const loadEarlier = async (): Promise<void> => {
+    await store.loadEarlier();
+    // The button is gone, and the focus with it.
+    if (store.state.earlier === "none") slider.current?.focus();
+  };
   return (
     <div className="scrubber">
+      {earlier !== "none" && (
+        <button type="button" className="quiet small" onClick={() => void loadEarlier()}>
+          {earlier === "loading" ? "Loading earlier steps…" : "Earlier steps"}
+        </button>
+      )}
       <div className="ticks" aria-hidden="true">
         {checkpoints.map(({ id }, each) => (
           <i key={id} style={{ left: percent(places[each]!) }} />
         ))}
       </div>
       <input
+        ref={slider}
         type="range"
         aria-label="Moment of the run"
         aria-valuetext={
           current
-            ? `Step ${index + 1} of ${checkpoints.length}, ${clock(current.at)}, ${current.todos.done} of ${current.todos.total} done`
+            ? `Step ${index + 1} of ${checkpoints.length}${earlier === "none" ? "" : " shown"}, ${clock(current.at)}, ${current.todos.done} of ${current.todos.total} done`
             : "Now"
         }
         min={0}
