@@ -193,6 +193,43 @@ it("a run whose words can never be written fails with that reason, and its threa
   expect(await begun("voice-0")()).toBe(true);
 });
 
+it("a schedule is changed in part, paused and let go on, and what cannot be kept is refused", async () => {
+  const thread = await newThread();
+  const { cron_id: id } = await client.crons.createForThread(thread, "agent", {
+    schedule: "* * * * * *",
+    input: task({ id: "first", turns: 0 }),
+    metadata: { kind: "nightly" },
+    enabled: false,
+  });
+  expect(await client.crons.search({ threadId: thread, enabled: true })).toEqual([]);
+  const changed = await client.crons.update(id, { input: task({ id: "second", turns: 0 }) });
+  expect(changed).toMatchObject({ cron_id: id, schedule: "* * * * * *", enabled: false });
+  expect(await client.crons.count({ threadId: thread, metadata: { kind: "nightly" } })).toBe(1);
+  expect(await client.crons.count({ threadId: thread, metadata: { kind: "other" } })).toBe(0);
+  expect(await client.runs.list(thread)).toEqual([]);
+
+  expect(await client.crons.update(id, { enabled: true })).toMatchObject({ enabled: true });
+  await until(async () => (await client.runs.list(thread)).some(({ status }) => status === "success"));
+  expect((await tasks(thread))[0]).toBe("second");
+
+  expect(await client.crons.update(id, { schedule: "0 9 * * *", enabled: false })).toMatchObject({
+    schedule: "0 9 * * *",
+    enabled: false,
+  });
+  for (const [change, reason] of [
+    [{ schedule: "sometimes" }, /422.*sometimes/],
+    [{ timezone: "Europe/Paris" }, /422.*timezone: schedules are in UTC here/],
+    [{ endTime: "2030-01-01T00:00:00Z" }, /422.*end_time: schedules have no end here/],
+  ] as const) {
+    await expect(client.crons.update(id, change)).rejects.toThrow(reason);
+  }
+  await expect(client.crons.update("nobody", { enabled: true })).rejects.toThrow(/404.*Cron nobody/);
+  expect(await client.crons.search({ threadId: thread })).toMatchObject([
+    { schedule: "0 9 * * *", enabled: false },
+  ]);
+  await client.crons.delete(id);
+});
+
 it("a run for later waits for its time, and lets others of its thread go first", async () => {
   const thread = await newThread();
   const later = await client.runs.create(thread, "agent", { input: task({ id: "later" }), afterSeconds: 2 });

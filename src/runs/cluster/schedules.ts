@@ -3,7 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { newRecord, notedThread } from "../host/records.ts";
-import type { Schedule, Schedules } from "../host/schedule.ts";
+import type { Schedule, ScheduleChange, Schedules } from "../host/schedule.ts";
 import { APPLICATION, type ClusterDatabase } from "./database.ts";
 import { Jobs } from "./jobs.ts";
 import { limitKeys } from "./limit-keys.ts";
@@ -19,39 +19,63 @@ export class ClusterSchedules implements Schedules {
     this.#db = db;
   }
 
-  async add({ cron, ...more }: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
+  async add({ cron, isPaused, ...more }: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
     const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
-    try {
-      await this.#db.client.createSchedule({
+    await readable(cron, () =>
+      this.#db.client.createSchedule({
         scheduleName: schedule.id,
         workflowName: SCHEDULED,
         schedule: schedule.cron,
         context: schedule,
         applicationName: APPLICATION.name,
         options: { cronTimezone: "UTC" },
-      });
-    } catch (error) {
-      const { message } = error as Error;
-      throw new HarnessError(
-        "invalid-request",
-        `The schedule ${JSON.stringify(cron)} cannot be kept: ${message}`,
-        {
-          cause: error,
-        },
-      );
-    }
-    return schedule;
+      }),
+    );
+    if (isPaused) await this.#db.client.pauseSchedule(schedule.id);
+    return { ...schedule, ...(isPaused && { isPaused }) };
   }
 
   async all(): Promise<Schedule[]> {
     const found = await this.#db.client.listSchedules({ workflowName: SCHEDULED });
-    return found.map(({ context }) => context as Schedule).toSorted((a, b) => b.createdAt - a.createdAt);
+    return found.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
+  }
+
+  async change(id: string, { isPaused, ...change }: ScheduleChange): Promise<Schedule> {
+    const { client } = this.#db;
+    const found = await client.getSchedule(id);
+    if (!found) throw new HarnessError("not-found", `There is no schedule ${JSON.stringify(id)}.`);
+    const before = scheduleOf(found);
+    const { isPaused: wasPaused = false, ...schedule } = { ...before, ...change, updatedAt: Date.now() };
+    const cron = schedule.cron.trim();
+    const context = { ...schedule, cron };
+    // Before it may start again, so that it does not start as it was.
+    await readable(schedule.cron, () => client.updateSchedule(id, { schedule: cron, context }));
+    if (isPaused !== undefined) await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
+    return { ...context, isPaused: isPaused ?? wasPaused };
   }
 
   async remove(id: string): Promise<boolean> {
     if (!(await this.#db.client.getSchedule(id))) return false;
     await this.#db.client.deleteSchedule(id);
     return true;
+  }
+}
+
+function scheduleOf({ context, status }: { context: unknown; status: string }): Schedule {
+  return { ...(context as Schedule), ...(status === "PAUSED" && { isPaused: true }) };
+}
+
+/** Does what fails where a time cannot be read. */
+async function readable(cron: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new HarnessError(
+      "invalid-request",
+      `The schedule ${JSON.stringify(cron)} cannot be kept: ${message}`,
+      { cause: error },
+    );
   }
 }
 

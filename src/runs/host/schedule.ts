@@ -12,7 +12,14 @@ export interface Schedule {
   threadOwner?: string;
   request: RunRequest;
   createdAt: number;
+  /** When it was changed last. */
+  updatedAt?: number;
+  /** Whether it starts nothing for now. */
+  isPaused?: boolean;
 }
+
+/** What can be changed of a schedule. */
+export type ScheduleChange = Partial<Pick<Schedule, "cron" | "request" | "isPaused">>;
 
 /** The schedules that a host keeps. */
 export interface Schedules {
@@ -20,6 +27,8 @@ export interface Schedules {
   add: (schedule: Omit<Schedule, "id" | "createdAt">) => Promise<Schedule>;
   /** The newest first. */
   all: () => Promise<Schedule[]>;
+  /** Throws `invalid-request` for what is no time, and `not-found` where there is none of this id. */
+  change: (id: string, change: ScheduleChange) => Promise<Schedule>;
   /** Returns whether there was one. */
   remove: (id: string) => Promise<boolean>;
 }

@@ -63,6 +63,16 @@ it("assistants are the graphs, by name and by id", async () => {
   await expect(client.assistants.get("nobody")).rejects.toThrow(/404.*Assistant nobody not found/);
 });
 
+it("crons without a database are answered with a sentence, on every route", async () => {
+  const { client } = await serveScript([]);
+  const sentence = /422.*Schedules need a database that workers share: see --database/;
+  await expect(client.crons.create("agent", { schedule: "0 9 * * *" })).rejects.toThrow(sentence);
+  await expect(client.crons.search()).rejects.toThrow(sentence);
+  await expect(client.crons.count()).rejects.toThrow(sentence);
+  await expect(client.crons.update("one", { enabled: false })).rejects.toThrow(sentence);
+  await expect(client.crons.delete("one")).rejects.toThrow(sentence);
+});
+
 it("assistants are listed page by page", async () => {
   const agent = createDeepAgent({ model: new ScriptedModel([]) });
   served = await serve({ a: agent, b: agent, c: agent });

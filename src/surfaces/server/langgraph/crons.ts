@@ -1,8 +1,10 @@
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { Schedule, Schedules } from "../../../runs/host/schedule.ts";
+import { z } from "zod";
+import type { RunRequest } from "../../../runs/host/request.ts";
+import type { Schedule, ScheduleChange, Schedules } from "../../../runs/host/schedule.ts";
 import type { KnownThread } from "../access.ts";
-import { body, json } from "../answers.ts";
+import { body, checked, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
@@ -37,14 +39,37 @@ export class CronRoutes {
         return json(c, (await this.#found(c, given)).slice(offset, offset + limit).map(cronOut));
       })
       .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))
+      .patch("/:cron", async (c) => {
+        const { id, request } = await this.#mine(c);
+        const given = await body(c);
+        const change = { ...timesOf(given), request: this.#changed(request, given) };
+        return json(c, cronOut(await this.#schedules.change(id, change)));
+      })
       .delete("/:cron", async (c) => {
-        const id = c.req.param("cron");
-        const isMine = (await this.#found(c, {})).some((schedule) => schedule.id === id);
-        if (!isMine || !(await this.#schedules.remove(id))) {
-          throw new HTTPException(404, { message: `Cron ${id} not found` });
-        }
+        const { id } = await this.#mine(c);
+        if (!(await this.#schedules.remove(id))) throw missing(id);
         return c.body(null, 204);
       });
+  }
+
+  /** The schedule that a request names. Answers 404 for one of somebody else. */
+  async #mine(c: ServerContext): Promise<Schedule> {
+    const id = c.req.param("cron") ?? "";
+    const found = (await this.#found(c, {})).find((schedule) => schedule.id === id);
+    if (!found) throw missing(id);
+    return found;
+  }
+
+  /** A request with what a body says of it; the rest stays. */
+  #changed(before: RunRequest, given: Body): RunRequest {
+    const read = readRunBody({ ...given, assistant_id: before.graph });
+    const { input, configurable, ...rest } = runRequest(read, this.#assistants, { isTemporary: false });
+    return {
+      ...before,
+      ...rest,
+      ...(read.input && { input }),
+      ...(read.config && { configurable }),
+    };
   }
 
   get #schedules(): Schedules {
@@ -57,8 +82,8 @@ export class CronRoutes {
 
   async #add(c: ServerContext, known?: KnownThread): Promise<object> {
     const given = await body(c);
-    const { schedule: cron } = given;
-    if (typeof cron !== "string") throw new HTTPException(422, { message: "schedule is missing." });
+    const { cron, isPaused } = timesOf(given);
+    if (cron === undefined) throw new HTTPException(422, { message: "schedule is missing." });
     const request = runRequest(readRunBody(given), this.#assistants, { isTemporary: false });
     const owner = c.get("user");
     const threadOwner = known?.hosted?.owner;
@@ -66,6 +91,7 @@ export class CronRoutes {
       await this.#schedules.add({
         cron,
         request,
+        ...(isPaused && { isPaused }),
         ...(known && { thread: known.id }),
         ...(owner !== undefined && { owner }),
         ...(threadOwner !== undefined && threadOwner !== owner && { threadOwner }),
@@ -73,29 +99,55 @@ export class CronRoutes {
     );
   }
 
-  async #found(c: ServerContext, { assistant_id: assistant, thread_id: thread }: Body): Promise<Schedule[]> {
+  async #found(c: ServerContext, given: Body): Promise<Schedule[]> {
+    const { assistant_id: assistant, thread_id: thread, enabled } = given;
+    const wanted = Object.entries(metadataOf(given));
     const user = c.get("user");
     const graph = typeof assistant === "string" ? this.#assistants.graph(assistant) : undefined;
     return (await this.#schedules.all()).filter(
       (schedule) =>
         (user === undefined || schedule.owner === user) &&
         (graph === undefined || schedule.request.graph === graph) &&
-        (typeof thread !== "string" || schedule.thread === thread),
+        (typeof thread !== "string" || schedule.thread === thread) &&
+        (typeof enabled !== "boolean" || enabled !== (schedule.isPaused ?? false)) &&
+        wanted.every(([key, value]) => schedule.request.metadata?.[key] === value),
     );
   }
 }
 
-function cronOut({ id, cron, thread, owner, request, createdAt }: Schedule): object {
-  const at = new Date(createdAt).toISOString();
+const TIMES = z.looseObject({
+  schedule: z.string().nullish(),
+  enabled: z.boolean().nullish(),
+  timezone: z.literal("UTC", "schedules are in UTC here").nullish(),
+  end_time: z.null("schedules have no end here: delete them").optional(),
+});
+
+/** When a body wants runs to be started. Answers 422 for what cannot be kept. */
+function timesOf(given: Body): ScheduleChange {
+  const { schedule: cron, enabled } = checked(TIMES, given);
+  return {
+    ...(typeof cron === "string" && { cron }),
+    ...(typeof enabled === "boolean" && { isPaused: !enabled }),
+  };
+}
+
+function missing(id: string): HTTPException {
+  return new HTTPException(404, { message: `Cron ${id} not found` });
+}
+
+function cronOut(schedule: Schedule): object {
+  const { id, cron, thread, owner, request, createdAt, updatedAt = createdAt, isPaused } = schedule;
   return {
     cron_id: id,
     thread_id: thread ?? null,
     assistant_id: assistantId(request.graph),
     user_id: owner ?? null,
     schedule: cron,
+    timezone: "UTC",
+    enabled: !isPaused,
     end_time: null,
-    created_at: at,
-    updated_at: at,
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
     metadata: request.metadata ?? {},
     payload: { input: request.input ?? null },
   };

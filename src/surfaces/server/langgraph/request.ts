@@ -2,6 +2,7 @@ import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { RunRequest } from "../../../runs/host/request.ts";
 import { QUEUE_NAME, STRATEGIES } from "../../../runs/host/request.ts";
+import { checked } from "../answers.ts";
 import type { Assistants } from "./assistants.ts";
 import { CLASSIC_MODES, type Wanted } from "./classic-events.ts";
 
@@ -40,10 +41,7 @@ export type RunBody = z.output<typeof RUN_BODY>;
 
 /** Reads the body of a request for a run. Answers 422 for one that cannot be meant. */
 export function readRunBody(given: Record<string, unknown>): RunBody {
-  const read = RUN_BODY.safeParse(given);
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new HTTPException(422, { message: `${issue?.path.join(".") || "The body"}: ${issue?.message}` });
+  return checked(RUN_BODY, given);
 }
 
 /** The run that a body asks for. */

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import { body, json } from "../answers.ts";
+import { body, checked, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";
 
@@ -24,7 +24,7 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
   };
   return new Hono<ServerEnv>()
     .put("/items", async (c) => {
-      const { namespace: at, key, value } = read(PUT, await body(c));
+      const { namespace: at, key, value } = checked(PUT, await body(c));
       await store.put([...own(c), ...at], key, value);
       return c.body(null, 204);
     })
@@ -35,12 +35,12 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
       return json(c, out(c, item));
     })
     .delete("/items", async (c) => {
-      const { namespace: at, key } = read(KEY, await body(c));
+      const { namespace: at, key } = checked(KEY, await body(c));
       await store.delete([...own(c), ...at], key);
       return c.body(null, 204);
     })
     .post("/items/search", async (c) => {
-      const { namespace_prefix: at, filter, limit, offset, query } = read(SEARCH, await body(c));
+      const { namespace_prefix: at, filter, limit, offset, query } = checked(SEARCH, await body(c));
       const items = await store.search([...own(c), ...at], {
         ...(filter && { filter }),
         ...(query && { query }),
@@ -50,7 +50,7 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
       return json(c, { items: items.map((item) => out(c, item)) });
     })
     .post("/namespaces", async (c) => {
-      const { prefix, suffix, max_depth: depth, limit, offset } = read(LIST, await body(c));
+      const { prefix, suffix, max_depth: depth, limit, offset } = checked(LIST, await body(c));
       const mine = own(c);
       const found = await store.listNamespaces({
         prefix: [...mine, ...(prefix ?? [])],
@@ -83,13 +83,6 @@ const LIST = z.object({
   limit: number,
   offset: number,
 });
-
-function read<T>(schema: z.ZodType<T>, given: unknown): T {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new HTTPException(422, { message: `${issue?.path.join(".")}: ${issue?.message}` });
-}
 
 /** A user's name as one part of a namespace: without dots, which are refused, colons, which some stores divide by, and `*`. */
 function labelOf(user: string): string {

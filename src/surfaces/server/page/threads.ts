@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import { HarnessError } from "../../../errors.ts";
 import { PRESET_NAMES, type Todo } from "../../../plan/index.ts";
 import { RUN_TOOLS } from "../../../runs/agent.ts";
 import { goOnInput } from "../../../runs/go-on.ts";
@@ -11,7 +10,7 @@ import { PlanConflict } from "../../../runs/merged-plan.ts";
 import { APPROVALS, chosenMode, type RunSettings } from "../../../runs/settings.ts";
 import { newThreadId } from "../../../runs/thread-ids.ts";
 import { openQuestions } from "../../../runs/thread.ts";
-import { body, json } from "../answers.ts";
+import { body, checked, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./reading.ts";
@@ -52,7 +51,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       return json(c, { threads, more: from + most < all.length });
     })
     .post("/", async (c) => {
-      const { task: words, settings = {} } = read(NEW, await body(c));
+      const { task: words, settings = {} } = checked(NEW, await body(c));
       // What is wrong with it is said now: a run that cannot begin leaves nothing to read it in.
       if (settings.model !== undefined) await parts.modelOf(settings.model);
       const id = await newThreadId(saver, words);
@@ -74,7 +73,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/runs", async (c) => {
       const { id } = await access.thread(c);
-      const { task: words } = read(z.object({ task }), await body(c));
+      const { task: words } = checked(z.object({ task }), await body(c));
       const isBusy = await host.isBusy(id);
       const run = await start(id, { input: { messages: words } });
       return json(c, { run: run.id, ...(isBusy && { queued: true }) }, 202);
@@ -97,7 +96,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       if (summary?.state === "running" && !(await host.isBusy(id))) {
         throw conflict("Another process works on this thread, such as a terminal: answer it there.");
       }
-      const { answers } = read(ANSWERS, await body(c));
+      const { answers } = checked(ANSWERS, await body(c));
       const agent = await host.graph(graph).reader(id);
       const active = await host.active(id);
       if (active?.hasAsked) await active.done;
@@ -114,7 +113,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
-      const { todos, base } = read(PLAN, await body(c));
+      const { todos, base } = checked(PLAN, await body(c));
       try {
         const edited = await host.editPlan(id, { todos, base: base as Todo[] }, c.req.raw.signal);
         return json(c, { todos: edited });
@@ -126,7 +125,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .post("/:thread/fork", async (c) => {
       const { id, hosted } = await access.thread(c);
-      const { checkpoint } = read(FORK, await body(c));
+      const { checkpoint } = checked(FORK, await body(c));
       const to = await newThreadId(saver, id.replace(/-[a-z0-9]{4}$/, ""));
       await copyThread(saver, { from: id, to, checkpoint });
       const owner = c.get("user");
@@ -189,12 +188,4 @@ function checkAnswer(kind: string, answer: unknown): void {
 
 function conflict(message: string): HTTPException {
   return new HTTPException(409, { message });
-}
-
-function read<T>(schema: z.ZodType<T>, given: unknown): T {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const where = issue?.path.join(".");
-  throw new HarnessError("invalid-request", `${where ? `${where}: ` : ""}${issue?.message}`);
 }
