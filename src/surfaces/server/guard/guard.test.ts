@@ -242,6 +242,43 @@ it("a name that is no name, and values of the wrong kind, are answered and not s
   }
 });
 
+it("a part of a list that cannot be meant is answered with one line, wherever a list is asked for", async () => {
+  await send({ path: "/threads", headers: good(), body: `{ "thread_id": "listed" }` });
+  const bodies = [
+    "/threads/search",
+    "/assistants/search",
+    "/threads/listed/history",
+    "/store/items/search",
+    "/store/namespaces",
+  ];
+  const queries = ["/threads/listed/runs", "/threads/listed/history"];
+  for (const [name, value] of [
+    ["limit", "ten"],
+    ["limit", -1],
+    ["limit", 1.5],
+    ["offset", [1]],
+    ["offset", "5"],
+  ] as const) {
+    for (const path of bodies) {
+      const { status, text } = await send({ path, headers: good(), body: JSON.stringify({ [name]: value }) });
+      expect([path, status, (JSON.parse(text) as { message: string }).message]).toEqual([
+        path,
+        422,
+        `${name}: ${JSON.stringify(value)} is no whole number of 0 or more.`,
+      ]);
+    }
+  }
+  for (const path of queries) {
+    const asked = (query: string) => send({ method: "GET", path: `${path}?${query}`, headers: good() });
+    expect((await asked("limit=5&offset=0")).status).toBe(200);
+    for (const query of ["limit=ten", "limit=-1", "offset=1.5"]) {
+      const { status, text } = await asked(query);
+      expect([path, query, status]).toEqual([path, query, 422]);
+      expect(text).toContain("is no whole number of 0 or more.");
+    }
+  }
+});
+
 it("every answer says that nothing of it is to be guessed at or shown elsewhere, and a page has no inline scripts", async () => {
   const { headers } = await send({ headers: good(), body: "{}" });
   expect(headers).toMatchObject({

@@ -4,6 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import type { Host } from "../../../runs/host/port.ts";
 import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 
 /** Each graph is an assistant: LangGraph's clients know nothing else to run. */
@@ -81,7 +82,7 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
     new Hono<ServerEnv>()
       .post("/search", async (c) => {
         const given = await body(c);
-        const { limit = 10, offset = 0 } = given as { limit?: number; offset?: number };
+        const { limit, offset } = listPart(given);
         const all = matching(given);
         const end = offset + limit;
         if (end < all.length) c.header("X-Pagination-Next", String(end));

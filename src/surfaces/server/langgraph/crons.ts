@@ -6,6 +6,7 @@ import type { Schedule, ScheduleChange, Schedules } from "../../../runs/host/sch
 import type { KnownThread } from "../access.ts";
 import { body, checked, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { readRunBody, runRequest } from "./request.ts";
@@ -35,7 +36,7 @@ export class CronRoutes {
       .post("/", async (c) => json(c, await this.#add(c)))
       .post("/search", async (c) => {
         const given = await body(c);
-        const { limit = 10, offset = 0 } = given as { limit?: number; offset?: number };
+        const { limit, offset } = listPart(given);
         return json(c, (await this.#found(c, given)).slice(offset, offset + limit).map(cronOut));
       })
       .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))

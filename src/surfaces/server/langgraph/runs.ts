@@ -8,6 +8,7 @@ import type { RunRequest } from "../../../runs/host/request.ts";
 import type { RunRecord } from "../../../storage/index.ts";
 import { body, json, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { queryPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { ClassicEvents, type Wanted } from "./classic-events.ts";
@@ -32,10 +33,11 @@ export class RunRoutes {
       .post("/", async (c) => json(c, runOut((await this.#start(c)).run.record)))
       .get("/", async (c) => {
         const { id } = await this.#parts.access.thread(c);
-        const { limit = "10", offset = "0", status } = c.req.query();
+        const { status, ...query } = c.req.query();
+        const { limit, offset } = queryPart(query);
         const all = await host.ledger.runs(id);
         const runs = all.filter((run) => status === undefined || run.status === status);
-        return json(c, runs.slice(Number(offset), Number(offset) + Number(limit)).map(runOut));
+        return json(c, runs.slice(offset, offset + limit).map(runOut));
       })
       .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))

@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { body, checked, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 
 const namespace = z.array(z.string().min(1)).min(1);
@@ -40,24 +41,24 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
       return c.body(null, 204);
     })
     .post("/items/search", async (c) => {
-      const { namespace_prefix: at, filter, limit, offset, query } = checked(SEARCH, await body(c));
+      const given = await body(c);
+      const { namespace_prefix: at, filter, query } = checked(SEARCH, given);
       const items = await store.search([...own(c), ...at], {
         ...(filter && { filter }),
         ...(query && { query }),
-        limit: limit ?? 10,
-        offset: offset ?? 0,
+        ...listPart(given),
       });
       return json(c, { items: items.map((item) => out(c, item)) });
     })
     .post("/namespaces", async (c) => {
-      const { prefix, suffix, max_depth: depth, limit, offset } = checked(LIST, await body(c));
+      const given = await body(c);
+      const { prefix, suffix, max_depth: depth } = checked(LIST, given);
       const mine = own(c);
       const found = await store.listNamespaces({
         prefix: [...mine, ...(prefix ?? [])],
         ...(suffix && { suffix }),
         ...(depth && { maxDepth: depth + mine.length }),
-        limit: limit ?? 100,
-        offset: offset ?? 0,
+        ...listPart(given, 100),
       });
       return json(c, { namespaces: found.map((one) => one.slice(mine.length)) });
     });
@@ -66,22 +67,17 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
 const USERS = "users";
 /** Stores may take a namespace for another that begins the same, `ann` for `anna`: so none ends with a user's name. */
 const ITEMS = "items";
-const number = z.number().int().min(0).nullish();
 const KEY = z.object({ namespace, key: z.string() });
 const PUT = KEY.extend({ value: z.record(z.string(), z.unknown()) });
 const SEARCH = z.object({
   namespace_prefix: z.array(z.string()).default([]),
   filter: z.record(z.string(), z.unknown()).nullish(),
   query: z.string().nullish(),
-  limit: number,
-  offset: number,
 });
 const LIST = z.object({
   prefix: z.array(z.string()).nullish(),
   suffix: z.array(z.string()).nullish(),
-  max_depth: number,
-  limit: number,
-  offset: number,
+  max_depth: z.number().int().min(0).nullish(),
 });
 
 /** A user's name as one part of a namespace: without dots, which are refused, colons, which some stores divide by, and `*`. */

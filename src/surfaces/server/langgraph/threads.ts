@@ -12,6 +12,7 @@ import { waitingInput } from "../../../runs/waiting-edit.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 import { body, json, jsonText, metadataOf, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { listPart, queryPart, type ListPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
@@ -123,11 +124,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     })
     .post("/search", async (c) => {
       const given = await body(c);
-      const {
-        limit = 10,
-        offset = 0,
-        select,
-      } = given as { limit?: number; offset?: number; select?: string[] };
+      const { limit, offset } = listPart(given);
+      const { select } = given as { select?: string[] };
       const all = await search(c, given);
       const page = all.slice(offset, offset + Math.min(limit, MOST));
       if (select && !Array.isArray(select)) throw new HTTPException(422, { message: "select is no list." });
@@ -194,8 +192,12 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     })
     .on(["GET", "POST"], "/:thread/history", async (c) => {
       const { id } = await access.thread(c);
-      const given = c.req.method === "GET" ? c.req.query() : await body(c);
-      return jsonText(c, await historyOf(host, id, given));
+      if (c.req.method === "GET") {
+        const query = c.req.query();
+        return jsonText(c, await historyOf(host, id, { ...query, ...queryPart(query) }));
+      }
+      const given = await body(c);
+      return jsonText(c, await historyOf(host, id, { ...given, ...listPart(given) }));
     });
 }
 
@@ -252,15 +254,15 @@ function isInStep({ tasks }: StateSnapshot): boolean {
 }
 
 /** As JSON. It is made checkpoint by checkpoint, with turns for others; messages that several have are made once. */
-async function historyOf(host: Host, thread: string, given: Body): Promise<string> {
-  const { limit = 10, before, checkpoint } = given;
+async function historyOf(host: Host, thread: string, given: Body & ListPart): Promise<string> {
+  const { limit, before, checkpoint } = given;
   const filter = metadataOf(given);
   const { graph } = await host.graph(await host.graphOf(thread)).reader(thread);
   const config = { configurable: { checkpoint_ns: "", ...placeOf(checkpoint), thread_id: thread } };
   const found: string[] = [];
   const made = new WeakMap<object, object>();
   const options = {
-    limit: Math.min(Number(limit) || 10, MOST),
+    limit: Math.min(limit, MOST),
     ...(before !== undefined && before !== null && { before: beforeOf(before) }),
     ...(Object.keys(filter).length > 0 && { filter }),
   };

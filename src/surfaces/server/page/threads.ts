@@ -12,6 +12,7 @@ import { newThreadId } from "../../../runs/thread-ids.ts";
 import { openQuestions } from "../../../runs/thread.ts";
 import { body, checked, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
+import { queryPart } from "../list-part.ts";
 import type { PageParts } from "./parts.ts";
 import { historyOf, openThread } from "./reading.ts";
 import { threadOut } from "./thread-out.ts";
@@ -39,13 +40,13 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
 
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
-      const { limit = "50", before, query = "" } = c.req.query();
+      const { before, query = "", ...part } = c.req.query();
+      const most = Math.min(queryPart(part, 50).limit, 200);
       const words = query.toLowerCase();
       const all = (await access.threads(c.get("user"))).filter(
         ({ id, summary }) => id.includes(words) || summary?.title?.toLowerCase().includes(words),
       );
       const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
-      const most = Math.min(Number(limit) || 50, 200);
       const page = all.slice(from, from + most);
       const threads = await Promise.all(page.map((known) => threadOut(known, parts)));
       return json(c, { threads, more: from + most < all.length });
@@ -138,8 +139,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .get("/:thread/history", async (c) => {
       const { id } = await access.thread(c);
-      const { before, limit = "100" } = c.req.query();
-      return json(c, await historyOf(parts, id, { before, limit: Math.min(Number(limit) || 100, 1000) }));
+      const { before, ...part } = c.req.query();
+      const limit = Math.min(queryPart(part, 100).limit, 1000);
+      return json(c, await historyOf(parts, id, { before, limit }));
     })
     .get("/:thread/checkpoints/:checkpoint", async (c) => {
       return json(c, await openThread(parts, () => access.thread(c), c.req.param("checkpoint")));
