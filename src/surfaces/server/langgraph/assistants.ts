@@ -6,6 +6,7 @@ import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
+import { schemasOf, subgraphsOf } from "./schemas.ts";
 
 /** Each graph is an assistant: LangGraph's clients know nothing else to run. */
 export class Assistants {
@@ -100,24 +101,17 @@ export function assistantRoutes({ host }: ServerParts, assistants: Assistants): 
       })
       .get("/:assistant/schemas", async (c) => {
         const name = named(c);
-        const agent = await host.graph(name).reader();
-        const properties = Object.fromEntries(
-          Object.keys(agent.graph.channels)
-            .filter((channel) => host.graph(name).isWritable(channel, agent) && !channel.includes(":"))
-            .map((channel) => [channel, {}]),
-        );
-        const state = { type: "object", properties };
-        const settings = { type: "object", properties: {} };
-        return json(c, {
-          graph_id: name,
-          input_schema: state,
-          output_schema: state,
-          state_schema: state,
-          config_schema: settings,
-          context_schema: settings,
-        });
+        const hosted = host.graph(name);
+        return json(c, schemasOf(name, hosted, await hosted.reader()));
       })
-      // Sub-agents are found in the stream: none is a fixed part of its graph.
-      .get("/:assistant/subgraphs/:namespace?", (c) => json(c, (named(c), {})))
+      // Those that are nodes: a sub-agent is found in the stream, and is no fixed part of its graph.
+      .get("/:assistant/subgraphs/:namespace?", async (c) => {
+        const name = named(c);
+        const hosted = host.graph(name);
+        const agent = await hosted.reader();
+        const namespace = c.req.param("namespace");
+        const isDeep = c.req.query("recurse") === "true";
+        return json(c, await subgraphsOf(name, hosted, { agent, namespace, isDeep }));
+      })
   );
 }
