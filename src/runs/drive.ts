@@ -1,12 +1,6 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
-import {
-  Command,
-  GraphRecursionError,
-  isGraphDrained,
-  type StateSnapshot,
-  type StreamMode,
-} from "@langchain/langgraph";
+import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import { StepControl } from "../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../models/index.ts";
@@ -41,8 +35,6 @@ export interface DriveOptions {
   tap?: StreamTap;
   /** Gets what a run failed with; the ending says it in words. */
   onError?: (error: unknown) => void;
-  /** Gets the thread as it is whenever the run has stopped to look at it, at its end for the last time. */
-  onState?: (state: StateSnapshot) => void;
 }
 
 /** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
@@ -79,11 +71,7 @@ type Run = DriveOptions & { edits: PlanEdits; held: Hold };
 
 async function run(input: object | null, options: Run): Promise<Ending> {
   const { agent, signal, edits } = options;
-  const look = async (): Promise<StateSnapshot> => {
-    const state = await agent.graph.getState({ configurable: { thread_id: options.thread } });
-    options.onState?.(state);
-    return state;
-  };
+  const config = { configurable: { thread_id: options.thread } };
   const emit = (event: RunEventBody): void => {
     edits.noteStep();
     options.emit(event);
@@ -105,10 +93,10 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
-      if (next === undefined) return ending(await look(), "waiting");
+      if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
       await stream(next === GO_ON ? null : next, options, { recorder, news });
       await edits.settle();
-      const state = await look();
+      const state = await agent.graph.getState(config);
       // Where a question stays open, the model is not called and nobody else tells what was refused.
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
@@ -121,7 +109,7 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     }
   } catch (error) {
     await edits.settle();
-    const state = await look().catch(() => undefined);
+    const state = await agent.graph.getState(config).catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
     options.onError?.(error);
     return { ...ending(state, "failed"), error: explain(error, options.model) };

@@ -73,7 +73,7 @@ export async function execute(
     const ready = await graph.prepare(thread, request);
     ({ agent } = ready);
     held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
-    let state = await agent.graph.getState(config);
+    const state = await agent.graph.getState(config);
     run.head = headOf(state);
     const isAgain = run.record.base !== undefined;
     if (!isAgain) await save({ base: run.head ?? "" });
@@ -97,9 +97,6 @@ export async function execute(
       traces,
       onError: (error) => {
         failure = error;
-      },
-      onState: (after) => {
-        state = after;
       },
       tap: {
         modes,
@@ -127,8 +124,9 @@ export async function execute(
         },
       },
     });
-    const interrupts = waitingOf(state);
-    const { values } = state as { values: Record<string, unknown> };
+    const after = await agent.graph.getState(config);
+    const interrupts = waitingOf(after);
+    const { values } = after as { values: Record<string, unknown> };
     const isStopped = end.outcome === "interrupted";
     status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
     run.result = {
