@@ -258,8 +258,10 @@ describe("/plan in an editor", () => {
     await editor.prompt(session, "/plan edit - [?] Water");
     expect(editor.said().trim()).toMatch(/^Line 1: "\[\?\]" is not a mark; use .*$/);
     await editor.prompt(session, "/plan clear");
-    expect(editor.said().trim()).toBe("What was not done is off the plan.");
+    expect(editor.said()).toContain("What was not done is off the plan.\n\n```markdown\n- [x] #1: Dig\n```");
     expect(await plan(session)).toEqual(["1 Dig completed"]);
+    await editor.prompt(session, "/plan edit\n- [x] #1: Dig\n- [ ] Plant");
+    expect(await plan(session)).toEqual(["1 Dig completed", "2 Plant pending"]);
     expect(model.requests).toEqual([]);
   });
 

@@ -170,7 +170,7 @@ it("who reads a run whose server is killed gets the rest from the next one, afte
   await answer({ content: "Done." });
   const lastEventId = seen.at(-1)!.id!;
   const rest = await collected(second.client.runs.joinStream(thread, work, { lastEventId, streamMode }));
-  expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2 } });
+  expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2, gap: true } });
   expect(JSON.stringify(rest.at(-1))).toContain("Done.");
 });
 

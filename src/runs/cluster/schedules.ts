@@ -31,8 +31,15 @@ export class ClusterSchedules implements Schedules {
         options: { cronTimezone: "UTC" },
       }),
     );
-    if (isPaused) await this.#db.client.pauseSchedule(schedule.id);
-    return { ...schedule, ...(isPaused && { isPaused }) };
+    if (!isPaused) return schedule;
+    try {
+      await this.#db.client.pauseSchedule(schedule.id);
+    } catch (error) {
+      // Who asked for one that rests is told that there is none.
+      await this.#db.client.deleteSchedule(schedule.id).catch(() => {});
+      throw error;
+    }
+    return { ...schedule, isPaused };
   }
 
   async all(): Promise<Schedule[]> {

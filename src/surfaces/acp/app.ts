@@ -144,7 +144,14 @@ const unread = (params: unknown): unknown => params;
 
 /** Errors that say how the agent was set up, and how it was asked. */
 const SETUP: readonly string[] = ["no-model", "invalid-model", "missing-setting", "missing-package"];
-const INVALID: readonly string[] = ["invalid-options", "invalid-request", "invalid-plan"];
+const INVALID: readonly string[] = [
+  "invalid-options",
+  "invalid-request",
+  "invalid-plan",
+  "turn-unfinished",
+  "thread-busy",
+  "edit-withdrawn",
+];
 
 /** How to get a model: by what a terminal says, where the editor opens one, or by words. */
 function authMethods({ auth }: ClientCapabilities): AuthMethod[] {

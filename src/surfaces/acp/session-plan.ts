@@ -50,8 +50,7 @@ export class SessionPlan {
         case "edit":
           return await this.#edit(wish.rest, signal);
         case "clear":
-          await clearPlan(await this.#options.agent(), this.#options.thread, this.#how(signal));
-          return PLAN_SAYS.cleared;
+          return await this.#clear(signal);
         case "approve":
           this.#options.approve();
           return PLAN_SAYS.approve;
@@ -83,6 +82,12 @@ export class SessionPlan {
     if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
     const todos = await this.edit({ todos: planItems(markdown, base), base }, signal);
     return this.#say(todos, describeChanges(diffTodos(base, todos)) || PLAN_SAYS.unchanged);
+  }
+
+  async #clear(signal: AbortSignal): Promise<string> {
+    if ((await this.read()).length === 0) return PLAN_SAYS.none;
+    const todos = await clearPlan(await this.#options.agent(), this.#options.thread, this.#how(signal));
+    return this.#say(todos, PLAN_SAYS.cleared);
   }
 
   /** In a block of code, which editors show and copy as it is. */

@@ -139,7 +139,9 @@ export class Threads {
     await this.#known(thread);
     const { todos } = await readThread(await this.#reader(thread), thread);
     const items = planItems(markdown, todos);
-    const edit = (await this.host.isBusy(thread)) ? blindEdit(items, todos) : { todos: items, base: todos };
+    const isAtWork =
+      (await this.saver.getThread(thread))?.state === "running" || (await this.host.isBusy(thread));
+    const edit = isAtWork ? blindEdit(items, todos) : { todos: items, base: todos };
     return this.host.editPlan(thread, edit, signal);
   }
 

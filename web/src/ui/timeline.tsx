@@ -120,9 +120,11 @@ function Scrubber({ checkpoints, scale }: { checkpoints: readonly Checkpoint[]; 
   const places = [...checkpoints.map(({ at }) => scale.place(at)), 1];
   const move = (to: number): void => void lookAt(store, checkpoints[Math.max(0, to)]);
   const loadEarlier = async (): Promise<void> => {
+    const { open } = store.state;
     await store.loadEarlier();
-    // The button is gone, and the focus with it.
-    if (store.state.earlier === "none") slider.current?.focus();
+    // The button is gone, and the focus with it, unless the person went on elsewhere.
+    const isLeft = document.activeElement === null || document.activeElement === document.body;
+    if (isLeft && store.state.open === open && store.state.earlier === "none") slider.current?.focus();
   };
   return (
     <div className="scrubber">

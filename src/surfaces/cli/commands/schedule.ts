@@ -27,7 +27,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;
-    const words = `${one.id} (${one.cron})${where}: ${taskOf(one)}`;
+    const words = `${one.id} (${one.cron}${one.isPaused ? ", paused" : ""})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
   try {

@@ -65,11 +65,18 @@ export class CronRoutes {
   #changed(before: RunRequest, given: Body): RunRequest {
     const read = readRunBody({ ...given, assistant_id: before.graph });
     const { input, configurable, ...rest } = runRequest(read, this.#assistants, { isTemporary: false });
+    const kept = { ...before };
+    // One or the other is what it does, and what is traced is said with the modes.
+    if (read.input || rest.command) {
+      delete kept.input;
+      delete kept.command;
+    }
+    if (rest.modes) delete kept.isTraced;
     return {
-      ...before,
+      ...kept,
       ...rest,
-      ...(read.input && { input }),
-      ...(read.config && { configurable }),
+      ...(read.input && { input: input ?? null }),
+      ...(read.config?.configurable && { configurable: configurable ?? {} }),
     };
   }
 

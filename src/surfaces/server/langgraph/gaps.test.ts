@@ -84,11 +84,15 @@ interface ThreadSaid {
 }
 
 /** What the newer protocol says to who knows events up to a number, up to the end of the run. */
-async function followed(of: string, since?: number): Promise<ThreadSaid[]> {
+async function followed(
+  of: string,
+  since?: number,
+  channels = ["lifecycle", "values"],
+): Promise<ThreadSaid[]> {
   const response = await fetch(`${served.url}/threads/${of}/stream/events`, {
     method: "POST",
     headers: { "x-api-key": served.token, "content-type": "application/json" },
-    body: JSON.stringify({ channels: ["lifecycle", "values"], ...(since !== undefined && { since }) }),
+    body: JSON.stringify({ channels, ...(since !== undefined && { since }) }),
   });
   let text = "";
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -107,6 +111,17 @@ it("in the newer protocol a gap is the state as it was there, whether or not som
     expect(rest.filter(({ gap }) => gap)).toEqual([]);
     expect(rest.at(-1)).toMatchObject({ method: "lifecycle", params: { data: { event: "completed" } } });
   }
+});
+
+it("who does not listen to the state is told of a gap with the next event that it listens to", async () => {
+  const said = await followed(thread, undefined, ["lifecycle"]);
+  expect(said.map(({ gap }) => gap ?? false)).toEqual([true, ...said.slice(1).map(() => false)]);
+});
+
+it("who knows a number of an earlier start gets the newest state alone, though older ones are there", async () => {
+  const [state] = await followed(thread, 1);
+  expect(state).toMatchObject({ method: "values", gap: true });
+  expect(state!.params.data.messages!.at(-1)!.content).toBe("The end.");
 });
 
 it("who knows a number of an earlier start is told the state as it is", async () => {

@@ -30,17 +30,28 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
       const { since } = filter;
       const after = typeof since === "number" && since > 0 ? since : log.start - 1;
       return streams.open(c, async (stream, signal) => {
-        const out = (n: number, more: ThreadEvent & { gap?: true }): ServerSentEvent[] => {
-          const event = { type: "event", event_id: String(n), seq: n, ...more } as const;
+        let hasGap = false;
+        const out = (n: number, said: ThreadEvent): ServerSentEvent[] => {
+          const gap = hasGap && { gap: true };
+          const event = { type: "event", event_id: String(n), seq: n, ...said, ...gap } as const;
           if (!matchesSubscription(event, filter as never)) return [];
+          hasGap = false;
           const data = toJson(event.method === "input.requested" ? spelled(event) : event);
           return [{ id: n, event: event.method, data }];
         };
-        for await (const entries of log.read(after, { signal })) {
-          const [first] = entries;
-          const state = first && "gap" in first && (first.kept ?? (await stateEvent(id)));
-          const found = entries.flatMap((entry) => ("gap" in entry ? [] : out(entry.n, entry.event)));
-          await stream.send(state ? [...out(first.n, { ...state, gap: true }), ...found] : found);
+        const { last } = log;
+        const isFromBefore = after < log.start - 1;
+        if (isFromBefore) {
+          hasGap = true;
+          await stream.send(out(last, await stateEvent(id)));
+        }
+        for await (const entries of log.read(isFromBefore ? last : after, { signal })) {
+          const found = entries.flatMap((entry) => {
+            if (!("gap" in entry)) return out(entry.n, entry.event);
+            hasGap = true;
+            return entry.kept ? out(entry.n, entry.kept) : [];
+          });
+          await stream.send(found);
         }
       });
     })
@@ -106,7 +117,7 @@ export function protocolRoutes(parts: ServerParts, assistants: Assistants): Hono
     }
   }
 
-  /** The state as it is, for who asks for what was said before this server was started. */
+  /** The state as it is, for who asks for what was said before this server was started: what it has said since is in it. */
   async function stateEvent(thread: string): Promise<ThreadEvent> {
     const { values } = await stateOf(host, thread);
     return { method: "values", params: { namespace: [], timestamp: Date.now(), data: values as unknown } };

@@ -4,6 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import { answersById, isKeyed, waitingOf } from "../../../runs/host/answers.ts";
 import type { HostedRun } from "../../../runs/host/hosted-run.ts";
 import type { Host } from "../../../runs/host/port.ts";
+import { firstNumber } from "../../../runs/host/records.ts";
 import type { RunRequest } from "../../../runs/host/request.ts";
 import type { RunRecord } from "../../../storage/index.ts";
 import { body, json, toJson } from "../answers.ts";
@@ -166,7 +167,15 @@ export class RunRoutes {
       if (isCancelling) signal.addEventListener("abort", onGone, { once: true });
       const events = new ClassicEvents(wanted);
       const metadata = { run_id: run.id, thread_id: run.thread, attempt: run.record.attempt };
-      for await (const entries of run.chunks.read(0, { signal })) {
+      const { chunks } = run;
+      const first = firstNumber(run.record);
+      const isKnown = chunks.first <= after && after <= chunks.last;
+      // What an attempt has said that was killed is gone with its process.
+      if (after > 0 && after < first - 1 && !isKnown) {
+        const data = toJson({ ...metadata, gap: true });
+        await stream.send([{ id: first - 1, event: "metadata", data }]);
+      }
+      for await (const entries of chunks.read(0, { signal })) {
         const found = entries.flatMap((entry) => {
           const { n } = entry;
           const made = "gap" in entry ? events.ofGap(entry.kept, metadata) : events.of(entry.event);

@@ -182,8 +182,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       );
     })
     .post("/:thread/state", async (c) => {
-      const { id } = await access.thread(c);
-      return json(c, { checkpoint: await updateState(host, id, await body(c), c.req.raw.signal) });
+      const known = await access.thread(c);
+      return json(c, { checkpoint: await updateState(host, known, await body(c), c.req.raw.signal) });
     })
     .patch("/:thread/state", async (c) => {
       const { id } = await access.thread(c);
@@ -206,7 +206,7 @@ const MOST = 1000;
 
 async function updateState(
   host: Host,
-  thread: string,
+  { id: thread, summary }: KnownThread,
   given: Body,
   signal: AbortSignal,
 ): Promise<object | null> {
@@ -234,7 +234,7 @@ async function updateState(
       // LangGraph's own clients send no base.
       const edit = Array.isArray(base)
         ? { todos: list, base: base as Todo[] }
-        : isBusy
+        : isBusy || summary?.state === "running"
           ? blindEdit(list, now)
           : { todos: list };
       await host.editPlan(thread, edit, signal);
