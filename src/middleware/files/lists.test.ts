@@ -10,7 +10,7 @@ import { filesMiddleware } from "./index.ts";
 import { operate } from "./operate.ts";
 import type { FilesOptions } from "./options.ts";
 
-const MANY = 20_000;
+const MANY = 6000;
 const LIMIT = 40_000;
 const root = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-many-")));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -30,7 +30,7 @@ async function answers(calls: ReturnType<typeof callTool>[], options: FilesOptio
   return messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : []));
 }
 
-describe("in a directory of very many files", { timeout: 60_000 }, () => {
+describe("in a directory of very many files", () => {
   const calls = [
     callTool("ls", { path: "/many" }),
     callTool("ls", { path: "/many", sizes: true }),
@@ -70,7 +70,7 @@ describe("in a directory of very many files", { timeout: 60_000 }, () => {
       );
     }
     expect(texts[0]).toMatch(/\n\[Stopped at 1500 matching lines: [^\n]+\]$/);
-    const narrow = await answers([callTool("glob", { pattern: "many/file-1999*.ts" })]);
+    const narrow = await answers([callTool("glob", { pattern: "many/file-599*.ts" })]);
     expect(narrow[0]!.split("\n")).toHaveLength(11);
   });
 });

@@ -11,6 +11,9 @@ import { limitKeys } from "./limit-keys.ts";
 /** The workflow that DBOS starts when a schedule is due. */
 export const SCHEDULED = "scheduled";
 
+/** Once in four years. */
+const FAR_OFF = "0 0 29 2 *";
+
 /** The schedules of a cluster, which its workers keep. */
 export class ClusterSchedules implements Schedules {
   readonly #db: ClusterDatabase;
@@ -21,22 +24,27 @@ export class ClusterSchedules implements Schedules {
 
   async add({ cron, isPaused, ...more }: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
     const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
-    await readable(cron, () =>
-      this.#db.client.createSchedule({
+    const { client } = this.#db;
+    const keep = (time: string): Promise<void> =>
+      client.createSchedule({
         scheduleName: schedule.id,
         workflowName: SCHEDULED,
-        schedule: schedule.cron,
+        schedule: time,
         context: schedule,
         applicationName: APPLICATION.name,
         options: { cronTimezone: "UTC" },
-      }),
-    );
-    if (!isPaused) return schedule;
+      });
+    if (!isPaused) {
+      await readable(cron, () => keep(schedule.cron));
+      return schedule;
+    }
+    // One is made at work: so that it starts nothing before it rests, it gets its time then.
+    await keep(FAR_OFF);
     try {
-      await this.#db.client.pauseSchedule(schedule.id);
+      await client.pauseSchedule(schedule.id);
+      await readable(cron, () => client.updateSchedule(schedule.id, { schedule: schedule.cron }));
     } catch (error) {
-      // Who asked for one that rests is told that there is none.
-      await this.#db.client.deleteSchedule(schedule.id).catch(() => {});
+      await client.deleteSchedule(schedule.id).catch(() => {});
       throw error;
     }
     return { ...schedule, isPaused };
