@@ -15,7 +15,7 @@ export function blindEdit(todos: readonly unknown[], now: readonly Todo[]): Plan
   if (!ahead) return { todos, base: now };
   const { content, status } = ahead;
   throw new PlanConflict(
-    `The plan was not changed: it has moved on meanwhile, ${JSON.stringify(content)} is ${status}. Read it again and change that, or send the list that yours was made of as base.`,
+    `The plan was not changed: it has moved on meanwhile, ${JSON.stringify(content)} is ${status}. Read it again, and change that.`,
     { conflicts: [], todos: now },
   );
 }
