@@ -32,7 +32,16 @@ const LAYERS: Record<string, string[]> = {
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
   project: [...stores, "middleware", "zod", "node:*"],
-  runs: [...harnesses, "project", ...langchain, "diff", "pg", "@dbos-inc/dbos-sdk", "@opentelemetry/api"],
+  runs: [
+    ...harnesses,
+    "project",
+    ...langchain,
+    "croner",
+    "diff",
+    "pg",
+    "@dbos-inc/dbos-sdk",
+    "@opentelemetry/api",
+  ],
   // The command line starts the others.
   "surfaces/cli": [...surface, ...terminal, "surfaces/server", "surfaces/acp", "surfaces/mcp"],
   "surfaces/server": [...surface, ...langchain, "hono", "@hono/node-server", "surfaces/mcp"],

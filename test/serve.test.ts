@@ -197,6 +197,39 @@ it("what is in the store is there after kill -9, and after a clean end", async (
   expect(checked).toMatchObject({ ok: true, stderr: "" });
 });
 
+it("a task of `holdfast schedule`, and a run for later, are begun by the next server after kill -9", async () => {
+  const holdfast = (...args: string[]) =>
+    run(process.execPath, [MAIN, "schedule", ...args, "--state", "threads.db"], {
+      cwd: home,
+      env: environment(),
+    });
+  const [none, queue] = await Promise.all([holdfast(), holdfast("0 9 * * *", "x", "--queue", "night")]);
+  expect(none.stderr).toMatch(/^holdfast: There are no threads yet: .*threads\.db does not exist\.\n$/);
+  expect(queue.stderr).toMatch(/^holdfast: --queue is for workers that share a database/);
+  const first = await serve();
+  const { thread_id: thread } = await first.client.threads.create();
+  const later = await first.client.runs.create(thread, "holdfast", { input: ask("Later"), afterSeconds: 1 });
+  await first.end("SIGKILL");
+
+  const added = await holdfast("* * * * * *", "Tidy up", "--no-plan", "--json");
+  expect(added.stderr).toBe("holdfast: Started by holdfast serve, while it runs.\n");
+  const { id } = JSON.parse(added.stdout) as { id: string };
+  expect((await holdfast()).stdout).toBe(`${id} (* * * * * *): Tidy up\n`);
+
+  const { client } = await serve();
+  await until(() => asked.length > 1);
+  expect(await holdfast("--remove", id)).toMatchObject({ ok: true, stdout: "" });
+  await until(async () => {
+    while (asked.length > 0) await answer({ content: "Done." });
+    return (await client.threads.search({ status: "busy" })).length === 0;
+  });
+  expect(await client.runs.get(thread, later.run_id)).toMatchObject({ status: "success" });
+  const tidied = (await client.threads.search()).filter(({ thread_id: other }) => other !== thread);
+  expect(tidied.length).toBeGreaterThan(0);
+  expect(await texts(client, tidied[0]!.thread_id)).toEqual(["human: Tidy up", "ai: Done."]);
+  expect((await holdfast()).stdout).toBe("");
+});
+
 it("Ctrl-C stops runs where nothing is lost, and the thread goes on in the terminal", async () => {
   const { client, end, output } = await serve("--dir", ".", "--shell", "--yes", "--no-plan");
   const { thread_id: thread } = await client.threads.create({ threadId: "from-the-page" });

@@ -147,6 +147,7 @@ async function toFirstFormat(): Promise<void> {
     DROP TABLE runs;
     DROP TABLE edits;
     DROP TABLE items;
+    DROP TABLE schedules;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE threads DROP COLUMN seal;

@@ -73,7 +73,7 @@ it("a backup has the items of its moment", async () => {
 });
 
 it("a file of the format before is whole, keeps its threads, and gets items", async () => {
-  await change("DROP TABLE items; PRAGMA store.user_version = 4;");
+  await change("DROP TABLE schedules; DROP TABLE items; PRAGMA store.user_version = 4;");
   expect(await checkStore(file)).toEqual([]);
   const stores = await Promise.all([sqliteStore(file), sqliteStore(file)]);
   await stores[0].put(ANN, "a", { text: "new" });

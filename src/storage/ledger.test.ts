@@ -5,12 +5,14 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../test/stores.ts";
+import { Connection } from "./connection.ts";
 import {
   checkStore,
   repairStore,
   sqliteSaver,
   type HostedThread,
   type RunRecord,
+  type ScheduleRecord,
   type ThreadStore,
 } from "./index.ts";
 
@@ -35,6 +37,9 @@ const run = (id: string, status: RunRecord["status"]): RunRecord => ({
   attempt: 1,
   request: { graph: "agent", input: { messages: [{ content: "Grow" }] } },
 });
+
+const SCHEDULE: ScheduleRecord = { id: "s1", createdAt: 1, due: 100, content: { cron: "* * * * *" } };
+const RESTING: ScheduleRecord = { id: "s2", createdAt: 2, content: { isPaused: true } };
 
 async function fill(): Promise<void> {
   await saver.ledger.changeThread("kelp", () => THREAD);
@@ -83,6 +88,51 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.run("r1")).toEqual(run("r1", "pending"));
   });
 
+  it("a run is changed in one step, by one of two who would", async () => {
+    await fill();
+    const { ledger } = saver;
+    const begin = (before: RunRecord): RunRecord | undefined =>
+      before.status === "pending" ? { ...before, status: "running" } : undefined;
+    const begun = await Promise.all([ledger.changeRun("r3", begin), ledger.changeRun("r3", begin)]);
+    expect(begun.filter((one) => one !== undefined)).toEqual([run("r3", "running")]);
+    expect(await ledger.run("r3")).toEqual(run("r3", "running"));
+    expect(await ledger.changeRun("nobody", begin)).toBeUndefined();
+  });
+
+  it("schedules are kept, and a moment of one is taken once, with the run that is for it", async () => {
+    await saver.ledger.changeSchedule("s1", () => SCHEDULE);
+    await saver.ledger.changeSchedule("s2", () => RESTING);
+    await saver.close();
+    saver = await place.open();
+    const { ledger } = saver;
+    expect(await ledger.schedules()).toEqual([RESTING, SCHEDULE]);
+    expect(await ledger.schedules(99)).toEqual([]);
+    expect(await ledger.schedules(100)).toEqual([SCHEDULE]);
+
+    const moment = { schedule: "s1", due: 100, next: 200 };
+    const take = (id: string) => ledger.changeThread("kelp", () => THREAD, run(id, "pending"), moment);
+    const taken = await Promise.all([take("r1"), take("r2")]);
+    expect(taken.filter((thread) => thread !== undefined)).toEqual([THREAD]);
+    expect(await ledger.runs("kelp")).toHaveLength(1);
+    expect(await ledger.schedules(200)).toEqual([{ ...SCHEDULE, due: 200 }]);
+
+    const failing = ledger.changeThread(
+      "kelp",
+      () => {
+        throw new Error("not mine");
+      },
+      run("r3", "pending"),
+      { ...moment, due: 200, next: 300 },
+    );
+    await expect(failing).rejects.toThrow("not mine");
+    expect(await ledger.schedules(200)).toHaveLength(1);
+
+    await ledger.forget("kelp");
+    expect(await ledger.schedules()).toHaveLength(2);
+    expect(await ledger.changeSchedule("s1", () => undefined)).toBeUndefined();
+    expect(await ledger.schedules()).toEqual([RESTING]);
+  });
+
   it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
     await fill();
     const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
@@ -100,18 +150,46 @@ it("a damaged entry is never given out, is found by a check, and the others surv
   const file = join(folder, "threads.db");
   saver = await sqliteSaver(file);
   await fill();
+  for (const schedule of [SCHEDULE, RESTING]) {
+    await saver.ledger.changeSchedule(schedule.id, () => schedule);
+  }
   await saver.close();
   const database = new Database(file);
   database.prepare("UPDATE runs SET status = 'pending' WHERE id = 'r1'").run([]);
+  database.prepare("UPDATE schedules SET due = 1 WHERE id = 's1'").run([]);
   database.close();
   saver = await sqliteSaver(file);
   await expect(saver.ledger.unfinished()).rejects.toThrow(/does not match its checksum/);
+  await expect(saver.ledger.schedules()).rejects.toThrow(/does not match its checksum/);
   await saver.close();
-  expect(await checkStore(file)).toEqual([{ thread: "kelp", what: "an entry of its server is damaged" }]);
+  expect(await checkStore(file)).toEqual([
+    { thread: "kelp", what: "an entry of its server is damaged" },
+    { what: "a schedule of its server is damaged" },
+  ]);
   await repairStore(file);
   saver = await sqliteSaver(file);
   expect((await saver.ledger.runs("kelp")).map(({ id }) => id)).toEqual(["r3", "r2"]);
   expect(await saver.ledger.thread("kelp")).toEqual(THREAD);
+  expect(await saver.ledger.schedules()).toEqual([RESTING]);
   await saver.close();
+  rmSync(folder, { recursive: true });
+});
+
+it("a file of the fifth format is whole, and gets schedules", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
+  const file = join(folder, "threads.db");
+  saver = await sqliteSaver(file);
+  await fill();
+  await saver.close();
+  const connection = await Connection.open(file);
+  connection.exec("DROP TABLE schedules; PRAGMA store.user_version = 5;");
+  connection.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+  connection.close();
+  expect(await checkStore(file)).toEqual([]);
+  saver = await sqliteSaver(file);
+  expect(await saver.ledger.changeSchedule("s1", () => SCHEDULE)).toEqual(SCHEDULE);
+  expect(await saver.ledger.runs("kelp")).toHaveLength(3);
+  await saver.close();
+  expect(await checkStore(file)).toEqual([]);
   rmSync(folder, { recursive: true });
 });

@@ -1,7 +1,8 @@
 import type { Connection } from "./connection.ts";
 import { fromRun, toRun } from "./run-row.ts";
+import { fromSchedule, toSchedule } from "./schedule-row.ts";
 import { Table, type Stored } from "./table.ts";
-import type { HostedThread, Ledger, RunRecord } from "./thread-store.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "./thread-store.ts";
 import type { Together } from "./together.ts";
 
 const HOSTED = new Table("hosted", {
@@ -25,7 +26,14 @@ const RUNS = new Table("runs", {
   request: "text",
 });
 
-export const LEDGER_TABLES = [HOSTED, RUNS] as const;
+const SCHEDULES = new Table("schedules", {
+  id: "text",
+  created: "number",
+  due: "number?",
+  content: "text",
+});
+
+export const LEDGER_TABLES = [HOSTED, RUNS, SCHEDULES] as const;
 
 /** The ledger in a SQLite file. */
 export class SqliteLedger implements Ledger {
@@ -56,8 +64,10 @@ export class SqliteLedger implements Ledger {
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
+    moment?: Moment,
   ): Promise<HostedThread | undefined> {
     return this.#together.save(() => {
+      if (moment && !this.#take(moment)) return undefined;
       const thread = change(this.#thread(id));
       if (thread) this.#putThread(thread);
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
@@ -99,6 +109,18 @@ export class SqliteLedger implements Ledger {
     await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
   }
 
+  async changeRun(
+    id: string,
+    change: (before: RunRecord) => RunRecord | undefined,
+  ): Promise<RunRecord | undefined> {
+    return this.#together.save(() => {
+      const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
+      const run = row && change(toRun(row));
+      if (run) RUNS.put(this.#connection, fromRun(run));
+      return run;
+    });
+  }
+
   async removeRun(id: string): Promise<void> {
     await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
   }
@@ -106,11 +128,46 @@ export class SqliteLedger implements Ledger {
   async forget(thread: string): Promise<void> {
     await this.#together.save(() => forgetHosted(this.#connection, thread));
   }
+
+  async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
+    await this.#together.settled();
+    const newestFirst = "ORDER BY schedules.created DESC, schedules.id";
+    const rows =
+      dueBy === undefined
+        ? SCHEDULES.all(this.#connection, newestFirst)
+        : SCHEDULES.all(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
+    return rows.map(toSchedule);
+  }
+
+  async changeSchedule(
+    id: string,
+    change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
+  ): Promise<ScheduleRecord | undefined> {
+    return this.#together.save(() => {
+      const before = this.#schedule(id);
+      const schedule = change(before && toSchedule(before));
+      if (schedule) SCHEDULES.put(this.#connection, fromSchedule(schedule));
+      else if (before) this.#connection.run("DELETE FROM schedules WHERE id = ?", [id]);
+      return schedule;
+    });
+  }
+
+  #schedule(id: string): Stored<typeof SCHEDULES> | undefined {
+    return SCHEDULES.get(this.#connection, "WHERE id = ?", [id]);
+  }
+
+  /** Moves a schedule on, if it is due at that moment. */
+  #take({ schedule, due, next }: Moment): boolean {
+    const row = this.#schedule(schedule);
+    if (row?.due !== due) return false;
+    SCHEDULES.put(this.#connection, { ...row, due: next });
+    return true;
+  }
 }
 
 /** Removes everything that a ledger has about a thread. */
 export function forgetHosted(connection: Connection, thread: string): void {
-  for (const { name } of LEDGER_TABLES) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
+  for (const { name } of [HOSTED, RUNS]) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
 }
 
 function toThread(row: Stored<typeof HOSTED>): HostedThread {

@@ -104,7 +104,7 @@ describe("in a SQLite file,", () => {
 
   it("a file of the third format is whole, and gets a mailbox", async () => {
     await saver.close();
-    const later = ["edits", "hosted", "runs", "items"].map((table) => `DROP TABLE ${table};`);
+    const later = ["edits", "hosted", "runs", "items", "schedules"].map((table) => `DROP TABLE ${table};`);
     await change(`${later.join(" ")} PRAGMA store.user_version = 3;`);
     expect(await checkStore(file)).toEqual([]);
     saver = await sqliteSaver(file);

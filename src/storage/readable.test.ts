@@ -212,6 +212,7 @@ async function toSecondFormat(change = ""): Promise<void> {
     DROP TABLE hosted;
     DROP TABLE runs;
     DROP TABLE items;
+    DROP TABLE schedules;
     ALTER TABLE threads DROP COLUMN seq;
     ALTER TABLE threads DROP COLUMN interrupted;
     ALTER TABLE checkpoints DROP COLUMN writes;

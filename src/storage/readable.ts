@@ -14,6 +14,7 @@ import {
   readStart,
 } from "./file-header.ts";
 import { copyHeld } from "./held-files.ts";
+import { LEDGER_TABLES } from "./ledger.ts";
 import { logDamage } from "./log.ts";
 import { openFile, openDatabase } from "./open.ts";
 import type { Problem } from "./problem.ts";
@@ -29,7 +30,7 @@ export interface Readable {
   close: () => void;
 }
 
-const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS];
+const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS, ...LEDGER_TABLES];
 
 /**
  * Opens a thread store to be looked through, however damaged, and leaves it as it is. Throws when there is no such

@@ -1,6 +1,6 @@
 /** "Hold" in ASCII: marks a file as ours in SQLite's header. */
 export const APPLICATION_ID = 0x486f6c64;
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /**
  * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
@@ -108,6 +108,17 @@ CREATE TABLE store.items (
 );
 `;
 
+/** What a server is to start again and again, and when next. */
+const SCHEDULES = `
+CREATE TABLE store.schedules (
+  id TEXT PRIMARY KEY,
+  created INTEGER NOT NULL,
+  due INTEGER,
+  content TEXT NOT NULL,
+  seal BLOB
+) WITHOUT ROWID;
+`;
+
 /**
  * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
  * with everything that is its own, without counting references. `AUTOINCREMENT` keeps the number of a deleted
@@ -156,6 +167,7 @@ ${SEALS.trim()}
 ${LEDGER.trim()}
 ${EDITS.trim()}
 ${ITEMS.trim()}
+${SCHEDULES.trim()}
 `;
 
 /** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
@@ -172,4 +184,5 @@ DROP INDEX store.threads_updated;
   SEALS,
   `${LEDGER}${EDITS}`,
   ITEMS,
+  SCHEDULES,
 ];

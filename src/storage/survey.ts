@@ -25,6 +25,8 @@ export interface Sink {
   item?: (row: StoredItemRow) => void;
 }
 
+export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
+
 const BATCH = 200;
 /** The tables whose rows have numbers. */
 const NUMBERED = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS, items: ITEMS };
@@ -161,7 +163,7 @@ export class Survey {
       if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
       for (const row of rows ?? []) {
         if (table.isWhole(row)) this.#sink.ledger?.((to) => table.copy(row, to));
-        else this.problems.push({ thread: toText(row["thread"]), what: "an entry of its server is damaged" });
+        else this.problems.push(ledgerDamage(row));
       }
     }
   }
@@ -239,6 +241,11 @@ export class Survey {
       return undefined;
     }
   }
+}
+
+function ledgerDamage({ thread }: Row): Problem {
+  if (thread === undefined) return { what: SCHEDULE_DAMAGE };
+  return { thread: toText(thread), what: "an entry of its server is damaged" };
 }
 
 /** The numbers of the blobs that a blob or a text refers to. */

@@ -3,6 +3,7 @@ import { sealOf } from "./seal.ts";
 
 interface Kinds {
   number: number;
+  "number?": number | null;
   text: string;
   "text?": string | null;
   bytes: Uint8Array;
@@ -36,10 +37,9 @@ export class Table<S extends Shape> {
     this.#shape = Object.entries(shape);
     this.#sealed = names.filter((column) => !unsealed.includes(column));
     // libsql ends the process over text that is not UTF-8, and a damaged row can have that in any column.
-    this.columns = [...this.#shape, ["seal", "bytes"]]
+    this.columns = [...this.#shape, ["seal", "bytes"] as const]
       .map(
-        ([column, kind]) =>
-          `CAST(${name}.${column} AS ${kind === "number" ? "INTEGER" : "BLOB"}) AS ${column}`,
+        ([column, kind]) => `CAST(${name}.${column} AS ${isNumber(kind) ? "INTEGER" : "BLOB"}) AS ${column}`,
       )
       .join(", ");
     this.#select = `SELECT ${this.columns} FROM ${name}`;
@@ -99,7 +99,7 @@ export class Table<S extends Shape> {
     const decoded: Record<string, unknown> = {};
     for (const [column, kind] of this.#shape) {
       const value = row[column];
-      if (kind === "number" || (kind === "text?" && value === null)) decoded[column] = value;
+      if (isNumber(kind) || (kind === "text?" && value === null)) decoded[column] = value;
       else decoded[column] = kind === "bytes" ? toBytes(value) : toText(value);
     }
     return decoded as RowOf<S>;
@@ -119,6 +119,10 @@ export class Table<S extends Shape> {
     if (this.#isSealed(row, decoded)) return decoded;
     throw corrupt(connection.path, `a row of its table ${this.name} does not match its checksum`);
   }
+}
+
+function isNumber(kind: string): boolean {
+  return kind === "number" || kind === "number?";
 }
 
 /** The text in a column that was selected as bytes. */

@@ -123,6 +123,23 @@ export interface RunRecord {
   reason?: string;
 }
 
+/** A schedule that a server keeps. */
+export interface ScheduleRecord {
+  id: string;
+  createdAt: number;
+  /** When it is to start something next; absent while it rests. */
+  due?: number;
+  /** What it is to start, as JSON. */
+  content: unknown;
+}
+
+/** A moment that a schedule is due, and the one after it. */
+export interface Moment {
+  schedule: string;
+  due: number;
+  next: number;
+}
+
 /** What a server must know of its threads and runs after it was killed, and checkpoints do not tell. */
 export interface Ledger {
   thread(id: string): Promise<HostedThread | undefined>;
@@ -132,12 +149,14 @@ export interface Ledger {
 
   /**
    * Changes what is known of a thread in one step, where `change` returns something, and returns that. Then `run` is
-   * put in the same step.
+   * put in the same step. With a moment nothing is done, and nothing returned, unless the schedule is still due then:
+   * of several servers one starts what it is for.
    */
   changeThread(
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
+    moment?: Moment,
   ): Promise<HostedThread | undefined>;
 
   run(id: string): Promise<RunRecord | undefined>;
@@ -150,10 +169,22 @@ export interface Ledger {
 
   putRun(run: RunRecord): Promise<void>;
 
+  /** Changes a run in one step, where there is one and `change` returns something, and returns that. */
+  changeRun(id: string, change: (before: RunRecord) => RunRecord | undefined): Promise<RunRecord | undefined>;
+
   removeRun(id: string): Promise<void>;
 
   /** Removes everything about a thread. */
   forget(thread: string): Promise<void>;
+
+  /** The schedules, newest first; with a time those that are due by then. */
+  schedules(dueBy?: number): Promise<ScheduleRecord[]>;
+
+  /** Puts what `change` returns in the place of a schedule, in one step, and returns it; nothing removes it. */
+  changeSchedule(
+    id: string,
+    change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
+  ): Promise<ScheduleRecord | undefined>;
 }
 
 /** A letter in a mailbox. */

@@ -11,12 +11,19 @@ export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
     run: (id) => jobs.find(id),
     runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
     unfinished: () => jobs.unfinished(),
-    putRun: () =>
-      Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write.")),
+    putRun: notOurs,
+    changeRun: notOurs,
     removeRun: (id) => jobs.remove(id),
     forget: async (thread) => {
       await jobs.forget(thread);
       await ledger.forget(thread);
     },
+    // Those of a cluster are kept by DBOS.
+    schedules: () => ledger.schedules(),
+    changeSchedule: (id, change) => ledger.changeSchedule(id, change),
   };
+}
+
+function notOurs(): Promise<never> {
+  return Promise.reject(new HarnessError("invalid-request", "Runs of a cluster are its workers' to write."));
 }

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { HarnessError } from "../../errors.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { newRecord, notedThread } from "../host/records.ts";
-import type { Schedule, ScheduleChange, Schedules } from "../host/schedule.ts";
+import { unknownSchedule, unreadableTime, type Schedule, type Schedules } from "../host/schedule.ts";
 import { APPLICATION, type ClusterDatabase } from "./database.ts";
 import { Jobs } from "./jobs.ts";
 import { limitKeys } from "./limit-keys.ts";
@@ -55,24 +54,35 @@ export class ClusterSchedules implements Schedules {
     return found.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
   }
 
-  async change(id: string, { isPaused, ...change }: ScheduleChange): Promise<Schedule> {
+  async change(id: string, change: Parameters<Schedules["change"]>[1]): Promise<Schedule> {
     const { client } = this.#db;
-    const found = await client.getSchedule(id);
-    if (!found) throw new HarnessError("not-found", `There is no schedule ${JSON.stringify(id)}.`);
-    const before = scheduleOf(found);
-    const { isPaused: wasPaused = false, ...schedule } = { ...before, ...change, updatedAt: Date.now() };
-    const cron = schedule.cron.trim();
-    const context = { ...schedule, cron };
-    // Before it may start again, so that it does not start as it was.
-    await readable(schedule.cron, () => client.updateSchedule(id, { schedule: cron, context }));
-    if (isPaused !== undefined) await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
-    return { ...context, isPaused: isPaused ?? wasPaused };
+    return this.#alone(id, async () => {
+      const found = await client.getSchedule(id);
+      if (!found) throw unknownSchedule(id);
+      const before = scheduleOf(found);
+      const { isPaused = false, ...made } = { ...before, ...change(before), updatedAt: Date.now() };
+      const cron = made.cron.trim();
+      const context = { ...made, cron };
+      // Before it may start again, so that it does not start as it was.
+      await readable(made.cron, () => client.updateSchedule(id, { schedule: cron, context }));
+      if (isPaused !== (before.isPaused ?? false)) {
+        await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
+      }
+      return { ...context, isPaused };
+    });
   }
 
   async remove(id: string): Promise<boolean> {
-    if (!(await this.#db.client.getSchedule(id))) return false;
-    await this.#db.client.deleteSchedule(id);
-    return true;
+    return this.#alone(id, async () => {
+      if (!(await this.#db.client.getSchedule(id))) return false;
+      await this.#db.client.deleteSchedule(id);
+      return true;
+    });
+  }
+
+  /** DBOS reads and writes a schedule in two steps. */
+  #alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#db.transaction(`schedule ${id}`, work);
   }
 }
 
@@ -85,12 +95,7 @@ async function readable(cron: string, work: () => Promise<void>): Promise<void> 
   try {
     await work();
   } catch (error) {
-    const { message } = error as Error;
-    throw new HarnessError(
-      "invalid-request",
-      `The schedule ${JSON.stringify(cron)} cannot be kept: ${message}`,
-      { cause: error },
-    );
+    throw unreadableTime(cron, error);
   }
 }
 

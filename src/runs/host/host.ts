@@ -1,23 +1,26 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
-import type { HostedThread, Ledger, RunRecord, ThreadStore } from "../../storage/index.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import type { RunEvent } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { MAIN } from "../view.ts";
+import { Desk } from "./desk.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { EventLog } from "./event-log.ts";
 import { execute } from "./execute.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
 import { HostedRun } from "./hosted-run.ts";
+import { KeptSchedules, type Due } from "./kept-schedules.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
 import {
   alreadyRunning,
   atWork,
+  dueTime,
   firstNumber,
   newRecord,
   notedThread,
@@ -26,7 +29,6 @@ import {
 } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
 import { inAllModes } from "./stream-modes.ts";
-import { ThreadLog } from "./thread-log.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
 export interface RunHostOptions {
@@ -36,20 +38,7 @@ export interface RunHostOptions {
   traces?: Traces | undefined;
 }
 
-/** A thread that is at work, or was a moment ago. */
-interface Desk {
-  active: HostedRun | undefined;
-  queue: HostedRun[];
-  /** How many are about to be put in the queue, and the last of them. */
-  arriving: number;
-  arrival: Promise<unknown>;
-  /** LangGraph's newer protocol, of all runs. */
-  protocol: ThreadLog;
-  /** When its thread was made: another may have the name later. */
-  madeAt: number | undefined;
-}
-
-/** How often it is looked whether another process still has a thread. */
+/** How often it is looked what has become due, and whether another process still has a thread. */
 const LOOK_MS = 1000;
 
 /** The last of the host's events to keep: fewer where no page has read them for a while. */
@@ -60,21 +49,27 @@ export class RunHost implements Host {
   readonly graphs: RunHostOptions["graphs"];
   readonly checkpointer: BaseCheckpointSaver;
   readonly ledger: Ledger;
+  readonly schedules: KeptSchedules;
   readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
+  /** Those whose time has not come. Nothing of their thread waits for them. */
+  readonly #later = new Set<HostedRun>();
   readonly #ended = new EndedRuns((run) => {
     this.#runs.delete(run.id);
     this.#clear(run.thread);
   });
+  /** The runs that another process left, or is at. */
+  #heldElsewhere: ReadonlySet<string> = new Set();
   #isStopping = false;
-  #look: NodeJS.Timeout | undefined;
+  #clock: NodeJS.Timeout | undefined;
 
   constructor({ graphs, checkpointer, ledger, traces }: RunHostOptions) {
     this.graphs = graphs;
     this.checkpointer = checkpointer;
     this.ledger = ledger;
+    this.schedules = new KeptSchedules(ledger);
     this.#traces = traces;
   }
 
@@ -99,20 +94,29 @@ export class RunHost implements Host {
   }
 
   isBusy(thread: string): boolean {
-    const desk = this.#desks.get(thread);
-    return desk !== undefined && (desk.active !== undefined || desk.queue.length + desk.arriving > 0);
+    return this.#desks.get(thread)?.isBusy === true;
   }
 
   async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
     return this.#desk(thread, await this.ledger.thread(thread)).protocol.ask();
   }
 
-  async noteThread(id: string, more: ThreadNote, run?: RunRecord): Promise<HostedThread> {
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    return (await this.#noteThread(id, more))!;
+  }
+
+  /** Returns nothing where there is a moment that another server was faster to take. */
+  async #noteThread(
+    id: string,
+    more: ThreadNote,
+    run?: RunRecord,
+    moment?: Moment,
+  ): Promise<HostedThread | undefined> {
     const { graphs } = this;
     const change = (before?: HostedThread): HostedThread => notedThread(id, { before, more, graphs });
-    const thread = await this.ledger.changeThread(id, change, run);
-    this.#tellThread(thread!);
-    return thread!;
+    const thread = await this.ledger.changeThread(id, change, run, moment);
+    if (thread) this.#tellThread(thread);
+    return thread;
   }
 
   async noteMove(thread: string): Promise<void> {
@@ -131,16 +135,20 @@ export class RunHost implements Host {
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
     if (this.#isStopping) throw stopping();
-    return this.#arrive(record, note);
+    return (await this.#arrive(record, note))!;
   }
 
-  /** Takes a place for a run at once, and puts it there when it is written down, in the order of the calls. */
-  #arrive(record: RunRecord, note: ThreadNote): Promise<HostedRun> {
+  /**
+   * Takes a place for a run at once, and puts it there when it is written down, in the order of the calls. Nothing
+   * becomes of one for a moment that another server was faster to take.
+   */
+  #arrive(record: RunRecord, note: ThreadNote, moment?: Moment): Promise<HostedRun | undefined> {
     const desk = this.#desk(record.thread);
-    const arrive = async (): Promise<HostedRun> => {
+    const arrive = async (): Promise<HostedRun | undefined> => {
       try {
         const { graph } = record.request as RunRequest;
-        return this.#enqueue(record, await this.noteThread(record.thread, { ...note, graph }, record));
+        const noted = await this.#noteThread(record.thread, { ...note, graph }, record, moment);
+        return noted && this.#enqueue(record, noted);
       } finally {
         desk.arriving -= 1;
       }
@@ -165,6 +173,7 @@ export class RunHost implements Host {
       run.abort();
       await run.done;
     } else {
+      this.#later.delete(run);
       desk.queue = desk.queue.filter((other) => other !== run);
       run.settle("interrupted");
       this.#close(run, await this.#note(run));
@@ -208,6 +217,7 @@ export class RunHost implements Host {
     await this.ledger.forget(thread);
     this.#desks.get(thread)?.protocol.close();
     this.#desks.delete(thread);
+    for (const run of this.#later) if (run.thread === thread) this.#drop(run);
     this.events.push({ kind: "removed", thread, owner });
   }
 
@@ -215,8 +225,60 @@ export class RunHost implements Host {
     return !this.#isStopping;
   }
 
-  /** Goes on with what a killed process left unfinished. What another process is at is looked at again later. */
-  async recover(isWanted: (run: RunRecord) => boolean = () => true): Promise<void> {
+  async recover(): Promise<void> {
+    await this.#takeUp(() => true);
+    const look = async (): Promise<void> => {
+      await this.#look().catch(() => {});
+      if (!this.#isStopping) this.#clock = setTimeout(() => void look(), LOOK_MS).unref();
+    };
+    await look();
+  }
+
+  /** Begins what has become due, here or in a process that has gone. */
+  async #look(): Promise<void> {
+    const held = this.#heldElsewhere;
+    if (held.size > 0) await this.#takeUp(({ id }) => held.has(id));
+    const now = Date.now();
+    const due = [...this.#later].filter(({ record }) => dueTime(record) <= now);
+    for (const run of due) await this.#begin(run);
+    for (const one of await this.schedules.due()) await this.#startDue(one).catch(() => {});
+  }
+
+  /** Lets a run begin whose time has come, unless another server does. */
+  async #begin(run: HostedRun): Promise<void> {
+    const record = await this.ledger.changeRun(run.id, (before) => {
+      const { delay, ...request } = before.request as RunRequest;
+      return before.status === "pending" && delay !== undefined ? { ...before, request } : undefined;
+    });
+    // It may have been stopped meanwhile.
+    if (!this.#later.has(run)) return;
+    if (!record) return this.#drop(run);
+    this.#later.delete(run);
+    run.record = record;
+    this.#queue(run);
+  }
+
+  /** Lets go of a run that is not for this process any more. */
+  #drop(run: HostedRun): void {
+    this.#later.delete(run);
+    this.#runs.delete(run.id);
+    run.end();
+  }
+
+  /** Starts what a schedule is for. Where that fails it is tried again as long as its moment has not passed. */
+  async #startDue({
+    schedule: { thread = crypto.randomUUID(), owner, ...schedule },
+    moment,
+  }: Due): Promise<void> {
+    const { request, threadOwner = owner } = schedule;
+    // Another server may have the graph.
+    if (this.#isStopping || !this.graphs.has(request.graph)) return;
+    const record = newRecord(thread, { ...request, strategy: "enqueue" });
+    await this.#arrive(record, threadOwner === undefined ? {} : { owner: threadOwner }, moment);
+  }
+
+  /** Goes on with what a process left. What another is still at is looked at again. */
+  async #takeUp(isWanted: (run: RunRecord) => boolean): Promise<void> {
     const found = (await this.ledger.unfinished()).filter(
       (run) => isWanted(run) && this.graphs.has((run.request as RunRequest).graph),
     );
@@ -230,10 +292,7 @@ export class RunHost implements Host {
       const attempt = run.status === "running" ? run.attempt + 1 : run.attempt;
       this.#enqueue({ ...run, attempt }, await this.ledger.thread(run.thread));
     }
-    const later = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
-    if (later.size === 0) return;
-    const again = (): Promise<void> => this.recover(({ id }) => later.has(id)).catch(() => {});
-    this.#look = setTimeout(() => void again(), LOOK_MS).unref();
+    this.#heldElsewhere = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
   }
 
   async #isHeldElsewhere(thread: string): Promise<boolean> {
@@ -245,7 +304,8 @@ export class RunHost implements Host {
   /** Stops every run, where nothing is lost; what is queued is begun by the next process. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    clearTimeout(this.#look);
+    clearTimeout(this.#clock);
+    this.#later.clear();
     const active = [...this.#desks.values()].flatMap((desk) => desk.active ?? []);
     for (const desk of this.#desks.values()) desk.queue = [];
     await Promise.all(
@@ -294,32 +354,21 @@ export class RunHost implements Host {
     const run = new HostedRun(record, thread?.owner);
     run.noted = thread;
     this.#runs.set(run.id, run);
-    this.#desk(run.thread, thread).queue.push(run);
-    void this.#work(run.thread);
+    if (dueTime(record) > Date.now()) this.#later.add(run);
+    else this.#queue(run);
     return run;
   }
 
+  #queue(run: HostedRun): void {
+    this.#desk(run.thread, run.noted).queue.push(run);
+    void this.#work(run.thread);
+  }
+
   #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
-    const desk = this.#desks.get(thread) ?? this.#newDesk(thread);
-    // Another server may have deleted it: what was said in it is not for who has its name now.
-    if (madeAt !== undefined && desk.madeAt !== undefined && madeAt !== desk.madeAt) {
-      desk.protocol.close();
-      desk.protocol = this.#newProtocol(thread);
-    }
-    desk.madeAt = madeAt ?? desk.madeAt;
-    return desk;
-  }
-
-  #newDesk(thread: string): Desk {
-    const protocol = this.#newProtocol(thread);
-    const empty = { active: undefined, queue: [], arriving: 0, arrival: Promise.resolve() };
-    const desk: Desk = { ...empty, protocol, madeAt: undefined };
+    const desk = this.#desks.get(thread) ?? new Desk(() => this.#clear(thread));
     this.#desks.set(thread, desk);
+    desk.noteMade(madeAt);
     return desk;
-  }
-
-  #newProtocol(thread: string): ThreadLog {
-    return new ThreadLog({ first: risingNumber(), onUnread: () => this.#clear(thread) });
   }
 
   /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */

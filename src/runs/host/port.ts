@@ -84,10 +84,9 @@ export interface Host {
   isReady: () => Awaitable<boolean>;
   /** What there is to see of all workers, in the text that Prometheus reads; only of a cluster. */
   readonly metrics?: () => Promise<string>;
-  /** Only of a cluster. */
-  readonly schedules?: Schedules;
+  readonly schedules: Schedules;
 
-  /** Goes on with what a killed process left unfinished. */
+  /** Goes on with what a killed process left unfinished, and begins what is for later when its time has come. */
   recover: () => Promise<void>;
   /** Ends its part, where nothing is lost. */
   stop: () => Promise<void>;

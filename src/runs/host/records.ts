@@ -20,6 +20,12 @@ export function newRecord(thread: string, request: RunRequest): RunRecord {
   };
 }
 
+/** When a run may begin. */
+export function dueTime({ createdAt, request }: RunRecord): number {
+  const { delay = 0 } = request as RunRequest;
+  return createdAt + delay * 1000;
+}
+
 /** What is known of a thread, with what is added to it. Throws `not-found` for an owner who is not its own. */
 export function notedThread(
   id: string,

@@ -27,7 +27,7 @@ export interface RunRequest {
   interruptAfter?: string[] | "*";
   metadata?: Record<string, unknown>;
   strategy?: Strategy;
-  /** Not before so many seconds from now. Only on a cluster. */
+  /** Not before so many seconds after it was asked for. */
   delay?: number;
   /** −100 to 100: runs of other threads with a lower one wait longer. Only on a cluster. */
   priority?: number;

@@ -1,3 +1,4 @@
+import { HarnessError } from "../../errors.ts";
 import type { RunRequest } from "./request.ts";
 
 /** A run that is started again and again. */
@@ -27,8 +28,25 @@ export interface Schedules {
   add: (schedule: Omit<Schedule, "id" | "createdAt">) => Promise<Schedule>;
   /** The newest first. */
   all: () => Promise<Schedule[]>;
-  /** Throws `invalid-request` for what is no time, and `not-found` where there is none of this id. */
-  change: (id: string, change: ScheduleChange) => Promise<Schedule>;
+  /**
+   * Changes a schedule in one step, by what it is then. Throws `invalid-request` for what is no time, and `not-found`
+   * where there is none of this id.
+   */
+  change: (id: string, change: (before: Schedule) => ScheduleChange) => Promise<Schedule>;
   /** Returns whether there was one. */
   remove: (id: string) => Promise<boolean>;
+}
+
+export function unknownSchedule(id: string): HarnessError {
+  return new HarnessError("not-found", `There is no schedule ${JSON.stringify(id)}.`);
+}
+
+/** Says that a time cannot be read, or not be kept. */
+export function unreadableTime(cron: string, error: unknown): HarnessError {
+  const { message } = error as Error;
+  return new HarnessError(
+    "invalid-request",
+    `The schedule ${JSON.stringify(cron)} cannot be kept: ${message}`,
+    { cause: error },
+  );
 }

@@ -1,5 +1,6 @@
 import { fromRun, toRun, type RunRow } from "../run-row.ts";
-import type { HostedThread, Ledger, RunRecord } from "../thread-store.ts";
+import { fromSchedule, toSchedule, type ScheduleRow } from "../schedule-row.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../thread-store.ts";
 import type { Database, Row } from "./database.ts";
 import { SealedTable } from "./rows.ts";
 
@@ -33,18 +34,22 @@ export const RUNS = new SealedTable<RunRow>("runs", [
   "request",
 ]);
 
+export const SCHEDULES = new SealedTable<ScheduleRow>("schedules", ["id", "created", "due", "content"]);
+
 type Query = (sql: string, values?: unknown[]) => Promise<Row[]>;
 
 /** The ledger in Postgres, for all servers that use the database. */
 export class PostgresLedger implements Ledger {
   readonly #database: Database;
+  readonly #query: Query;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#query = (sql, values) => database.query(sql, values);
   }
 
   async thread(id: string): Promise<HostedThread | undefined> {
-    return this.#thread(id, (sql, values) => this.#database.query(sql, values));
+    return this.#thread(id, this.#query);
   }
 
   async threads(): Promise<HostedThread[]> {
@@ -58,9 +63,11 @@ export class PostgresLedger implements Ledger {
     id: string,
     change: (before: HostedThread | undefined) => HostedThread | undefined,
     run?: RunRecord,
+    moment?: Moment,
   ): Promise<HostedThread | undefined> {
     const { schema } = this.#database;
     return this.#database.transaction(async (query) => {
+      if (moment && !(await this.#take(moment, query))) return undefined;
       // Also where there is no row yet that could be locked.
       await query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))", [`holdfast ${schema}`, id]);
       const thread = change(await this.#thread(id, query));
@@ -76,24 +83,36 @@ export class PostgresLedger implements Ledger {
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
-    return (await this.#runs("WHERE id = $1", [id]))[0];
+    return (await this.#runs("WHERE id = $1", [id], this.#query))[0];
   }
 
   async runs(thread: string): Promise<RunRecord[]> {
-    return this.#runs("WHERE thread = $1 ORDER BY created DESC, id DESC", [thread]);
+    return this.#runs("WHERE thread = $1 ORDER BY created DESC, id DESC", [thread], this.#query);
   }
 
   async unfinished(): Promise<RunRecord[]> {
-    return this.#runs("WHERE status IN ('pending', 'running') ORDER BY created, id", []);
+    return this.#runs("WHERE status IN ('pending', 'running') ORDER BY created, id", [], this.#query);
   }
 
-  async #runs(rest: string, values: unknown[]): Promise<RunRecord[]> {
-    const rows = await this.#database.query(`SELECT * FROM ${this.#database.schema}.runs ${rest}`, values);
+  async #runs(rest: string, values: unknown[], query: Query): Promise<RunRecord[]> {
+    const rows = await query(`SELECT * FROM ${this.#database.schema}.runs ${rest}`, values);
     return rows.map((row) => toRun(RUNS.open(row, this.#database)));
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    await this.#putRun(run, (sql, values) => this.#database.query(sql, values));
+    await this.#putRun(run, this.#query);
+  }
+
+  async changeRun(
+    id: string,
+    change: (before: RunRecord) => RunRecord | undefined,
+  ): Promise<RunRecord | undefined> {
+    return this.#database.transaction(async (query) => {
+      const [before] = await this.#runs("WHERE id = $1 FOR UPDATE", [id], query);
+      const run = before && change(before);
+      if (run) await this.#putRun(run, query);
+      return run;
+    });
   }
 
   async #putRun(run: RunRecord, query: Query): Promise<void> {
@@ -108,6 +127,48 @@ export class PostgresLedger implements Ledger {
     for (const table of ["hosted", "runs"]) {
       await this.#database.query(`DELETE FROM ${this.#database.schema}.${table} WHERE thread = $1`, [thread]);
     }
+  }
+
+  async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
+    const newestFirst = "ORDER BY created DESC, id";
+    const rows =
+      dueBy === undefined
+        ? await this.#schedules(newestFirst, [], this.#query)
+        : await this.#schedules(`WHERE due <= $1 ${newestFirst}`, [dueBy], this.#query);
+    return rows.map(toSchedule);
+  }
+
+  async changeSchedule(
+    id: string,
+    change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
+  ): Promise<ScheduleRecord | undefined> {
+    const { schema } = this.#database;
+    return this.#database.transaction(async (query) => {
+      const before = await this.#schedule(id, query);
+      const schedule = change(before && toSchedule(before));
+      if (schedule) await put(`${schema}.schedules`, "id", SCHEDULES, fromSchedule(schedule), query);
+      else if (before) await query(`DELETE FROM ${schema}.schedules WHERE id = $1`, [id]);
+      return schedule;
+    });
+  }
+
+  /** A schedule, locked until the end of the transaction. */
+  async #schedule(id: string, query: Query): Promise<ScheduleRow | undefined> {
+    return (await this.#schedules("WHERE id = $1 FOR UPDATE", [id], query))[0];
+  }
+
+  async #schedules(rest: string, values: unknown[], query: Query): Promise<ScheduleRow[]> {
+    const rows = await query(`SELECT * FROM ${this.#database.schema}.schedules ${rest}`, values);
+    return rows.map((row) => SCHEDULES.open(row, this.#database));
+  }
+
+  /** Moves a schedule on, if it is due at that moment. */
+  async #take({ schedule, due, next }: Moment, query: Query): Promise<boolean> {
+    const row = await this.#schedule(schedule, query);
+    if (row?.due !== due) return false;
+    const table = `${this.#database.schema}.schedules`;
+    await put(table, "id", SCHEDULES, { ...row, due: next }, query);
+    return true;
   }
 }
 

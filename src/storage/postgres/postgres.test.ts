@@ -66,6 +66,19 @@ describe("the first start", () => {
     await Promise.all(savers.map((saver) => saver.close()));
   });
 
+  it("brings tables of the first format up to date, which a check finds whole", async () => {
+    const options = { schema: "earlier" };
+    const before = await postgresSaver(url, options);
+    await agentOf(before, 1).invoke(go(), thread("t"));
+    await before.close();
+    await ask(url, "DROP TABLE earlier.schedules; UPDATE earlier.format SET version = 1");
+    expect(await checkStore(url, options)).toEqual([]);
+    const saver = await postgresSaver(url, options);
+    expect(await texts(saver, "t")).toEqual(["go", textOf(0), "Done."]);
+    expect(await saver.ledger.schedules()).toEqual([]);
+    await saver.close();
+  });
+
   it("refuses tables of a newer version, and leaves them as they are", async () => {
     await (await postgresSaver(url, { schema: "newer" })).close();
     await ask(url, "UPDATE newer.format SET version = 99");

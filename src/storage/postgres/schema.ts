@@ -1,6 +1,6 @@
 /** The number of the newest format, and what makes each out of the one before it. */
 export function migrations(schema: string): readonly string[] {
-  return [first(schema)];
+  return [first(schema), second(schema)];
 }
 
 /**
@@ -132,5 +132,17 @@ CREATE TABLE ${schema}.items (
   updated bigint NOT NULL,
   seal bytea NOT NULL,
   PRIMARY KEY (namespace, key)
+);`;
+}
+
+/** What a server is to start again and again, and when next. */
+function second(schema: string): string {
+  return `
+CREATE TABLE ${schema}.schedules (
+  id text PRIMARY KEY,
+  created bigint NOT NULL,
+  due bigint,
+  content text NOT NULL,
+  seal bytea NOT NULL
 );`;
 }

@@ -1,11 +1,11 @@
 import { HarnessError } from "../../errors.ts";
 import { itemDamage, type StoredItem } from "../item-store.ts";
 import type { Problem, Progress } from "../problem.ts";
-import { targetsIn } from "../survey.ts";
+import { SCHEDULE_DAMAGE, targetsIn } from "../survey.ts";
 import { blobOf } from "./blobs.ts";
 import type { Database, Row } from "./database.ts";
 import { ITEMS } from "./items.ts";
-import { HOSTED, RUNS } from "./ledger.ts";
+import { HOSTED, RUNS, SCHEDULES } from "./ledger.ts";
 import { EDITS } from "./mailbox.ts";
 import { CHECKPOINTS, HEADS, THREADS, WRITES, type SealedTable } from "./rows.ts";
 
@@ -24,10 +24,7 @@ export class Survey {
 
   async run(): Promise<Problem[]> {
     const { schema, address } = this.#database;
-    const [found] = await this.#database.query("SELECT to_regclass($1) IS NOT NULL AS there", [
-      `${schema}.threads`,
-    ]);
-    if (!found?.["there"])
+    if (!(await this.#hasTable("threads")))
       throw new HarnessError("storage-failed", `There are no threads in ${address.shown}.`);
     const [{ total } = {}] = await this.#database.query(`SELECT count(*) AS total FROM ${schema}.threads`);
     let done = 0;
@@ -39,10 +36,21 @@ export class Survey {
     await this.#findOrphans();
     await this.#readSealed("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
     await this.#readSealed("runs", RUNS, ["id"], "an entry of its server is damaged");
+    // Tables of an earlier format are as whole.
+    const schedules = (await this.#hasTable("schedules")) ? this.#rows("schedules", ["id"]) : [];
+    for await (const row of schedules) {
+      if (!SCHEDULES.isWhole(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
+    }
     for await (const row of this.#rows("items", ["namespace", "key"])) {
       if (!ITEMS.isWhole(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
     }
     return this.problems;
+  }
+
+  async #hasTable(name: string): Promise<boolean> {
+    const table = `${this.#database.schema}.${name}`;
+    const [found] = await this.#database.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+    return found?.["there"] === true;
   }
 
   async #readThread(row: Row): Promise<void> {

@@ -181,7 +181,7 @@ export function commands(parser: Argv): void {
     )
     .command(
       "schedule [cron] [task]",
-      "Start a task again and again, on a database; without one list what is scheduled",
+      "Start a task again and again, by `holdfast serve` or workers; without one list what is scheduled",
       (args) =>
         agentOptions(modelOptions(stateOption(args)))
           .positional("cron", { type: "string", describe: 'When, in UTC, such as "0 9 * * 1-5"' })

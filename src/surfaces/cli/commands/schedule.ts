@@ -1,12 +1,12 @@
 import { HarnessError } from "../../../errors.ts";
-import { ClusterDatabase } from "../../../runs/cluster/database.ts";
-import { ClusterSchedules } from "../../../runs/cluster/schedules.ts";
-import type { Schedule } from "../../../runs/host/schedule.ts";
+import { KeptSchedules } from "../../../runs/host/kept-schedules.ts";
+import type { Schedule, Schedules } from "../../../runs/host/schedule.ts";
+import { isDatabaseUrl } from "../../../storage/store.ts";
 import { GRAPH } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { databaseUrl } from "../threads.ts";
+import { existingState, statePath, withSaver } from "../threads.ts";
 import { settingsFrom, type RunFlags } from "./run.ts";
 
 export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
@@ -18,20 +18,26 @@ export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
 
 /** `holdfast schedule`: starts a task again and again, lists what is scheduled, or ends it. */
 export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
-  const { stdout } = terminal;
+  const { stdout, stderr } = terminal;
   const { cron, task, remove, thread, queue } = flags;
   if (cron !== undefined && task === undefined) {
     throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
   }
+  const address = (cron === undefined ? existingState : statePath)(flags, terminal);
+  const isFile = !isDatabaseUrl(address);
+  if (isFile && queue !== undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--queue is for workers that share a database: see --database.",
+    );
+  }
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
-  const db = await ClusterDatabase.open(databaseUrl(flags, terminal));
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;
     const words = `${one.id} (${one.cron}${one.isPaused ? ", paused" : ""})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
-  try {
-    const schedules = new ClusterSchedules(db);
+  return withSchedules(address, async (schedules) => {
     if (remove !== undefined) {
       if (!(await schedules.remove(remove))) {
         throw new HarnessError(
@@ -48,10 +54,24 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
         ...(queue !== undefined && { queue }),
       };
       show(await schedules.add({ cron, request, ...(thread !== undefined && { thread }) }));
+      if (isFile) stderr.write(shown`holdfast: Started by holdfast serve, while it runs.\n`);
     } else {
       for (const one of await schedules.all()) show(one);
     }
     return EXIT.done;
+  });
+}
+
+/** Opens the schedules of a file or of a database for as long as `use` takes. */
+async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) {
+    return withSaver(address, (saver) => use(new KeptSchedules(saver.ledger)));
+  }
+  const { ClusterDatabase } = await import("../../../runs/cluster/database.ts");
+  const { ClusterSchedules } = await import("../../../runs/cluster/schedules.ts");
+  const db = await ClusterDatabase.open(address);
+  try {
+    return await use(new ClusterSchedules(db));
   } finally {
     await db.close();
   }

@@ -63,16 +63,6 @@ it("assistants are the graphs, by name and by id", async () => {
   await expect(client.assistants.get("nobody")).rejects.toThrow(/404.*Assistant nobody not found/);
 });
 
-it("crons without a database are answered with a sentence, on every route", async () => {
-  const { client } = await serveScript([]);
-  const sentence = /422.*Schedules need a database that workers share: see --database/;
-  await expect(client.crons.create("agent", { schedule: "0 9 * * *" })).rejects.toThrow(sentence);
-  await expect(client.crons.search()).rejects.toThrow(sentence);
-  await expect(client.crons.count()).rejects.toThrow(sentence);
-  await expect(client.crons.update("one", { enabled: false })).rejects.toThrow(sentence);
-  await expect(client.crons.delete("one")).rejects.toThrow(sentence);
-});
-
 it("assistants are listed page by page", async () => {
   const agent = createDeepAgent({ model: new ScriptedModel([]) });
   served = await serve({ a: agent, b: agent, c: agent });
@@ -110,18 +100,6 @@ it("metadata that is no object is refused on every route, and nothing is kept of
   const [thread, ...others] = await client.threads.search();
   expect(others).toEqual([]);
   expect(Object.keys(thread!.metadata ?? {}).toSorted()).toEqual(["assistant_id", "graph_id", "topic"]);
-});
-
-it("a run for later is refused without a database, rather than begun at once", async () => {
-  const { client, send } = await serveScript([]);
-  const { thread_id: thread } = await client.threads.create();
-  const later = { input: ask("Hi"), afterSeconds: 60 };
-  await expect(client.runs.create(thread, "agent", later)).rejects.toThrow(/422.*after_seconds.*--database/);
-  const now = { assistant_id: "agent", input: ask("Hi") };
-  const { status } = await send("POST", "/runs/batch", [now, { ...now, after_seconds: 60 }]);
-  expect(status).toBe(422);
-  expect(await client.runs.list(thread)).toEqual([]);
-  expect(await client.threads.count()).toBe(1);
 });
 
 it("threads are made, found, counted, changed, copied, pruned and deleted", async () => {

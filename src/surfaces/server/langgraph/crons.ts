@@ -13,7 +13,7 @@ import { readRunBody, runRequest } from "./request.ts";
 
 type Body = Record<string, unknown>;
 
-/** LangGraph's crons: runs that are started again and again. Only where servers and workers share a database. */
+/** LangGraph's crons: runs that are started again and again. */
 export class CronRoutes {
   readonly #parts: ServerParts;
   readonly #assistants: Assistants;
@@ -43,7 +43,9 @@ export class CronRoutes {
       .patch("/:cron", async (c) => {
         const { id, request } = await this.#mine(c);
         const given = await body(c);
-        const change = { ...timesOf(given), request: this.#changed(request, given) };
+        const times = timesOf(given);
+        const changed = this.#changes(request.graph, given);
+        const change = (before: Schedule): ScheduleChange => ({ ...times, request: changed(before.request) });
         return json(c, cronOut(await this.#schedules.change(id, change)));
       })
       .delete("/:cron", async (c) => {
@@ -61,31 +63,31 @@ export class CronRoutes {
     return found;
   }
 
-  /** A request with what a body says of it; the rest stays. */
-  #changed(before: RunRequest, given: Body): RunRequest {
-    const read = readRunBody({ ...given, assistant_id: before.graph });
+  /** What puts into a request what a body says of it; the rest stays. */
+  #changes(graph: string, given: Body): (before: RunRequest) => RunRequest {
+    const read = readRunBody({ ...given, assistant_id: graph });
     const { input, configurable, ...rest } = runRequest(read, this.#assistants, { isTemporary: false });
-    const kept = { ...before };
-    // One or the other is what it does, and what is traced is said with the modes.
-    if (read.input || rest.command) {
-      delete kept.input;
-      delete kept.command;
-    }
-    if (rest.modes) delete kept.isTraced;
-    return {
-      ...kept,
-      ...rest,
-      ...(read.input && { input: input ?? null }),
-      ...(read.config?.configurable && { configurable: configurable ?? {} }),
+    return (before) => {
+      const kept = { ...before };
+      // One or the other is what it does, and what is traced is said with the modes.
+      if (read.input || rest.command) {
+        delete kept.input;
+        delete kept.command;
+      }
+      if (rest.modes) delete kept.isTraced;
+      if (read.after_seconds === 0) delete kept.delay;
+      if (read.priority === 0) delete kept.priority;
+      return {
+        ...kept,
+        ...rest,
+        ...(read.input && { input: input ?? null }),
+        ...(read.config?.configurable && { configurable: configurable ?? {} }),
+      };
     };
   }
 
   get #schedules(): Schedules {
-    const { schedules } = this.#parts.host;
-    if (schedules) return schedules;
-    throw new HTTPException(422, {
-      message: "Schedules need a database that workers share: see --database.",
-    });
+    return this.#parts.host.schedules;
   }
 
   async #add(c: ServerContext, known?: KnownThread): Promise<object> {

@@ -19,7 +19,7 @@ export function langgraphRoutes(parts: ServerParts, version: string): Hono<Serve
       c.json({
         version,
         context: "js",
-        flags: { assistants: true, crons: parts.host.schedules !== undefined, langsmith: false },
+        flags: { assistants: true, crons: true, langsmith: false },
       }),
     )
     .route("/assistants", assistantRoutes(parts, assistants))

@@ -77,7 +77,7 @@ export class RunRoutes {
       .post("/batch", async (c) => {
         const given: unknown = await c.req.json().catch(() => undefined);
         if (!Array.isArray(given)) throw new HTTPException(400, { message: "The body is no JSON list." });
-        const bodies = given.map((one) => this.#read(one as Record<string, unknown>));
+        const bodies = given.map((one) => readRunBody(one as Record<string, unknown>));
         const runs: object[] = [];
         for (const one of bodies) runs.push(runOut((await this.#begin(c, one)).record));
         return json(c, runs);
@@ -104,18 +104,8 @@ export class RunRoutes {
     c: ServerContext,
     defaults: Record<string, unknown> = {},
   ): Promise<{ run: HostedRun; given: RunBody }> {
-    const given = this.#read({ ...defaults, ...(await body(c)) });
+    const given = readRunBody({ ...defaults, ...(await body(c)) });
     return { run: await this.#begin(c, given, c.req.param("thread")), given };
-  }
-
-  #read(given: Record<string, unknown>): RunBody {
-    const read = readRunBody(given);
-    if (read.after_seconds && !this.#parts.host.schedules) {
-      throw new HTTPException(422, {
-        message: "after_seconds needs a database that workers share: see --database.",
-      });
-    }
-    return read;
   }
 
   async #begin(c: ServerContext, given: RunBody, thread?: string): Promise<HostedRun> {

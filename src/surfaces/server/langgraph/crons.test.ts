@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "@langchain/langgraph-sdk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { STORES, type StorePlace } from "../../../../test/stores.ts";
+import { createDeepAgent } from "../../../deep/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
+import { ScriptedModel } from "../../../testing/index.ts";
+import { createServer, listen } from "../index.ts";
+
+interface Opened {
+  client: Client;
+  store: ThreadStore;
+  end: () => Promise<void>;
+}
+
+const OFTEN = "* * * * * *";
+const ask = (content: string) => ({ messages: [{ type: "human", content }] });
+
+let place: StorePlace;
+let open: Opened[];
+/** What the models of all servers were asked. */
+let asked: string[];
+
+async function serve(): Promise<Opened> {
+  const checkpointer = await place.open();
+  const model = new ScriptedModel(
+    [
+      ({ messages }) => {
+        asked.push(messages.at(-1)!.text);
+        return "Done.";
+      },
+    ],
+    { loop: true },
+  );
+  const agent = createDeepAgent({ model, plan: false });
+  const server = await createServer({ graphs: { agent }, checkpointer });
+  const { url: apiUrl, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
+  const client = new Client({ apiUrl, apiKey: server.token!, callerOptions: { maxRetries: 0 } });
+  const end = async (): Promise<void> => {
+    open = open.filter((other) => other !== opened);
+    await server.close();
+    await close();
+    await checkpointer.close();
+  };
+  const opened: Opened = { client, store: checkpointer, end };
+  open.push(opened);
+  return opened;
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(20);
+}
+
+const settled = async (client: Client, thread: string): Promise<number> =>
+  (await client.runs.list(thread, { limit: 1000 })).filter(({ status }) => status === "success").length;
+
+describe.each(STORES)("in $name,", ({ create }) => {
+  beforeEach(async () => {
+    asked = [];
+    open = [];
+    place = await create();
+  });
+  afterEach(async () => {
+    for (const one of open) await one.end();
+    place.remove();
+  });
+
+  it("a schedule starts a run at each of its moments, by one of two servers", async () => {
+    const [one, other] = [await serve(), await serve()];
+    const { thread_id: thread } = await one.client.threads.create();
+    const begun = Date.now();
+    const { cron_id: id } = await one.client.crons.createForThread(thread, "agent", {
+      schedule: OFTEN,
+      input: ask("Tidy up"),
+    });
+    expect(await other.client.crons.search({ threadId: thread })).toMatchObject([
+      { cron_id: id, schedule: OFTEN, enabled: true },
+    ]);
+    await until(async () => (await settled(one.client, thread)) >= 3);
+    await other.client.crons.delete(id);
+    await expect(one.client.crons.delete(id)).rejects.toThrow(/404/);
+    const seconds = Math.ceil((Date.now() - begun) / 1000);
+    const runs = await one.client.runs.list(thread, { limit: 1000 });
+    expect(runs.length).toBeLessThanOrEqual(seconds);
+    await until(async () => (await settled(one.client, thread)) === runs.length);
+    expect(asked).toHaveLength(runs.length);
+    expect(await one.client.crons.count()).toBe(0);
+  });
+
+  it("without a thread each run has its own", async () => {
+    const { client } = await serve();
+    const { cron_id: id } = await client.crons.create("agent", {
+      schedule: OFTEN,
+      input: ask("Look around"),
+    });
+    await until(() => asked.length >= 2);
+    await client.crons.delete(id);
+    expect((await client.threads.search()).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("a schedule outlasts its server, rests while it is told to, and starts what it was changed to", async () => {
+    const first = await serve();
+    const { thread_id: thread } = await first.client.threads.create();
+    const { cron_id: id } = await first.client.crons.createForThread(thread, "agent", {
+      schedule: OFTEN,
+      input: ask("first"),
+      metadata: { kind: "nightly" },
+      enabled: false,
+    });
+    await first.end();
+    const { client } = await serve();
+    await sleep(1500);
+    expect(await client.runs.list(thread)).toEqual([]);
+    await Promise.all([
+      client.crons.update(id, { input: ask("second") }),
+      client.crons.update(id, { metadata: { kind: "hourly" } }),
+    ]);
+    expect(await client.crons.update(id, { enabled: true })).toMatchObject({
+      enabled: true,
+      metadata: { kind: "hourly" },
+    });
+    await until(async () => (await settled(client, thread)) > 0);
+    await client.crons.delete(id);
+    expect(new Set(asked)).toEqual(new Set(["second"]));
+  });
+
+  it("a moment that passed while there was no server is not made up for", async () => {
+    const { client, store } = await serve();
+    const { thread_id: thread } = await client.threads.create();
+    const { cron_id: id } = await client.crons.createForThread(thread, "agent", {
+      schedule: "0 0 29 2 *",
+      input: ask("Leap"),
+    });
+    const yesterday = Date.now() - 24 * 60 * 60 * 1000;
+    await store.ledger.changeSchedule(id, (before) => ({ ...before!, due: yesterday }));
+    await until(async () => (await store.ledger.schedules(Date.now())).length === 0);
+    expect(await client.runs.list(thread)).toEqual([]);
+    const due = new Date((await store.ledger.schedules())[0]!.due!);
+    expect([due.getUTCMonth(), due.getUTCDate()]).toEqual([1, 29]);
+  });
+
+  it("what cannot be kept is refused, and what is there is left as it was", async () => {
+    const { client } = await serve();
+    const { thread_id: thread } = await client.threads.create();
+    const add = (schedule: string) => client.crons.createForThread(thread, "agent", { schedule });
+    for (const none of [
+      "sometimes",
+      "99 * * * *",
+      "0 0 30 2 *",
+      "2030-01-01T00:00:00",
+      "* * * * * * *",
+      "",
+    ]) {
+      await expect(add(none), none).rejects.toThrow(/422/);
+    }
+    const { cron_id: id } = await add(" 0 9 * * MON ");
+    for (const [change, reason] of [
+      [{ schedule: "0 0 31 2 *" }, /422.*0 0 31 2.*does not come/],
+      [{ timezone: "Europe/Paris" }, /422.*timezone/],
+      [{ endTime: "2030-01-01T00:00:00Z" }, /422.*end_time/],
+    ] as const) {
+      await expect(client.crons.update(id, change)).rejects.toThrow(reason);
+    }
+    await expect(client.crons.update("nobody", { enabled: true })).rejects.toThrow(/404.*Cron nobody/);
+    expect(await client.crons.search({ limit: 5 })).toMatchObject([
+      { cron_id: id, schedule: "0 9 * * MON", enabled: true },
+    ]);
+  });
+
+  it("a run for later waits for its time and keeps nobody waiting, also when another server has it then", async () => {
+    const first = await serve();
+    const { thread_id: thread } = await first.client.threads.create();
+    const later = await first.client.runs.create(thread, "agent", { input: ask("later"), afterSeconds: 3 });
+    expect(later.status).toBe("pending");
+    await first.client.runs.wait(thread, "agent", { input: ask("now") });
+    await first.end();
+    const [second] = [await serve(), await serve()];
+    await until(async () => (await settled(second.client, thread)) === 2);
+    await sleep(1200);
+    expect(asked).toEqual(["now", "later"]);
+    const { created_at: created, updated_at: updated } = await second.client.runs.get(thread, later.run_id);
+    expect(Date.parse(updated) - Date.parse(created)).toBeGreaterThanOrEqual(3000);
+  });
+
+  it("a run for later can be stopped, and goes with its thread", async () => {
+    const { client } = await serve();
+    const { thread_id: thread } = await client.threads.create();
+    const stopped = await client.runs.create(thread, "agent", { input: ask("stopped"), afterSeconds: 1 });
+    await client.runs.cancel(thread, stopped.run_id);
+    expect(await client.runs.get(thread, stopped.run_id)).toMatchObject({ status: "interrupted" });
+    const { thread_id: gone } = await client.threads.create();
+    await client.runs.create(gone, "agent", { input: ask("gone"), afterSeconds: 1 });
+    await client.threads.delete(gone);
+    await sleep(2500);
+    expect(asked).toEqual([]);
+    expect((await client.threads.search()).map(({ thread_id: id }) => id)).toEqual([thread]);
+  });
+});
