@@ -5,6 +5,7 @@ import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { anyUpdate } from "../middleware/any-update.ts";
 import { harnessField } from "../middleware/harness-field.ts";
+import { readAsItIs } from "../middleware/loop/read-as-is.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
 import { NO_SUCH_TOOL } from "./find-tools.prompt.ts";
 import { FIND_TOOLS, findTools } from "./find-tools.ts";
@@ -60,14 +61,15 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
 }
 
 function foundToolsSchema() {
-  return new StateSchema({
+  const fields = {
     foundTools: harnessField(
       new ReducedValue(z.array(z.string()).default([]), {
         inputSchema: anyUpdate<string[]>(),
         reducer: (before, more) => (more === undefined ? before : [...new Set([...before, ...more])]),
       }),
     ),
-  });
+  };
+  return readAsItIs(new StateSchema(fields));
 }
 
 /** About what definitions cost: four characters of JSON are a token. */

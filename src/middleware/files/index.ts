@@ -6,6 +6,7 @@ import { z } from "zod";
 import { mergeFiles } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
+import { readAsItIs } from "../loop/read-as-is.ts";
 import { callId, checkedTool } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
@@ -78,12 +79,13 @@ export function fileToolNames(workspace: Workspace): FileToolName[] {
 
 function filesStateSchema() {
   const files = z.record(z.string(), z.string()).default({});
-  return new StateSchema({
+  const fields = {
     files: new ReducedValue(files, {
       inputSchema: anyUpdate<Record<string, string>>(),
       reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
     }),
-  });
+  };
+  return readAsItIs(new StateSchema(fields));
 }
 
 /** What is kept beside a result and not sent. */

@@ -20,6 +20,7 @@ import {
 import { nextNumber } from "../../plan/todo.ts";
 import { anyUpdate } from "../any-update.ts";
 import { messagesField } from "../loop/messages.ts";
+import { readAsItIs } from "../loop/read-as-is.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
 const CHANGES = Symbol("changes");
@@ -198,7 +199,7 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
     Todo<Of>[] | undefined
   >;
   const memory: z.ZodType<PlanMemory, PlanMemory | undefined> = z.any().default(NO_MEMORY);
-  return new StateSchema({
+  const fields = {
     messages: messagesField(),
     todos: new ReducedValue(todos, {
       // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
@@ -206,7 +207,8 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
       reducer: (current, update) => mergeTodos(current, update, policy) as Todo<Of>[],
     }),
     _plan: new ReducedValue(memory, { inputSchema: anyUpdate<MemoryUpdate>(), reducer: mergeMemory }),
-  });
+  };
+  return readAsItIs(new StateSchema(fields));
 }
 
 /**
