@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, get, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -203,9 +203,17 @@ it("a task of `holdfast schedule`, and a run for later, are begun by the next se
       cwd: home,
       env: environment(),
     });
-  const [none, queue] = await Promise.all([holdfast(), holdfast("0 9 * * *", "x", "--queue", "night")]);
+  const [none, queue, time, name] = await Promise.all([
+    holdfast(),
+    holdfast("0 9 * * *", "x", "--queue", "night"),
+    holdfast("sometimes", "x"),
+    holdfast("0 9 * * *", "x", "--thread", "no/such thread"),
+  ]);
   expect(none.stderr).toMatch(/^holdfast: There are no threads yet: .*threads\.db does not exist\.\n$/);
   expect(queue.stderr).toMatch(/^holdfast: --queue is for workers that share a database/);
+  expect(time.stderr).toMatch(/^holdfast: The schedule "sometimes" cannot be kept/);
+  expect(name.stderr).toMatch(/^holdfast: .*no\/such thread/);
+  expect(readdirSync(home)).not.toContain("threads.db");
   const first = await serve();
   const { thread_id: thread } = await first.client.threads.create();
   const later = await first.client.runs.create(thread, "holdfast", { input: ask("Later"), afterSeconds: 1 });

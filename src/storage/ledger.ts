@@ -1,5 +1,5 @@
 import type { Connection } from "./connection.ts";
-import { fromRun, toRun } from "./run-row.ts";
+import { DELAY, fromRun, isForLater, toRun } from "./run-row.ts";
 import { fromSchedule, toSchedule } from "./schedule-row.ts";
 import { Table, type Stored } from "./table.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "./thread-store.ts";
@@ -105,6 +105,12 @@ export class SqliteLedger implements Ledger {
     return RUNS.all(this.#connection, oldestFirst).map(toRun);
   }
 
+  async forLater(): Promise<RunRecord[]> {
+    await this.#together.settled();
+    const mayWait = "WHERE status = 'pending' AND instr(request, ?) > 0 ORDER BY runs.created, runs.id";
+    return RUNS.whole(this.#connection, mayWait, [DELAY]).map(toRun).filter(isForLater);
+  }
+
   async putRun(run: RunRecord): Promise<void> {
     await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
   }
@@ -135,7 +141,7 @@ export class SqliteLedger implements Ledger {
     const rows =
       dueBy === undefined
         ? SCHEDULES.all(this.#connection, newestFirst)
-        : SCHEDULES.all(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
+        : SCHEDULES.whole(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
     return rows.map(toSchedule);
   }
 

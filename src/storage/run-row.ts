@@ -15,6 +15,14 @@ export type RunRow = {
 /** Why a run failed stands with what was asked for: it is known of few, and older versions need not know of it. */
 const REASON = "$reason";
 
+/** What the request of a run has in it that is for later, and few others. */
+export const DELAY = '"delay":';
+
+/** Whether a run waits for its time. */
+export function isForLater({ status, request }: RunRecord): boolean {
+  return status === "pending" && (request as { delay?: number }).delay !== undefined;
+}
+
 export function fromRun(run: RunRecord): RunRow {
   const { id, thread, status, createdAt, updatedAt, attempt, base, request, reason } = run;
   return {

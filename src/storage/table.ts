@@ -54,6 +54,12 @@ export class Table<S extends Shape> {
     return rows.map((row) => this.#open(connection, row));
   }
 
+  /** The same, without those that are not as they were written. */
+  whole(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
+    const rows = connection.all(this.#selecting(rest), params);
+    return rows.filter((row) => this.isWhole(row)).map((row) => this.decode(row));
+  }
+
   get(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S> | undefined {
     const row = connection.get(this.#selecting(rest), params);
     return row && this.#open(connection, row);

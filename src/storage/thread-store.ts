@@ -167,6 +167,9 @@ export interface Ledger {
   /** The runs that are to be begun or finished, oldest first. */
   unfinished(): Promise<RunRecord[]>;
 
+  /** The runs that wait for their time (`delay` in their request), as far as they are whole. */
+  forLater(): Promise<RunRecord[]>;
+
   putRun(run: RunRecord): Promise<void>;
 
   /** Changes a run in one step, where there is one and `change` returns something, and returns that. */
@@ -177,7 +180,7 @@ export interface Ledger {
   /** Removes everything about a thread. */
   forget(thread: string): Promise<void>;
 
-  /** The schedules, newest first; with a time those that are due by then. */
+  /** The schedules, newest first; with a time those that are due by then, as far as they are whole. */
   schedules(dueBy?: number): Promise<ScheduleRecord[]>;
 
   /** Puts what `change` returns in the place of a schedule, in one step, and returns it; nothing removes it. */

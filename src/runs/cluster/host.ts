@@ -8,6 +8,7 @@ import type { StampedEvent } from "../host/live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
 import { atWork, newRecord, notedThread, risingNumber, stopping } from "../host/records.ts";
 import type { RunRequest } from "../host/request.ts";
+import { forgetThread } from "../host/schedule.ts";
 import { inAllModes } from "../host/stream-modes.ts";
 import type { ThreadEvent } from "../host/thread-protocol.ts";
 import { requestEdit } from "../mailbox.ts";
@@ -202,6 +203,7 @@ export class ClusterHost implements Host {
     const known = identityOf(await this.ledger.thread(thread));
     // What is deleted first must not be gone in vain.
     if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
+    await forgetThread(this.schedules, thread);
     // As long as the ledger has the thread, nobody else can have its name, and read what is left.
     await this.jobs.forget(thread);
     await this.checkpointer.deleteThread(thread);

@@ -11,6 +11,8 @@ export function withJobs(ledger: Ledger, jobs: Jobs): Ledger {
     run: (id) => jobs.find(id),
     runs: async (thread) => (await jobs.ofThread(thread)).toReversed(),
     unfinished: () => jobs.unfinished(),
+    // They are begun by workers.
+    forLater: () => Promise.resolve([]),
     putRun: notOurs,
     changeRun: notOurs,
     removeRun: (id) => jobs.remove(id),

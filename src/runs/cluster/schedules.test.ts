@@ -28,6 +28,8 @@ it("a schedule runs a thread of another owner that it was made for, and leaves i
 
 it("a schedule does not run a thread whose name somebody else has now", async () => {
   await cluster.store.ledger.changeThread("taken", () => ({ ...known, id: "taken", owner: "ben" }));
-  await expect(start({ thread: "taken", owner: "ann" })).rejects.toMatchObject({ code: "not-found" });
+  await expect(start({ thread: "taken", owner: "ann", threadOwner: "ann" })).rejects.toMatchObject({
+    code: "not-found",
+  });
   expect([await ownerOf("taken"), await runsOf("taken")]).toEqual(["ben", 0]);
 });

@@ -2,7 +2,15 @@ import { createHash } from "node:crypto";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { newRecord, notedThread } from "../host/records.ts";
-import { unknownSchedule, unreadableTime, type Schedule, type Schedules } from "../host/schedule.ts";
+import {
+  ownerFor,
+  unknownSchedule,
+  unreadableTime,
+  type ChangeOf,
+  type NewSchedule,
+  type Schedule,
+  type Schedules,
+} from "../host/schedule.ts";
 import { APPLICATION, type ClusterDatabase } from "./database.ts";
 import { Jobs } from "./jobs.ts";
 import { limitKeys } from "./limit-keys.ts";
@@ -21,7 +29,7 @@ export class ClusterSchedules implements Schedules {
     this.#db = db;
   }
 
-  async add({ cron, isPaused, ...more }: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
+  async add({ cron, isPaused, ...more }: NewSchedule): Promise<Schedule> {
     const schedule: Schedule = { ...more, id: crypto.randomUUID(), cron: cron.trim(), createdAt: Date.now() };
     const { client } = this.#db;
     const keep = (time: string): Promise<void> =>
@@ -54,7 +62,7 @@ export class ClusterSchedules implements Schedules {
     return found.map(scheduleOf).toSorted((a, b) => b.createdAt - a.createdAt);
   }
 
-  async change(id: string, change: Parameters<Schedules["change"]>[1]): Promise<Schedule> {
+  async change(id: string, change: ChangeOf): Promise<Schedule> {
     const { client } = this.#db;
     return this.#alone(id, async () => {
       const found = await client.getSchedule(id);
@@ -110,8 +118,8 @@ export async function startScheduled(
   schedule: Schedule,
 ): Promise<void> {
   const id = idOf(`${schedule.id} ${at.toISOString()}`);
-  const { thread = id, owner, threadOwner = owner, request } = schedule;
-  const more = { graph: request.graph, ...(threadOwner !== undefined && { owner: threadOwner }) };
+  const { thread = id, owner, request } = schedule;
+  const more = { graph: request.graph, ...ownerFor(schedule) };
   await store.ledger.changeThread(thread, (before) => notedThread(thread, { before, more, graphs }));
   const limits = await limitKeys(graphs.get(request.graph), { thread, owner, request });
   await new Jobs(db).enqueue({ ...newRecord(thread, { ...request, strategy: "enqueue", limits }), id });

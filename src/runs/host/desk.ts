@@ -6,7 +6,7 @@ import { ThreadLog } from "./thread-log.ts";
 export class Desk {
   active: HostedRun | undefined;
   queue: HostedRun[] = [];
-  /** How many are about to be put in the queue, and the last of them. */
+  /** How many are about to change what it has to do, and the last of them. */
   arriving = 0;
   arrival: Promise<unknown> = Promise.resolve();
   /** LangGraph's newer protocol, of all runs. */
@@ -21,7 +21,12 @@ export class Desk {
   }
 
   get isBusy(): boolean {
-    return this.active !== undefined || this.queue.length + this.arriving > 0;
+    return this.isAtWork || this.arriving > 0;
+  }
+
+  /** Whether it has something to run, beside what is about to arrive. */
+  get isAtWork(): boolean {
+    return this.active !== undefined || this.queue.length > 0;
   }
 
   noteMade(madeAt: number | undefined): void {

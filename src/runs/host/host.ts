@@ -2,6 +2,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
+import { isForLater } from "../../storage/run-row.ts";
 import type { RunEvent } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
@@ -28,6 +29,7 @@ import {
   stopping,
 } from "./records.ts";
 import type { RunRequest, Strategy } from "./request.ts";
+import { forgetThread, ownerFor } from "./schedule.ts";
 import { inAllModes } from "./stream-modes.ts";
 import type { ThreadEvent } from "./thread-protocol.ts";
 
@@ -54,14 +56,15 @@ export class RunHost implements Host {
   readonly #traces: Traces | undefined;
   readonly #desks = new Map<string, Desk>();
   readonly #runs = new Map<string, HostedRun>();
-  /** Those whose time has not come. Nothing of their thread waits for them. */
+  /** Those whose time has not come, for who waits for them here. Nothing of their thread does. */
   readonly #later = new Set<HostedRun>();
   readonly #ended = new EndedRuns((run) => {
     this.#runs.delete(run.id);
     this.#clear(run.thread);
   });
-  /** The runs that another process left, or is at. */
-  #heldElsewhere: ReadonlySet<string> = new Set();
+  /** The runs that are to be begun here once another process lets go of their thread. */
+  readonly #held = new Set<string>();
+  #warned = "";
   #isStopping = false;
   #clock: NodeJS.Timeout | undefined;
 
@@ -127,41 +130,41 @@ export class RunHost implements Host {
 
   async start(thread: string, request: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
     this.graph(request.graph);
-    const isWatched = this.#desks.get(thread)?.protocol.isRead === true;
-    const record = newRecord(thread, isWatched ? inAllModes(request) : request);
+    const record = this.#newRecord(thread, request);
     const { strategy = "reject" } = request;
     if (strategy !== "enqueue") {
       // Nothing is waited for between the last look and the run's place: another could take it.
       while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
     }
     if (this.#isStopping) throw stopping();
-    return (await this.#arrive(record, note))!;
+    const { graph } = request;
+    return this.#inTurn(thread, async () =>
+      this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record)),
+    );
   }
 
-  /**
-   * Takes a place for a run at once, and puts it there when it is written down, in the order of the calls. Nothing
-   * becomes of one for a moment that another server was faster to take.
-   */
-  #arrive(record: RunRecord, note: ThreadNote, moment?: Moment): Promise<HostedRun | undefined> {
-    const desk = this.#desk(record.thread);
-    const arrive = async (): Promise<HostedRun | undefined> => {
-      try {
-        const { graph } = record.request as RunRequest;
-        const noted = await this.#noteThread(record.thread, { ...note, graph }, record, moment);
-        return noted && this.#enqueue(record, noted);
-      } finally {
-        desk.arriving -= 1;
-      }
-    };
+  #newRecord(thread: string, request: RunRequest): RunRecord {
+    const isWatched = this.#desks.get(thread)?.protocol.isRead === true;
+    return newRecord(thread, isWatched ? inAllModes(request) : request);
+  }
+
+  /** Takes its place at once, and is done when those before it are, in the order of the calls; the thread is busy meanwhile. */
+  #inTurn<T>(thread: string, work: (desk: Desk) => Promise<T>): Promise<T> {
+    const desk = this.#desk(thread);
     desk.arriving += 1;
-    const arrival = desk.arrival.then(arrive);
-    desk.arrival = arrival.catch(() => {});
-    return arrival;
+    const done = desk.arrival
+      .then(() => work(desk))
+      .finally(() => {
+        desk.arriving -= 1;
+        this.#clear(thread);
+      });
+    desk.arrival = done.catch(() => {});
+    return done;
   }
 
   async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
     const run = this.#runs.get(id);
-    if (!run) return false;
+    if (!run || this.#later.has(run)) return this.#cancelLater(id, { isRolledBack });
     if (run.isOver) {
       // Its thread is free when its end is written down.
       await run.done;
@@ -173,12 +176,27 @@ export class RunHost implements Host {
       run.abort();
       await run.done;
     } else {
-      this.#later.delete(run);
       desk.queue = desk.queue.filter((other) => other !== run);
       run.settle("interrupted");
       this.#close(run, await this.#note(run));
     }
     if (isRolledBack) await this.removeRun(id);
+    return true;
+  }
+
+  /** Stops a run whose time has not come, whichever server was asked for it. */
+  async #cancelLater(id: string, { isRolledBack }: Required<CancelOptions>): Promise<boolean> {
+    const record = await this.ledger.changeRun(id, (found) =>
+      isForLater(found) ? { ...found, status: "interrupted", updatedAt: Date.now() } : undefined,
+    );
+    if (!record) return false;
+    const { thread } = record;
+    const run = this.#runs.get(id) ?? new HostedRun(record, (await this.ledger.thread(thread))?.owner);
+    this.#later.delete(run);
+    run.record = record;
+    this.#close(run, await this.#note(run));
+    if (isRolledBack) await this.removeRun(id);
+    if (run.request.isTemporary) await this.#discard(thread);
     return true;
   }
 
@@ -212,13 +230,17 @@ export class RunHost implements Host {
 
   async remove(thread: string): Promise<void> {
     if (this.isBusy(thread)) throw atWork(thread);
-    const owner = (await this.ledger.thread(thread))?.owner;
-    await this.checkpointer.deleteThread(thread);
-    await this.ledger.forget(thread);
-    this.#desks.get(thread)?.protocol.close();
-    this.#desks.delete(thread);
-    for (const run of this.#later) if (run.thread === thread) this.#drop(run);
-    this.events.push({ kind: "removed", thread, owner });
+    await this.#inTurn(thread, async (desk) => {
+      if (desk.isAtWork) throw atWork(thread);
+      const owner = (await this.ledger.thread(thread))?.owner;
+      await forgetThread(this.schedules, thread);
+      await this.checkpointer.deleteThread(thread);
+      await this.ledger.forget(thread);
+      desk.protocol.close();
+      this.#desks.delete(thread);
+      for (const run of this.#later) if (run.thread === thread) this.#drop(run);
+      this.events.push({ kind: "removed", thread, owner });
+    });
   }
 
   isReady(): boolean {
@@ -226,39 +248,31 @@ export class RunHost implements Host {
   }
 
   async recover(): Promise<void> {
-    await this.#takeUp(() => true);
-    const look = async (): Promise<void> => {
-      await this.#look().catch(() => {});
-      if (!this.#isStopping) this.#clock = setTimeout(() => void look(), LOOK_MS).unref();
-    };
-    await look();
+    await this.#takeUp((await this.ledger.unfinished()).filter((run) => !isForLater(run)));
+    void this.#lookAgain();
+  }
+
+  async #lookAgain(): Promise<void> {
+    await this.#look().catch((error: unknown) => this.#warn(error));
+    if (!this.#isStopping) this.#clock = setTimeout(() => void this.#lookAgain(), LOOK_MS).unref();
   }
 
   /** Begins what has become due, here or in a process that has gone. */
   async #look(): Promise<void> {
-    const held = this.#heldElsewhere;
-    if (held.size > 0) await this.#takeUp(({ id }) => held.has(id));
     const now = Date.now();
-    const due = [...this.#later].filter(({ record }) => dueTime(record) <= now);
-    for (const run of due) await this.#begin(run);
-    for (const one of await this.schedules.due()) await this.#startDue(one).catch(() => {});
+    const held = new Set(this.#held);
+    this.#held.clear();
+    if (held.size > 0) await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => held.has(id)));
+    const later = (await this.ledger.forLater()).filter((run) => dueTime(run) <= now);
+    await this.#takeUp(later);
+    // Another server has begun it, or it is not there any more.
+    const gone = [...this.#later].filter(({ record }) => dueTime(record) <= now && !isAmong(later, record));
+    for (const run of gone) this.#drop(run);
+    const due = await this.schedules.due((error) => this.#warn(error));
+    await Promise.all(due.map((one) => this.#startDue(one).catch((error: unknown) => this.#warn(error))));
   }
 
-  /** Lets a run begin whose time has come, unless another server does. */
-  async #begin(run: HostedRun): Promise<void> {
-    const record = await this.ledger.changeRun(run.id, (before) => {
-      const { delay, ...request } = before.request as RunRequest;
-      return before.status === "pending" && delay !== undefined ? { ...before, request } : undefined;
-    });
-    // It may have been stopped meanwhile.
-    if (!this.#later.has(run)) return;
-    if (!record) return this.#drop(run);
-    this.#later.delete(run);
-    run.record = record;
-    this.#queue(run);
-  }
-
-  /** Lets go of a run that is not for this process any more. */
+  /** Lets go of a run that is not for this process. */
   #drop(run: HostedRun): void {
     this.#later.delete(run);
     this.#runs.delete(run.id);
@@ -266,37 +280,56 @@ export class RunHost implements Host {
   }
 
   /** Starts what a schedule is for. Where that fails it is tried again as long as its moment has not passed. */
-  async #startDue({
-    schedule: { thread = crypto.randomUUID(), owner, ...schedule },
-    moment,
-  }: Due): Promise<void> {
-    const { request, threadOwner = owner } = schedule;
-    // Another server may have the graph.
-    if (this.#isStopping || !this.graphs.has(request.graph)) return;
-    const record = newRecord(thread, { ...request, strategy: "enqueue" });
-    await this.#arrive(record, threadOwner === undefined ? {} : { owner: threadOwner }, moment);
+  async #startDue({ schedule, moment }: Due): Promise<void> {
+    const { request, thread = crypto.randomUUID() } = schedule;
+    if (!this.#canBegin(request)) return;
+    const record = this.#newRecord(thread, { ...request, strategy: "enqueue" });
+    const note = { ...ownerFor(schedule), graph: request.graph };
+    await this.#inTurn(thread, async (desk) => {
+      const noted = await this.#noteThread(thread, note, record, moment);
+      if (noted && (await this.#isHeldElsewhere(desk, thread))) this.#held.add(record.id);
+      else if (noted) this.#enqueue(record, noted);
+    });
   }
 
-  /** Goes on with what a process left. What another is still at is looked at again. */
-  async #takeUp(isWanted: (run: RunRecord) => boolean): Promise<void> {
-    const found = (await this.ledger.unfinished()).filter(
-      (run) => isWanted(run) && this.graphs.has((run.request as RunRequest).graph),
-    );
-    const held = new Set<string>();
-    for (const thread of new Set(found.map((run) => run.thread))) {
-      if (await this.#isHeldElsewhere(thread)) held.add(thread);
-    }
-    if (this.#isStopping) return;
+  /** Goes on with what is in the ledger. What another process is still at is looked at again. */
+  async #takeUp(found: readonly RunRecord[]): Promise<void> {
     for (const run of found) {
-      if (held.has(run.thread)) continue;
-      const attempt = run.status === "running" ? run.attempt + 1 : run.attempt;
-      this.#enqueue({ ...run, attempt }, await this.ledger.thread(run.thread));
+      if (!this.#canBegin(run.request as RunRequest)) continue;
+      const { thread } = run;
+      await this.#inTurn(thread, async (desk) => {
+        const isHeld = await this.#isHeldElsewhere(desk, thread);
+        const record = isHeld ? undefined : await this.#claim(run);
+        if (record) this.#enqueue(record, await this.ledger.thread(thread));
+        else if (isHeld && !isForLater(run)) this.#held.add(run.id);
+      }).catch((error: unknown) => this.#warn(error));
     }
-    this.#heldElsewhere = new Set(found.flatMap(({ id, thread }) => (held.has(thread) ? [id] : [])));
   }
 
-  async #isHeldElsewhere(thread: string): Promise<boolean> {
-    if (this.isBusy(thread)) return false;
+  /** Another server may have the graph. */
+  #canBegin({ graph }: RunRequest): boolean {
+    return !this.#isStopping && this.graphs.has(graph);
+  }
+
+  /** Makes a run in the ledger this server's to begin. Returns nothing where another has taken it. */
+  #claim(found: RunRecord): Promise<RunRecord | undefined> {
+    return this.ledger.changeRun(found.id, (now) => {
+      if (now.updatedAt !== found.updatedAt || now.status !== found.status) return undefined;
+      const { delay: _, ...request } = now.request as RunRequest;
+      const attempt = now.status === "running" ? now.attempt + 1 : now.attempt;
+      return { ...now, request, attempt, updatedAt: Math.max(Date.now(), now.updatedAt + 1) };
+    });
+  }
+
+  #warn(error: unknown): void {
+    const { message } = error as Error;
+    if (this.#isStopping || message === this.#warned) return;
+    this.#warned = message;
+    process.emitWarning(`What was due could not be begun: ${message}`);
+  }
+
+  async #isHeldElsewhere(desk: Desk, thread: string): Promise<boolean> {
+    if (desk.isAtWork) return false;
     const index = this.checkpointer as Partial<Pick<ThreadStore, "getThread">>;
     return (await index.getThread?.(thread))?.state === "running";
   }
@@ -351,17 +384,18 @@ export class RunHost implements Host {
   }
 
   #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
-    const run = new HostedRun(record, thread?.owner);
+    const run = this.#runs.get(record.id) ?? new HostedRun(record, thread?.owner);
+    run.record = record;
     run.noted = thread;
     this.#runs.set(run.id, run);
-    if (dueTime(record) > Date.now()) this.#later.add(run);
-    else this.#queue(run);
-    return run;
-  }
-
-  #queue(run: HostedRun): void {
-    this.#desk(run.thread, run.noted).queue.push(run);
+    if (isForLater(record)) {
+      this.#later.add(run);
+      return run;
+    }
+    this.#later.delete(run);
+    this.#desk(run.thread, thread).queue.push(run);
     void this.#work(run.thread);
+    return run;
   }
 
   #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
@@ -436,4 +470,8 @@ export class RunHost implements Host {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
     if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
   }
+}
+
+function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
+  return runs.some((run) => run.id === id);
 }

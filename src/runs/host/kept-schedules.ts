@@ -1,6 +1,13 @@
 import type { Cron } from "croner";
 import type { Ledger, Moment, ScheduleRecord } from "../../storage/index.ts";
-import { unknownSchedule, unreadableTime, type Schedule, type Schedules } from "./schedule.ts";
+import {
+  unknownSchedule,
+  unreadableTime,
+  type ChangeOf,
+  type NewSchedule,
+  type Schedule,
+  type Schedules,
+} from "./schedule.ts";
 
 /** What a schedule is to start, and the moment that it is for. */
 export interface Due {
@@ -8,8 +15,12 @@ export interface Due {
   moment: Moment;
 }
 
+type Content = Omit<Schedule, "id" | "createdAt">;
+
 /** A moment that is longer ago has passed: nobody was there. */
 const LATE_MS = 60_000;
+/** How often it is looked whether the clock was set back behind the moments that are written down. */
+const CLOCK_MS = 60_000;
 
 /**
  * The schedules in a ledger. Servers that share one look into it again and again, and what is due is started by the
@@ -17,33 +28,35 @@ const LATE_MS = 60_000;
  */
 export class KeptSchedules implements Schedules {
   readonly #ledger: Ledger;
+  #clockLookedAt = 0;
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
   }
 
-  async add(given: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
-    const cron = given.cron.trim();
-    const schedule: Schedule = { ...given, cron, id: crypto.randomUUID(), createdAt: Date.now() };
-    const record = toRecord(schedule, await timesOf(cron));
-    await this.#ledger.changeSchedule(schedule.id, () => record);
+  async add({ cron, ...more }: NewSchedule): Promise<Schedule> {
+    const times = await Times.of(cron);
+    const schedule: Schedule = { ...more, cron: cron.trim(), id: crypto.randomUUID(), createdAt: Date.now() };
+    await this.#ledger.changeSchedule(schedule.id, () => recordOf(schedule, times.next()));
     return schedule;
   }
 
   async all(): Promise<Schedule[]> {
-    return (await this.#ledger.schedules()).map(toSchedule);
+    return (await this.#ledger.schedules()).map(scheduleIn);
   }
 
-  async change(id: string, change: Parameters<Schedules["change"]>[1]): Promise<Schedule> {
-    const { Cron } = await croner();
+  async change(id: string, change: ChangeOf): Promise<Schedule> {
+    await Times.load();
     const record = await this.#ledger.changeSchedule(id, (found) => {
       if (!found) throw unknownSchedule(id);
-      const before = toSchedule(found);
-      const made = { ...before, ...change(before) };
+      const before = scheduleIn(found);
+      const made = { ...before, ...change(before), updatedAt: Date.now() };
       const cron = made.cron.trim();
-      return toRecord({ ...made, cron, updatedAt: Date.now() }, timesIn(Cron, cron));
+      const isAsDue = cron === before.cron && !made.isPaused && found.due !== undefined;
+      // A moment that has just come is not lost by a change of something else.
+      return recordOf({ ...made, cron }, isAsDue ? found.due! : Times.now(cron).next());
     });
-    return toSchedule(record!);
+    return scheduleIn(record!);
   }
 
   async remove(id: string): Promise<boolean> {
@@ -55,55 +68,87 @@ export class KeptSchedules implements Schedules {
     return isThere;
   }
 
-  /** What is to be started now. Moments that have passed are left out. */
-  async due(): Promise<Due[]> {
+  /** What is to be started now. Moments that have passed are left out. Tells of those that cannot be read. */
+  async due(onError: (error: unknown) => void): Promise<Due[]> {
     const now = Date.now();
+    if (Math.abs(now - this.#clockLookedAt) >= CLOCK_MS) await this.#setBack(now);
     const found: Due[] = [];
     for (const record of await this.#ledger.schedules(now)) {
-      const schedule = toSchedule(record);
-      const next = nextOf(await timesOf(schedule.cron));
-      const moment = { schedule: record.id, due: record.due!, next };
-      if (now - moment.due <= LATE_MS) found.push({ schedule, moment });
-      else await this.#pass(moment);
+      try {
+        const schedule = scheduleIn(record);
+        const next = (await Times.of(schedule.cron)).next();
+        const moment = { schedule: record.id, due: record.due!, next };
+        if (now - moment.due <= LATE_MS) found.push({ schedule, moment });
+        else await this.#move(record, next);
+      } catch (error) {
+        onError(error);
+      }
     }
     return found;
   }
 
-  async #pass({ schedule, due, next }: Moment): Promise<void> {
-    await this.#ledger.changeSchedule(schedule, (found) =>
-      found?.due === due ? { ...found, due: next } : found,
+  /** Where the clock was set back, what is written down would come too late. */
+  async #setBack(now: number): Promise<void> {
+    this.#clockLookedAt = now;
+    for (const record of await this.#ledger.schedules(Number.MAX_SAFE_INTEGER)) {
+      const next = (await Times.of(scheduleIn(record).cron)).next();
+      if (next < record.due!) await this.#move(record, next);
+    }
+  }
+
+  /** Moves a schedule on or back, unless somebody else has. */
+  async #move({ id, due }: ScheduleRecord, next: number): Promise<void> {
+    await this.#ledger.changeSchedule(id, (found) =>
+      found && found.due === due ? { ...found, due: next } : found,
     );
   }
 }
 
-function toRecord({ id, createdAt, ...content }: Schedule, times: Cron): ScheduleRecord {
-  return { id, createdAt, content, ...(!content.isPaused && { due: nextOf(times) }) };
+function recordOf({ id, createdAt, ...content }: Schedule, due: number): ScheduleRecord {
+  return { id, createdAt, content, ...(!content.isPaused && { due }) };
 }
 
-function toSchedule({ id, createdAt, content }: ScheduleRecord): Schedule {
-  return { ...(content as Omit<Schedule, "id" | "createdAt">), id, createdAt };
+function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {
+  return { ...(content as Content), id, createdAt };
 }
 
-/** Loaded by who has a schedule. */
-function croner(): Promise<typeof import("croner")> {
-  return import("croner");
+/** Throws `invalid-request` for a line that names no times. */
+export async function checkTimes(cron: string): Promise<void> {
+  await Times.of(cron);
 }
 
-async function timesOf(cron: string): Promise<Cron> {
-  return timesIn((await croner()).Cron, cron);
-}
+/** The times that a crontab's line names, in UTC. */
+class Times {
+  static #package: typeof import("croner") | undefined;
+  readonly #cron: Cron;
 
-/** The times that a crontab's line names. Throws `invalid-request` for what names none. */
-function timesIn(Times: typeof Cron, cron: string): Cron {
-  try {
-    const times = new Times(cron, { timezone: "UTC", mode: "5-or-6-parts" });
-    if (times.getOnce() || !times.nextRun()) throw new Error("it does not come again and again");
-    return times;
-  } catch (error) {
-    throw unreadableTime(cron, error);
+  private constructor(cron: Cron) {
+    this.#cron = cron;
   }
-}
 
-function nextOf(times: Cron): number {
-  return times.nextRun()!.getTime();
+  /** Throws `invalid-request` for a line that names none. */
+  static async of(line: string): Promise<Times> {
+    await Times.load();
+    return Times.now(line);
+  }
+
+  /** What it needs is loaded by who has a schedule. */
+  static async load(): Promise<void> {
+    Times.#package ??= await import("croner");
+  }
+
+  /** The same, once it is loaded. */
+  static now(line: string): Times {
+    try {
+      const cron = new Times.#package!.Cron(line, { timezone: "UTC", mode: "5-or-6-parts" });
+      if (cron.getOnce() || !cron.nextRun()) throw new Error("it does not come again and again");
+      return new Times(cron);
+    } catch (error) {
+      throw unreadableTime(line, error);
+    }
+  }
+
+  next(): number {
+    return this.#cron.nextRun()!.getTime();
+  }
 }

@@ -9,7 +9,7 @@ export interface Schedule {
   /** The thread that it goes on with; without one each run has a thread of its own. */
   thread?: string;
   owner?: string;
-  /** Whose the thread was when it was put on the schedule, where that is somebody else. */
+  /** Whose the thread was when it was put on the schedule, if anybody's. */
   threadOwner?: string;
   request: RunRequest;
   createdAt: number;
@@ -22,19 +22,37 @@ export interface Schedule {
 /** What can be changed of a schedule. */
 export type ScheduleChange = Partial<Pick<Schedule, "cron" | "request" | "isPaused">>;
 
+export type NewSchedule = Omit<Schedule, "id" | "createdAt">;
+
+/** What is changed, by what the schedule is. */
+export type ChangeOf = (before: Schedule) => ScheduleChange;
+
 /** The schedules that a host keeps. */
 export interface Schedules {
   /** Throws `invalid-request` for what is no time. */
-  add: (schedule: Omit<Schedule, "id" | "createdAt">) => Promise<Schedule>;
+  add: (schedule: NewSchedule) => Promise<Schedule>;
   /** The newest first. */
   all: () => Promise<Schedule[]>;
   /**
    * Changes a schedule in one step, by what it is then. Throws `invalid-request` for what is no time, and `not-found`
    * where there is none of this id.
    */
-  change: (id: string, change: (before: Schedule) => ScheduleChange) => Promise<Schedule>;
+  change: (id: string, change: ChangeOf) => Promise<Schedule>;
   /** Returns whether there was one. */
   remove: (id: string) => Promise<boolean>;
+}
+
+/** Ends those that go on with a thread. */
+export async function forgetThread(schedules: Schedules, thread: string): Promise<void> {
+  for (const schedule of await schedules.all()) {
+    if (schedule.thread === thread) await schedules.remove(schedule.id);
+  }
+}
+
+/** Whose a thread is to be for a schedule to go on with it, or whose a new one becomes. */
+export function ownerFor({ thread, owner, threadOwner }: Schedule): { owner?: string } {
+  const whose = thread === undefined ? owner : threadOwner;
+  return whose === undefined ? {} : { owner: whose };
 }
 
 export function unknownSchedule(id: string): HarnessError {

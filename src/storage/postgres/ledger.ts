@@ -1,4 +1,4 @@
-import { fromRun, toRun, type RunRow } from "../run-row.ts";
+import { DELAY, fromRun, isForLater, toRun, type RunRow } from "../run-row.ts";
 import { fromSchedule, toSchedule, type ScheduleRow } from "../schedule-row.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../thread-store.ts";
 import type { Database, Row } from "./database.ts";
@@ -99,6 +99,18 @@ export class PostgresLedger implements Ledger {
     return rows.map((row) => toRun(RUNS.open(row, this.#database)));
   }
 
+  async forLater(): Promise<RunRecord[]> {
+    const rows = await this.#database.query(
+      `SELECT * FROM ${this.#database.schema}.runs
+       WHERE status = 'pending' AND strpos(request, $1) > 0 ORDER BY created, id`,
+      [DELAY],
+    );
+    return rows
+      .filter((row) => RUNS.isWhole(row))
+      .map((row) => toRun(row as RunRow))
+      .filter(isForLater);
+  }
+
   async putRun(run: RunRecord): Promise<void> {
     await this.#putRun(run, this.#query);
   }
@@ -131,11 +143,10 @@ export class PostgresLedger implements Ledger {
 
   async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
     const newestFirst = "ORDER BY created DESC, id";
-    const rows =
-      dueBy === undefined
-        ? await this.#schedules(newestFirst, [], this.#query)
-        : await this.#schedules(`WHERE due <= $1 ${newestFirst}`, [dueBy], this.#query);
-    return rows.map(toSchedule);
+    if (dueBy === undefined) return (await this.#schedules(newestFirst, [], this.#query)).map(toSchedule);
+    const due = `SELECT * FROM ${this.#database.schema}.schedules WHERE due <= $1 ${newestFirst}`;
+    const rows = await this.#database.query(due, [dueBy]);
+    return rows.filter((row) => SCHEDULES.isWhole(row)).map((row) => toSchedule(row as ScheduleRow));
   }
 
   async changeSchedule(

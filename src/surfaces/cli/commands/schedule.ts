@@ -1,12 +1,12 @@
 import { HarnessError } from "../../../errors.ts";
-import { KeptSchedules } from "../../../runs/host/kept-schedules.ts";
+import { checkTimes, KeptSchedules } from "../../../runs/host/kept-schedules.ts";
 import type { Schedule, Schedules } from "../../../runs/host/schedule.ts";
 import { isDatabaseUrl } from "../../../storage/store.ts";
 import { GRAPH } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
-import { existingState, statePath, withSaver } from "../threads.ts";
+import { checkThreadId, existingState, statePath, withSaver } from "../threads.ts";
 import { settingsFrom, type RunFlags } from "./run.ts";
 
 export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
@@ -31,6 +31,9 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
       "--queue is for workers that share a database: see --database.",
     );
   }
+  // Before a file is made for it.
+  if (cron !== undefined) await checkTimes(cron);
+  if (thread !== undefined) checkThreadId(thread);
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;

@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
+import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../../../test/stores.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
-import type { ThreadStore } from "../../../storage/index.ts";
+import { sqliteSaver, type ThreadStore } from "../../../storage/index.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
 import { createServer, listen } from "../index.ts";
 
@@ -186,13 +190,106 @@ describe.each(STORES)("in $name,", ({ create }) => {
     const { client } = await serve();
     const { thread_id: thread } = await client.threads.create();
     const stopped = await client.runs.create(thread, "agent", { input: ask("stopped"), afterSeconds: 1 });
-    await client.runs.cancel(thread, stopped.run_id);
+    await client.runs.cancel(thread, stopped.run_id, true);
     expect(await client.runs.get(thread, stopped.run_id)).toMatchObject({ status: "interrupted" });
     const { thread_id: gone } = await client.threads.create();
     await client.runs.create(gone, "agent", { input: ask("gone"), afterSeconds: 1 });
+    await client.crons.createForThread(gone, "agent", { schedule: OFTEN, input: ask("gone") });
     await client.threads.delete(gone);
+    const alone = await client.runs.create(null, "agent", { input: ask("alone"), afterSeconds: 60 });
+    await client.runs.cancel(alone.thread_id, alone.run_id, true);
     await sleep(2500);
     expect(asked).toEqual([]);
+    expect(await client.crons.count()).toBe(0);
     expect((await client.threads.search()).map(({ thread_id: id }) => id)).toEqual([thread]);
   });
+
+  it("a run for later is begun once, by whichever server is there, and can be stopped by any", async () => {
+    const [first, second] = [await serve(), await serve()];
+    const { thread_id: thread } = await first.client.threads.create();
+    const later = (words: string, afterSeconds: number) =>
+      first.client.runs.create(thread, "agent", { input: ask(words), afterSeconds });
+    const stopped = await later("stopped", 2);
+    await second.client.runs.cancel(thread, stopped.run_id, true);
+    await later("left", 1);
+    const due = await later("due", 4);
+    await first.end();
+    await until(async () => (await settled(second.client, thread)) === 1);
+    await second.end();
+    await until(() => Date.now() > Date.parse(due.created_at) + 4000);
+    const [third] = await Promise.all([serve(), serve()]);
+    await until(async () => (await settled(third.client, thread)) === 2);
+    await sleep(1200);
+    expect(asked).toEqual(["left", "due"]);
+  });
+
+  it("what is due on a thread that another process is at waits for it", async () => {
+    const { client } = await serve();
+    const elsewhere = await place.open();
+    const { thread_id: thread } = await client.threads.create();
+    await client.runs.wait(thread, "agent", { input: ask("first") });
+    const release = await elsewhere.acquireThread(thread);
+    await client.runs.create(thread, "agent", { input: ask("later"), afterSeconds: 0.1 });
+    const cron = { schedule: OFTEN, input: ask("often") };
+    const { cron_id: id } = await client.crons.createForThread(thread, "agent", cron);
+    await until(async () => (await client.runs.list(thread)).length > 2);
+    await client.crons.delete(id);
+    await sleep(3500);
+    expect(asked).toEqual(["first"]);
+    await release();
+    await elsewhere.close();
+    const runs = await client.runs.list(thread);
+    await until(async () => (await settled(client, thread)) === runs.length);
+    expect(asked.toSorted()).toEqual(["first", "later", ...runs.slice(2).map(() => "often")]);
+  });
+
+  it("a change of something else keeps the moment, and a clock that was set back does not silence a schedule", async () => {
+    const first = await serve();
+    const { client, store } = first;
+    const yearly = { schedule: "0 0 1 1 *", input: ask("Yearly") };
+    const { cron_id: id } = await client.crons.create("agent", yearly);
+    const { cron_id: often } = await client.crons.create("agent", { schedule: OFTEN, input: ask("Often") });
+    await client.crons.update(often, { enabled: false });
+    const change = async (schedule: string, due: number): Promise<void> => {
+      await store.ledger.changeSchedule(schedule, (found) => ({ ...found!, due }));
+    };
+    await change(id, Date.now());
+    await client.crons.update(id, { metadata: { kind: "yearly" } });
+    await until(() => asked.includes("Yearly"));
+    asked = [];
+    await client.crons.update(often, { enabled: true });
+    await change(often, Date.now() + 3_600_000);
+    await first.end();
+    await serve();
+    await until(() => asked.length > 0);
+    expect(new Set(asked)).toEqual(new Set(["Often"]));
+  });
+});
+
+it("a damaged schedule or run for later keeps no other from its time", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-crons-"));
+  const file = join(folder, "threads.db");
+  asked = [];
+  open = [];
+  place = { open: () => sqliteSaver(file) } as unknown as StorePlace;
+  const { client } = await serve();
+  const { thread_id: thread } = await client.threads.create();
+  const add = (words: string) => client.crons.create("agent", { schedule: OFTEN, input: ask(words) });
+  const bad = await add("damaged");
+  await client.crons.update(bad.cron_id, { enabled: false });
+  const { cron_id: unreadable } = await add("unreadable");
+  const later = (words: string) =>
+    client.runs.create(thread, "agent", { input: ask(words), afterSeconds: 2 });
+  const lost = await later("lost");
+  await later("later");
+  const database = new Database(file);
+  database.prepare("UPDATE schedules SET due = 1 WHERE id = ?").run([bad.cron_id]);
+  database.prepare("UPDATE runs SET created = 1 WHERE id = ?").run([lost.run_id]);
+  database.close();
+  await open[0]!.store.ledger.changeSchedule(unreadable, (found) => ({ ...found!, content: { cron: "?" } }));
+  await add("whole");
+  await until(() => asked.includes("whole") && asked.includes("later"));
+  expect(asked).not.toContain("lost");
+  await open[0]!.end();
+  rmSync(folder, { recursive: true });
 });

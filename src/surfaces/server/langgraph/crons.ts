@@ -104,7 +104,7 @@ export class CronRoutes {
         ...(isPaused && { isPaused }),
         ...(known && { thread: known.id }),
         ...(owner !== undefined && { owner }),
-        ...(threadOwner !== undefined && threadOwner !== owner && { threadOwner }),
+        ...(threadOwner !== undefined && { threadOwner }),
       }),
     );
   }
