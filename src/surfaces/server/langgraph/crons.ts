@@ -9,6 +9,7 @@ import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
+import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
 import { readRunBody, runRequest } from "./request.ts";
 
 type Body = Record<string, unknown>;
@@ -37,7 +38,13 @@ export class CronRoutes {
       .post("/search", async (c) => {
         const given = await body(c);
         const { limit, offset } = listPart(given);
-        return json(c, (await this.#found(c, given)).slice(offset, offset + limit).map(cronOut));
+        const select = selectOf(given);
+        const all = sorted((await this.#found(c, given)).map(cronOut), given, SORTING);
+        const page = all.slice(offset, offset + limit);
+        return json(
+          c,
+          page.map((cron) => selected(cron, select)),
+        );
       })
       .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))
       .patch("/:cron", async (c) => {
@@ -111,7 +118,7 @@ export class CronRoutes {
 
   async #found(c: ServerContext, given: Body): Promise<Schedule[]> {
     const { assistant_id: assistant, thread_id: thread, enabled } = given;
-    const wanted = Object.entries(metadataOf(given));
+    const wanted = metadataOf(given);
     const user = c.get("user");
     const graph = typeof assistant === "string" ? this.#assistants.graph(assistant) : undefined;
     return (await this.#schedules.all()).filter(
@@ -120,7 +127,7 @@ export class CronRoutes {
         (graph === undefined || schedule.request.graph === graph) &&
         (typeof thread !== "string" || schedule.thread === thread) &&
         (typeof enabled !== "boolean" || enabled !== (schedule.isPaused ?? false)) &&
-        wanted.every(([key, value]) => schedule.request.metadata?.[key] === value),
+        contains(schedule.request.metadata ?? {}, wanted),
     );
   }
 }
@@ -145,7 +152,9 @@ function missing(id: string): HTTPException {
   return new HTTPException(404, { message: `Cron ${id} not found` });
 }
 
-function cronOut(schedule: Schedule): object {
+const SORTING = byFields("created_at", "updated_at", "cron_id", "assistant_id", "thread_id");
+
+function cronOut(schedule: Schedule) {
   const { id, cron, thread, owner, request, createdAt, updatedAt = createdAt, isPaused } = schedule;
   return {
     cron_id: id,

@@ -67,7 +67,10 @@ const USERS = "users";
 /** Stores may take a namespace for another that begins the same, `ann` for `anna`: so none ends with a user's name. */
 const ITEMS = "items";
 const KEY = z.object({ namespace, key: z.string() });
-const PUT = KEY.extend({ value: z.record(z.string(), z.unknown()) });
+const PUT = KEY.extend({
+  value: z.record(z.string(), z.unknown()),
+  ttl: z.null("items do not expire here: delete them").optional(),
+});
 const SEARCH = z.object({
   namespace_prefix: z.array(z.string()).default([]),
   filter: z.record(z.string(), z.unknown()).nullish(),
