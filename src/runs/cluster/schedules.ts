@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ThreadStore } from "../../storage/index.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { newRecord, notedThread } from "../host/records.ts";
-import { unknownSchedule, unreadableTime, type Schedule, type Schedules } from "../host/schedule.ts";
+import { isOver, unknownSchedule, unreadableTime, type Schedule, type Schedules } from "../host/schedule.ts";
 import { APPLICATION, type ClusterDatabase } from "./database.ts";
 import { Jobs } from "./jobs.ts";
 import { limitKeys } from "./limit-keys.ts";
@@ -31,7 +31,7 @@ export class ClusterSchedules implements Schedules {
         schedule: time,
         context: schedule,
         applicationName: APPLICATION.name,
-        options: { cronTimezone: "UTC" },
+        options: { cronTimezone: zoneOf(schedule) },
       });
     if (!isPaused) {
       await readable(cron, () => keep(schedule.cron));
@@ -64,7 +64,8 @@ export class ClusterSchedules implements Schedules {
       const cron = made.cron.trim();
       const context = { ...made, cron };
       // Before it may start again, so that it does not start as it was.
-      await readable(made.cron, () => client.updateSchedule(id, { schedule: cron, context }));
+      const when = { schedule: cron, cronTimezone: zoneOf(made) };
+      await readable(made.cron, () => client.updateSchedule(id, { ...when, context }));
       if (isPaused !== (before.isPaused ?? false)) {
         await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
       }
@@ -90,6 +91,10 @@ function scheduleOf({ context, status }: { context: unknown; status: string }): 
   return { ...(context as Schedule), ...(status === "PAUSED" && { isPaused: true }) };
 }
 
+function zoneOf({ timezone = "UTC" }: Pick<Schedule, "timezone">): string {
+  return timezone;
+}
+
 /** Does what fails where a time cannot be read. */
 async function readable(cron: string, work: () => Promise<void>): Promise<void> {
   try {
@@ -109,6 +114,7 @@ export async function startScheduled(
   at: Date,
   schedule: Schedule,
 ): Promise<void> {
+  if (isOver(schedule, at.getTime())) return;
   const id = idOf(`${schedule.id} ${at.toISOString()}`);
   const { thread = id, owner, threadOwner = owner, request } = schedule;
   const more = { graph: request.graph, ...(threadOwner !== undefined && { owner: threadOwner }) };

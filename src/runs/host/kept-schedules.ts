@@ -1,6 +1,6 @@
 import type { Cron } from "croner";
 import type { Ledger, Moment, ScheduleRecord } from "../../storage/index.ts";
-import { unknownSchedule, unreadableTime, type Schedule, type Schedules } from "./schedule.ts";
+import { isOver, unknownSchedule, unreadableTime, type Schedule, type Schedules } from "./schedule.ts";
 
 /** What a schedule is to start, and the moment that it is for. */
 export interface Due {
@@ -25,7 +25,7 @@ export class KeptSchedules implements Schedules {
   async add(given: Omit<Schedule, "id" | "createdAt">): Promise<Schedule> {
     const cron = given.cron.trim();
     const schedule: Schedule = { ...given, cron, id: crypto.randomUUID(), createdAt: Date.now() };
-    const record = toRecord(schedule, await timesOf(cron));
+    const record = toRecord(schedule, nextOf(await timesOf(schedule)));
     await this.#ledger.changeSchedule(schedule.id, () => record);
     return schedule;
   }
@@ -39,9 +39,9 @@ export class KeptSchedules implements Schedules {
     const record = await this.#ledger.changeSchedule(id, (found) => {
       if (!found) throw unknownSchedule(id);
       const before = toSchedule(found);
-      const made = { ...before, ...change(before) };
-      const cron = made.cron.trim();
-      return toRecord({ ...made, cron, updatedAt: Date.now() }, timesIn(Cron, cron));
+      const made = { ...before, ...change(before), updatedAt: Date.now() };
+      const schedule = { ...made, cron: made.cron.trim() };
+      return toRecord(schedule, nextOf(timesIn(Cron, schedule)));
     });
     return toSchedule(record!);
   }
@@ -61,23 +61,26 @@ export class KeptSchedules implements Schedules {
     const found: Due[] = [];
     for (const record of await this.#ledger.schedules(now)) {
       const schedule = toSchedule(record);
-      const next = nextOf(await timesOf(schedule.cron));
+      const next = nextOf(await timesOf(schedule));
       const moment = { schedule: record.id, due: record.due!, next };
-      if (now - moment.due <= LATE_MS) found.push({ schedule, moment });
-      else await this.#pass(moment);
+      const isLate = now - moment.due > LATE_MS;
+      if (isLate || isOver(schedule, moment.due)) await this.#pass(moment);
+      else found.push({ schedule, moment });
     }
     return found;
   }
 
   async #pass({ schedule, due, next }: Moment): Promise<void> {
     await this.#ledger.changeSchedule(schedule, (found) =>
-      found?.due === due ? { ...found, due: next } : found,
+      found?.due === due ? toRecord(toSchedule(found), next) : found,
     );
   }
 }
 
-function toRecord({ id, createdAt, ...content }: Schedule, times: Cron): ScheduleRecord {
-  return { id, createdAt, content, ...(!content.isPaused && { due: nextOf(times) }) };
+function toRecord(schedule: Schedule, due: number): ScheduleRecord {
+  const { id, createdAt, ...content } = schedule;
+  const isAtRest = content.isPaused || isOver(schedule, due);
+  return { id, createdAt, content, ...(!isAtRest && { due }) };
 }
 
 function toSchedule({ id, createdAt, content }: ScheduleRecord): Schedule {
@@ -89,14 +92,16 @@ function croner(): Promise<typeof import("croner")> {
   return import("croner");
 }
 
-async function timesOf(cron: string): Promise<Cron> {
-  return timesIn((await croner()).Cron, cron);
+type When = Pick<Schedule, "cron" | "timezone">;
+
+async function timesOf(when: When): Promise<Cron> {
+  return timesIn((await croner()).Cron, when);
 }
 
 /** The times that a crontab's line names. Throws `invalid-request` for what names none. */
-function timesIn(Times: typeof Cron, cron: string): Cron {
+function timesIn(Times: typeof Cron, { cron, timezone = "UTC" }: When): Cron {
   try {
-    const times = new Times(cron, { timezone: "UTC", mode: "5-or-6-parts" });
+    const times = new Times(cron, { timezone, mode: "5-or-6-parts" });
     if (times.getOnce() || !times.nextRun()) throw new Error("it does not come again and again");
     return times;
   } catch (error) {
