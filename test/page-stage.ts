@@ -17,6 +17,8 @@ export let folder: string;
 export let saver: SqliteSaver;
 export let url: string;
 export let stop: () => Promise<void>;
+/** Goes on with what a server before this one left, and keeps its schedules. */
+export let recover: () => Promise<void>;
 
 /** Gives every test of a file a folder and a store of its own, and ends its server. */
 export function setStage(): void {
@@ -54,6 +56,7 @@ export async function start(
   });
   const listening = await listen(server, { port: 0, hostname: "127.0.0.1" });
   ({ url } = listening);
+  ({ recover } = server);
   stop = async () => {
     await server.close();
     await listening.close();

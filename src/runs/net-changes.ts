@@ -13,6 +13,8 @@ export interface NetChange {
   after: string | null;
   /** Whether `before` is known. */
   isKnown: boolean;
+  /** Why what is there now may not be read, such as a link. */
+  denied?: string;
 }
 
 /** The files that a thread holds itself, as they were given to it and as they are. */
@@ -42,7 +44,8 @@ export async function changesOnDisk(calls: readonly FileCall[], dir: string): Pr
   return Promise.all(
     paths.map(async (path) => {
       const read = await disk.read(path);
-      return changeBy(path, byPath.get(path)!, read.ok ? read.content : null);
+      const change = changeBy(path, byPath.get(path)!, read.ok ? read.content : null);
+      return !read.ok && read.reason === "denied" ? { ...change, denied: read.error } : change;
     }),
   );
 }

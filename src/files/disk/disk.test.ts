@@ -191,7 +191,8 @@ describe.each([
         await backend.delete(path),
         await backend.edit(path, { oldString: SECRET, newString: "x" }),
       ]) {
-        expect(result).toEqual({ ok: false, error: expect.stringContaining("link") as string });
+        const error = expect.stringContaining("link") as string;
+        expect(result).toEqual({ ok: false, reason: "denied", error });
       }
       expect(surroundings()).toEqual(before);
     },

@@ -13,7 +13,7 @@ export function explain(error: unknown, path: string): Failure {
     case "EMLINK":
       return linked(path);
     case "ENOTDIR":
-      return fail(`"${path}" cannot be used: a part of it is a file or a link, not a folder.`);
+      return fail(`"${path}" cannot be used: a part of it is a file or a link, not a folder.`, "denied");
     case "EISDIR":
       return fail(`"${path}" is a folder, not a file.`);
     case "EACCES":
@@ -36,5 +36,6 @@ export function explain(error: unknown, path: string): Failure {
 function linked(path: string): Failure {
   return fail(
     `"${path}" cannot be used: there is a symbolic link in it, or it is spelled differently on disk.`,
+    "denied",
   );
 }

@@ -3,6 +3,7 @@ import type { ThreadStore } from "../../storage/index.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { newRecord, notedThread } from "../host/records.ts";
 import {
+  isOver,
   ownerFor,
   unknownSchedule,
   unreadableTime,
@@ -39,7 +40,7 @@ export class ClusterSchedules implements Schedules {
         schedule: time,
         context: schedule,
         applicationName: APPLICATION.name,
-        options: { cronTimezone: "UTC" },
+        options: { cronTimezone: zoneOf(schedule) },
       });
     if (!isPaused) {
       await readable(cron, () => keep(schedule.cron));
@@ -72,7 +73,8 @@ export class ClusterSchedules implements Schedules {
       const cron = made.cron.trim();
       const context = { ...made, cron };
       // Before it may start again, so that it does not start as it was.
-      await readable(made.cron, () => client.updateSchedule(id, { schedule: cron, context }));
+      const when = { schedule: cron, cronTimezone: zoneOf(made) };
+      await readable(made.cron, () => client.updateSchedule(id, { ...when, context }));
       if (isPaused !== (before.isPaused ?? false)) {
         await (isPaused ? client.pauseSchedule(id) : client.resumeSchedule(id));
       }
@@ -98,6 +100,10 @@ function scheduleOf({ context, status }: { context: unknown; status: string }): 
   return { ...(context as Schedule), ...(status === "PAUSED" && { isPaused: true }) };
 }
 
+function zoneOf({ timezone = "UTC" }: Pick<Schedule, "timezone">): string {
+  return timezone;
+}
+
 /** Does what fails where a time cannot be read. */
 async function readable(cron: string, work: () => Promise<void>): Promise<void> {
   try {
@@ -117,6 +123,7 @@ export async function startScheduled(
   at: Date,
   schedule: Schedule,
 ): Promise<void> {
+  if (isOver(schedule, at.getTime())) return;
   const id = idOf(`${schedule.id} ${at.toISOString()}`);
   const { thread = id, owner, request } = schedule;
   const more = { graph: request.graph, ...ownerFor(schedule) };

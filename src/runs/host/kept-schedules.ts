@@ -1,6 +1,7 @@
 import type { Cron } from "croner";
 import type { Ledger, Moment, ScheduleRecord } from "../../storage/index.ts";
 import {
+  isOver,
   unknownSchedule,
   unreadableTime,
   type ChangeOf,
@@ -35,9 +36,9 @@ export class KeptSchedules implements Schedules {
   }
 
   async add({ cron, ...more }: NewSchedule): Promise<Schedule> {
-    const times = await Times.of(cron);
     const schedule: Schedule = { ...more, cron: cron.trim(), id: crypto.randomUUID(), createdAt: Date.now() };
-    await this.#ledger.changeSchedule(schedule.id, () => recordOf(schedule, times.next()));
+    const next = await nextOf(schedule);
+    await this.#ledger.changeSchedule(schedule.id, () => recordOf(schedule, next));
     return schedule;
   }
 
@@ -46,15 +47,16 @@ export class KeptSchedules implements Schedules {
   }
 
   async change(id: string, change: ChangeOf): Promise<Schedule> {
-    await Times.load();
+    const { Cron } = await croner();
     const record = await this.#ledger.changeSchedule(id, (found) => {
       if (!found) throw unknownSchedule(id);
       const before = scheduleIn(found);
       const made = { ...before, ...change(before), updatedAt: Date.now() };
-      const cron = made.cron.trim();
-      const isAsDue = cron === before.cron && !made.isPaused && found.due !== undefined;
+      const schedule = { ...made, cron: made.cron.trim() };
+      const isSame = schedule.cron === before.cron && schedule.timezone === before.timezone;
+      const next = nextIn(Cron, schedule);
       // A moment that has just come is not lost by a change of something else.
-      return recordOf({ ...made, cron }, isAsDue ? found.due! : Times.now(cron).next());
+      return recordOf(schedule, isSame ? (found.due ?? next) : next);
     });
     return scheduleIn(record!);
   }
@@ -76,10 +78,11 @@ export class KeptSchedules implements Schedules {
     for (const record of await this.#ledger.schedules(now)) {
       try {
         const schedule = scheduleIn(record);
-        const next = (await Times.of(schedule.cron)).next();
+        const next = await nextOf(schedule);
         const moment = { schedule: record.id, due: record.due!, next };
-        if (now - moment.due <= LATE_MS) found.push({ schedule, moment });
-        else await this.#move(record, next);
+        const isLate = now - moment.due > LATE_MS;
+        if (isLate || isOver(schedule, moment.due)) await this.#move(record, next);
+        else found.push({ schedule, moment });
       } catch (error) {
         onError(error);
       }
@@ -91,7 +94,7 @@ export class KeptSchedules implements Schedules {
   async #setBack(now: number): Promise<void> {
     this.#clockLookedAt = now;
     for (const record of await this.#ledger.schedules(Number.MAX_SAFE_INTEGER)) {
-      const next = (await Times.of(scheduleIn(record).cron)).next();
+      const next = await nextOf(scheduleIn(record));
       if (next < record.due!) await this.#move(record, next);
     }
   }
@@ -99,56 +102,45 @@ export class KeptSchedules implements Schedules {
   /** Moves a schedule on or back, unless somebody else has. */
   async #move({ id, due }: ScheduleRecord, next: number): Promise<void> {
     await this.#ledger.changeSchedule(id, (found) =>
-      found && found.due === due ? { ...found, due: next } : found,
+      found && found.due === due ? recordOf(scheduleIn(found), next) : found,
     );
   }
 }
 
-function recordOf({ id, createdAt, ...content }: Schedule, due: number): ScheduleRecord {
-  return { id, createdAt, content, ...(!content.isPaused && { due }) };
+function recordOf(schedule: Schedule, due: number): ScheduleRecord {
+  const { id, createdAt, ...content } = schedule;
+  const isAtRest = content.isPaused || isOver(schedule, due);
+  return { id, createdAt, content, ...(!isAtRest && { due }) };
 }
 
 function scheduleIn({ id, createdAt, content }: ScheduleRecord): Schedule {
   return { ...(content as Content), id, createdAt };
 }
 
+type When = Pick<Schedule, "cron" | "timezone">;
+
 /** Throws `invalid-request` for a line that names no times. */
 export async function checkTimes(cron: string): Promise<void> {
-  await Times.of(cron);
+  await nextOf({ cron });
 }
 
-/** The times that a crontab's line names, in UTC. */
-class Times {
-  static #package: typeof import("croner") | undefined;
-  readonly #cron: Cron;
+async function nextOf(when: When): Promise<number> {
+  return nextIn((await croner()).Cron, when);
+}
 
-  private constructor(cron: Cron) {
-    this.#cron = cron;
-  }
+/** Loaded by who has a schedule. */
+function croner(): Promise<typeof import("croner")> {
+  return import("croner");
+}
 
-  /** Throws `invalid-request` for a line that names none. */
-  static async of(line: string): Promise<Times> {
-    await Times.load();
-    return Times.now(line);
-  }
-
-  /** What it needs is loaded by who has a schedule. */
-  static async load(): Promise<void> {
-    Times.#package ??= await import("croner");
-  }
-
-  /** The same, once it is loaded. */
-  static now(line: string): Times {
-    try {
-      const cron = new Times.#package!.Cron(line, { timezone: "UTC", mode: "5-or-6-parts" });
-      if (cron.getOnce() || !cron.nextRun()) throw new Error("it does not come again and again");
-      return new Times(cron);
-    } catch (error) {
-      throw unreadableTime(line, error);
-    }
-  }
-
-  next(): number {
-    return this.#cron.nextRun()!.getTime();
+/** The next of the times that a crontab's line names. Throws `invalid-request` for one that names none. */
+function nextIn(Times: typeof Cron, { cron, timezone = "UTC" }: When): number {
+  try {
+    const times = new Times(cron, { timezone, mode: "5-or-6-parts" });
+    const next = times.getOnce() ? null : times.nextRun();
+    if (!next) throw new Error("it does not come again and again");
+    return next.getTime();
+  } catch (error) {
+    throw unreadableTime(cron, error);
   }
 }

@@ -4,8 +4,12 @@ import type { RunRequest } from "./request.ts";
 /** A run that is started again and again. */
 export interface Schedule {
   id: string;
-  /** When, as a crontab says it, in UTC: `0 9 * * 1-5`. */
+  /** When, as a crontab says it: `0 9 * * 1-5`. */
   cron: string;
+  /** Whose clock that is: a name such as `Europe/Paris`. UTC where there is none. */
+  timezone?: string;
+  /** It starts nothing after this. */
+  endsAt?: number;
   /** The thread that it goes on with; without one each run has a thread of its own. */
   thread?: string;
   owner?: string;
@@ -20,7 +24,7 @@ export interface Schedule {
 }
 
 /** What can be changed of a schedule. */
-export type ScheduleChange = Partial<Pick<Schedule, "cron" | "request" | "isPaused">>;
+export type ScheduleChange = Partial<Pick<Schedule, "cron" | "timezone" | "endsAt" | "request" | "isPaused">>;
 
 export type NewSchedule = Omit<Schedule, "id" | "createdAt">;
 
@@ -53,6 +57,11 @@ export async function forgetThread(schedules: Schedules, thread: string): Promis
 export function ownerFor({ thread, owner, threadOwner }: Schedule): { owner?: string } {
   const whose = thread === undefined ? owner : threadOwner;
   return whose === undefined ? {} : { owner: whose };
+}
+
+/** Whether a moment is after the end of a schedule. */
+export function isOver({ endsAt }: Schedule, moment: number): boolean {
+  return endsAt !== undefined && moment > endsAt;
 }
 
 export function unknownSchedule(id: string): HarnessError {

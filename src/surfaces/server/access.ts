@@ -112,6 +112,11 @@ export function updatedAt({ hosted, summary }: KnownThread): number {
   return Math.max(hosted?.updatedAt ?? 0, summary?.updatedAt.getTime() ?? 0);
 }
 
+/** When its checkpoints changed last, where that is known. */
+export function stateUpdatedAt(known: KnownThread): number {
+  return known.summary?.updatedAt.getTime() ?? updatedAt(known);
+}
+
 /** Whether its last run failed here, and no other process has gone on with it since. */
 export function hasFailed({ hosted, summary }: KnownThread): boolean {
   return hosted?.hasFailed === true && (summary?.updatedAt.getTime() ?? 0) <= hosted.updatedAt;

@@ -124,6 +124,7 @@ const REFUSALS: ReadonlySet<string> = new Set(["InvalidUpdateError", "InvalidNam
 
 const NAMES: Partial<Record<ContentfulStatusCode, string>> = {
   400: "bad-request",
+  403: "forbidden",
   404: "not-found",
   409: "conflict",
   413: "too-large",

@@ -26,8 +26,8 @@ async function start(auth: Auth = AUTH): Promise<{ ann: Client; ben: Client }> {
 
 const ask = (content: string) => ({ messages: [{ type: "human", content }] });
 
-/** Every route that names a thread or a run. */
-const ROUTES = (thread: string, run: string): [method: string, path: string, body?: object][] => [
+/** Every route that names a thread, a run or a cron. */
+const ROUTES = ({ thread, run, cron }: Record<"thread" | "run" | "cron", string>): Route[] => [
   ["GET", `/threads/${thread}`],
   ["PATCH", `/threads/${thread}`, { metadata: { x: 1 } }],
   ["DELETE", `/threads/${thread}`],
@@ -52,14 +52,23 @@ const ROUTES = (thread: string, run: string): [method: string, path: string, bod
   ["POST", `/threads/${thread}/stream/events`, { channels: ["values"] }],
   ["POST", `/threads/${thread}/commands`, { id: 1, method: "state.get", params: {} }],
   ["POST", "/threads/prune", { thread_ids: [thread] }],
+  ["POST", `/threads/${thread}/runs/crons`, { assistant_id: "agent", schedule: "0 9 * * *", input: null }],
+  ["PATCH", `/runs/crons/${cron}`, { enabled: true }],
+  ["DELETE", `/runs/crons/${cron}`],
 ];
+type Route = [method: string, path: string, body?: object];
 
 it("a thread of one user does not exist for another, on any route", async () => {
   const { ann, ben } = await start();
   const { thread_id: thread } = await ann.threads.create();
   await ann.runs.wait(thread, "agent", { input: ask("Hi") });
   const { run_id: run } = (await ann.runs.list(thread))[0]!;
-  for (const [method, path, body] of ROUTES(thread, run)) {
+  const { cron_id: cron } = await ann.crons.createForThread(thread, "agent", {
+    schedule: "0 9 * * *",
+    input: ask("Hi"),
+    enabled: false,
+  });
+  for (const [method, path, body] of ROUTES({ thread, run, cron })) {
     const response = await fetch(served.url + path, {
       method,
       headers: { "x-api-key": "key-ben", "content-type": "application/json" },
@@ -70,6 +79,9 @@ it("a thread of one user does not exist for another, on any route", async () => 
   }
   expect(await ben.threads.search()).toEqual([]);
   expect(await ben.threads.count()).toBe(0);
+  expect(await ben.crons.search({ threadId: thread })).toEqual([]);
+  expect(await ben.crons.count()).toBe(0);
+  expect(await ann.crons.search()).toMatchObject([{ cron_id: cron, enabled: false }]);
   expect((await ann.threads.search()).map(({ thread_id }) => thread_id)).toEqual([thread]);
   expect((await ann.threads.getState<{ messages: unknown[] }>(thread)).values.messages).toHaveLength(2);
   // A run of another thread is not found by way of one's own.
@@ -103,7 +115,7 @@ it("a run without a thread, and what is in the store, is its user's alone", asyn
   expect((await ben.store.searchItems(["notes"])).items.map(({ key }) => key)).toEqual(["mine"]);
   expect((await ben.store.searchItems([])).items.map(({ namespace }) => namespace)).toEqual([["notes"]]);
   expect((await ben.store.listNamespaces()).namespaces).toEqual([["notes"]]);
-  expect(await ben.store.getItem(["users", "ann", "notes"], "secret").catch(() => null)).toBeNull();
+  expect(await ben.store.getItem(["users", "ann", "notes"], "secret")).toBeNull();
 });
 
 it("a user's name may have any characters, and begin as another's does: what is in the store stays apart", async () => {

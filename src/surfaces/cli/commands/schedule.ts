@@ -37,7 +37,7 @@ export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promis
   const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
   const show = (one: Schedule): void => {
     const where = one.thread === undefined ? "" : ` in ${one.thread}`;
-    const words = `${one.id} (${one.cron}${one.isPaused ? ", paused" : ""})${where}: ${taskOf(one)}`;
+    const words = `${one.id} (${timesOf(one)})${where}: ${taskOf(one)}`;
     stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
   };
   return withSchedules(address, async (schedules) => {
@@ -78,6 +78,11 @@ async function withSchedules<T>(address: string, use: (schedules: Schedules) => 
   } finally {
     await db.close();
   }
+}
+
+function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): string {
+  const end = endsAt !== undefined && `until ${new Date(endsAt).toISOString()}`;
+  return [cron, timezone, end, isPaused && "paused"].filter(Boolean).join(", ");
 }
 
 function taskOf({ request: { input } }: Schedule): string {

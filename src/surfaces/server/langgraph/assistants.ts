@@ -6,7 +6,11 @@ import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
+import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
+
+/** An assistant as LangGraph's server answers it. */
+type Assistant = ReturnType<Assistants["out"]>;
 
 /** Each graph is an assistant: LangGraph's clients know nothing else to run. */
 export class Assistants {
@@ -30,11 +34,11 @@ export class Assistants {
     );
   }
 
-  all(): object[] {
+  all(): Assistant[] {
     return this.#names.map((name) => this.out(name));
   }
 
-  out(name: string): object {
+  out(name: string) {
     return {
       assistant_id: assistantId(name),
       graph_id: name,
@@ -63,31 +67,38 @@ export function assistantId(name: string): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
+const SORTING = byFields("created_at", "updated_at", "assistant_id", "graph_id", "name");
+
 const NAMESPACE = "6ba7b8219dad11d180b400c04fd430c8";
 
 export function assistantRoutes({ host }: ServerParts, assistants: Assistants): Hono<ServerEnv> {
   const named = (c: ServerContext): string => assistants.graph(c.req.param("assistant"));
-  const matching = (given: Record<string, unknown>): object[] => {
-    const { graph_id: graph } = given;
-    const wanted = Object.entries(metadataOf(given));
-    return assistants.all().filter((assistant) => {
-      const { graph_id: id, metadata: own } = assistant as {
-        graph_id: string;
-        metadata: Record<string, unknown>;
-      };
-      const hasAll = wanted.every(([key, value]) => own[key] === value);
-      return hasAll && (graph === undefined || graph === null || graph === id);
-    });
+  const matching = (given: Record<string, unknown>): Assistant[] => {
+    const { graph_id: graph, name: part } = given;
+    const wanted = metadataOf(given);
+    return assistants
+      .all()
+      .filter(
+        ({ graph_id: id, name, metadata }) =>
+          contains(metadata, wanted) &&
+          (graph === undefined || graph === null || graph === id) &&
+          (typeof part !== "string" || name.toLowerCase().includes(part.toLowerCase())),
+      );
   };
   return (
     new Hono<ServerEnv>()
       .post("/search", async (c) => {
         const given = await body(c);
         const { limit, offset } = listPart(given);
-        const all = matching(given);
+        const select = selectOf(given);
+        const all = sorted(matching(given), given, SORTING);
         const end = offset + limit;
         if (end < all.length) c.header("X-Pagination-Next", String(end));
-        return json(c, all.slice(offset, end));
+        const page = all.slice(offset, end);
+        return json(
+          c,
+          page.map((assistant) => selected(assistant, select)),
+        );
       })
       .post("/count", async (c) => json(c, matching(await body(c)).length))
       .get("/:assistant", (c) => json(c, assistants.out(named(c))))

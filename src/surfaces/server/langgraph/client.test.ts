@@ -302,5 +302,5 @@ it("the store keeps items by namespace", async () => {
   const { namespaces } = await client.store.listNamespaces({ prefix: ["facts"] });
   expect(namespaces).toEqual([["facts", "kelp"]]);
   await client.store.deleteItem(["facts", "kelp"], "height");
-  expect(await client.store.getItem(["facts", "kelp"], "height").catch(() => null)).toBeNull();
+  expect(await client.store.getItem(["facts", "kelp"], "height")).toBeNull();
 });

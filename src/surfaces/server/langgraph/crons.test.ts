@@ -143,6 +143,46 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect([due.getUTCMonth(), due.getUTCDate()]).toEqual([1, 29]);
   });
 
+  it("a schedule goes by the clock of its time zone", async () => {
+    const { client, store } = await serve();
+    const hourOf = async (): Promise<number> =>
+      new Date((await store.ledger.schedules())[0]!.due!).getUTCHours();
+    const { cron_id: id } = await client.crons.create("agent", {
+      schedule: "0 9 * * *",
+      timezone: "Asia/Tokyo",
+      input: ask("Good morning"),
+    });
+    expect(await client.crons.search()).toMatchObject([{ cron_id: id, timezone: "Asia/Tokyo" }]);
+    expect(await hourOf()).toBe(0);
+    expect(await client.crons.update(id, { schedule: "0 10 * * *" })).toMatchObject({
+      timezone: "Asia/Tokyo",
+    });
+    expect(await hourOf()).toBe(1);
+    expect(await client.crons.update(id, { timezone: "UTC" })).toMatchObject({ timezone: "UTC" });
+    expect(await hourOf()).toBe(10);
+  });
+
+  it("a schedule starts nothing after its end, until it has another", async () => {
+    const { client, store } = await serve();
+    const { thread_id: thread } = await client.threads.create();
+    const endTime = new Date(Date.now() + 1500).toISOString();
+    const { cron_id: id } = await client.crons.createForThread(thread, "agent", {
+      schedule: OFTEN,
+      endTime,
+      input: ask("Tidy up"),
+    });
+    const isOver = async (): Promise<boolean> => (await store.ledger.schedules())[0]!.due === undefined;
+    await until(isOver);
+    expect(await client.crons.search()).toMatchObject([{ cron_id: id, end_time: endTime, enabled: true }]);
+    expect((await client.runs.list(thread)).length).toBeLessThanOrEqual(2);
+    // Without a zone it is UTC.
+    expect(await client.crons.update(id, { endTime: "2999-01-01T00:00:00" })).toMatchObject({
+      end_time: "2999-01-01T00:00:00.000Z",
+    });
+    expect(await isOver()).toBe(false);
+    await client.crons.delete(id);
+  });
+
   it("what cannot be kept is refused, and what is there is left as it was", async () => {
     const { client } = await serve();
     const { thread_id: thread } = await client.threads.create();
@@ -160,8 +200,9 @@ describe.each(STORES)("in $name,", ({ create }) => {
     const { cron_id: id } = await add(" 0 9 * * MON ");
     for (const [change, reason] of [
       [{ schedule: "0 0 31 2 *" }, /422.*0 0 31 2.*does not come/],
-      [{ timezone: "Europe/Paris" }, /422.*timezone/],
-      [{ endTime: "2030-01-01T00:00:00Z" }, /422.*end_time/],
+      [{ timezone: "Mars/Olympus" }, /422.*timezone: there is no time zone/],
+      [{ timezone: "" }, /422.*timezone/],
+      [{ endTime: "soon" }, /422.*end_time/],
     ] as const) {
       await expect(client.crons.update(id, change)).rejects.toThrow(reason);
     }

@@ -9,6 +9,7 @@ import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
+import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
 import { readRunBody, runRequest } from "./request.ts";
 
 type Body = Record<string, unknown>;
@@ -37,7 +38,13 @@ export class CronRoutes {
       .post("/search", async (c) => {
         const given = await body(c);
         const { limit, offset } = listPart(given);
-        return json(c, (await this.#found(c, given)).slice(offset, offset + limit).map(cronOut));
+        const select = selectOf(given);
+        const all = sorted((await this.#found(c, given)).map(cronOut), given, SORTING);
+        const page = all.slice(offset, offset + limit);
+        return json(
+          c,
+          page.map((cron) => selected(cron, select)),
+        );
       })
       .post("/count", async (c) => json(c, (await this.#found(c, await body(c))).length))
       .patch("/:cron", async (c) => {
@@ -92,13 +99,14 @@ export class CronRoutes {
 
   async #add(c: ServerContext, known?: KnownThread): Promise<object> {
     const given = await body(c);
-    const { cron, isPaused } = timesOf(given);
+    const { cron, isPaused, ...times } = timesOf(given);
     if (cron === undefined) throw new HTTPException(422, { message: "schedule is missing." });
     const request = runRequest(readRunBody(given), this.#assistants, { isTemporary: false });
     const owner = c.get("user");
     const threadOwner = known?.hosted?.owner;
     return cronOut(
       await this.#schedules.add({
+        ...times,
         cron,
         request,
         ...(isPaused && { isPaused }),
@@ -111,7 +119,7 @@ export class CronRoutes {
 
   async #found(c: ServerContext, given: Body): Promise<Schedule[]> {
     const { assistant_id: assistant, thread_id: thread, enabled } = given;
-    const wanted = Object.entries(metadataOf(given));
+    const wanted = metadataOf(given);
     const user = c.get("user");
     const graph = typeof assistant === "string" ? this.#assistants.graph(assistant) : undefined;
     return (await this.#schedules.all()).filter(
@@ -120,7 +128,7 @@ export class CronRoutes {
         (graph === undefined || schedule.request.graph === graph) &&
         (typeof thread !== "string" || schedule.thread === thread) &&
         (typeof enabled !== "boolean" || enabled !== (schedule.isPaused ?? false)) &&
-        wanted.every(([key, value]) => schedule.request.metadata?.[key] === value),
+        contains(schedule.request.metadata ?? {}, wanted),
     );
   }
 }
@@ -128,34 +136,53 @@ export class CronRoutes {
 const TIMES = z.looseObject({
   schedule: z.string().nullish(),
   enabled: z.boolean().nullish(),
-  timezone: z.literal("UTC", "schedules are in UTC here").nullish(),
-  end_time: z.null("schedules have no end here: delete them").optional(),
+  timezone: z.string().refine(isZone, "there is no time zone of this name").nullish(),
+  end_time: z.iso.datetime({ offset: true, local: true }).nullish(),
 });
+
+function isZone(name: string): boolean {
+  try {
+    Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** When a body wants runs to be started. Answers 422 for what cannot be kept. */
 function timesOf(given: Body): ScheduleChange {
-  const { schedule: cron, enabled } = checked(TIMES, given);
+  const { schedule: cron, enabled, timezone, end_time: end } = checked(TIMES, given);
   return {
     ...(typeof cron === "string" && { cron }),
     ...(typeof enabled === "boolean" && { isPaused: !enabled }),
+    ...(typeof timezone === "string" && { timezone }),
+    ...(typeof end === "string" && { endsAt: momentOf(end) }),
   };
+}
+
+/** In UTC where it does not say otherwise. */
+function momentOf(time: string): number {
+  return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(time) ? time : `${time}Z`);
 }
 
 function missing(id: string): HTTPException {
   return new HTTPException(404, { message: `Cron ${id} not found` });
 }
 
-function cronOut(schedule: Schedule): object {
+const SORTING = byFields("created_at", "updated_at", "cron_id", "assistant_id", "thread_id");
+
+function cronOut(schedule: Schedule) {
   const { id, cron, thread, owner, request, createdAt, updatedAt = createdAt, isPaused } = schedule;
+  const { timezone = "UTC", endsAt } = schedule;
   return {
     cron_id: id,
     thread_id: thread ?? null,
     assistant_id: assistantId(request.graph),
     user_id: owner ?? null,
     schedule: cron,
-    timezone: "UTC",
+    timezone,
     enabled: !isPaused,
-    end_time: null,
+    end_time: endsAt === undefined ? null : new Date(endsAt).toISOString(),
     created_at: new Date(createdAt).toISOString(),
     updated_at: new Date(updatedAt).toISOString(),
     metadata: request.metadata ?? {},

@@ -33,6 +33,7 @@ const RUN_BODY = z.looseObject({
   if_not_exists: z.enum(["reject", "create"]).nullish(),
   after_seconds: z.number().min(0).nullish(),
   priority: z.number().int().min(-100).max(100).nullish(),
+  webhook: z.null("there are no webhooks here").optional(),
   queue: z.string().regex(QUEUE_NAME, "letters, digits, -, _ and ., at most 64").nullish(),
   stream_mode: z.union([z.string(), z.array(z.string())]).nullish(),
   stream_subgraphs: z.boolean().nullish(),

@@ -13,6 +13,7 @@ import { queryPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
 import { ClassicEvents, type Wanted } from "./classic-events.ts";
+import { selected, selectOf } from "./listing.ts";
 import { readRunBody, runRequest, wantedOf, type RunBody } from "./request.ts";
 import { stateOf } from "./threads.ts";
 import { interruptOut } from "./wire.ts";
@@ -36,9 +37,14 @@ export class RunRoutes {
         const { id } = await this.#parts.access.thread(c);
         const { status, ...query } = c.req.query();
         const { limit, offset } = queryPart(query);
+        const select = selectOf({ select: c.req.queries("select") });
         const all = await host.ledger.runs(id);
         const runs = all.filter((run) => status === undefined || run.status === status);
-        return json(c, runs.slice(offset, offset + limit).map(runOut));
+        const page = runs.slice(offset, offset + limit);
+        return json(
+          c,
+          page.map((run) => selected(runOut(run), select)),
+        );
       })
       .post("/stream", async (c) => this.#stream(c, await this.#start(c, { stream_mode: "values" })))
       .post("/wait", async (c) => this.#result(c, (await this.#start(c)).run))

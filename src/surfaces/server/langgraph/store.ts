@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import { body, checked, json } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
@@ -32,8 +31,8 @@ export function storeRoutes({ store }: ServerParts): Hono<ServerEnv> {
     .get("/items", async (c) => {
       const at = (c.req.query("namespace") ?? "").split(".").filter(Boolean);
       const item = await store.get([...own(c), ...at], c.req.query("key") ?? "");
-      if (!item) throw new HTTPException(404, { message: "Item not found" });
-      return json(c, out(c, item));
+      // Not 404: LangGraph's clients take that for a failure.
+      return json(c, item ? out(c, item) : null);
     })
     .delete("/items", async (c) => {
       const { namespace: at, key } = checked(KEY, await body(c));
@@ -68,7 +67,10 @@ const USERS = "users";
 /** Stores may take a namespace for another that begins the same, `ann` for `anna`: so none ends with a user's name. */
 const ITEMS = "items";
 const KEY = z.object({ namespace, key: z.string() });
-const PUT = KEY.extend({ value: z.record(z.string(), z.unknown()) });
+const PUT = KEY.extend({
+  value: z.record(z.string(), z.unknown()),
+  ttl: z.null("items do not expire here: delete them").optional(),
+});
 const SEARCH = z.object({
   namespace_prefix: z.array(z.string()).default([]),
   filter: z.record(z.string(), z.unknown()).nullish(),

@@ -3,18 +3,21 @@ import { v7 as uuid } from "@langchain/core/utils/uuid";
 import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { z } from "zod";
 import type { Todo } from "../../../plan/index.ts";
 import { blindEdit } from "../../../runs/blind-edit.ts";
 import { copyThread } from "../../../runs/host/copy-thread.ts";
 import { writable } from "../../../runs/host/graphs.ts";
 import type { Host } from "../../../runs/host/port.ts";
 import { waitingInput } from "../../../runs/waiting-edit.ts";
-import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
-import { body, json, jsonText, metadataOf, toJson } from "../answers.ts";
+import { createdAt, hasFailed, stateUpdatedAt, updatedAt, type KnownThread } from "../access.ts";
+import { body, checked, json, jsonText, metadataOf, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart, queryPart, type ListPart } from "../list-part.ts";
 import type { ServerParts } from "../parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
+import { extracted, extractOf, isWithin } from "./extract.ts";
+import { contains, selected, selectOf, sorted } from "./listing.ts";
 import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
 
 type Body = Record<string, unknown>;
@@ -41,50 +44,57 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       thread_id: id,
       created_at: new Date(createdAt(known)).toISOString(),
       updated_at: new Date(updatedAt(known)).toISOString(),
+      state_updated_at: new Date(stateUpdatedAt(known)).toISOString(),
       metadata: {
         graph_id: graph,
         assistant_id: assistantId(graph),
         ...hosted?.metadata,
         ...(summary?.title !== undefined && { thread_title: summary.title }),
       },
-      status: await statusOf(known, asking.length > 0 || (state?.tasks.length ?? 0) > 0),
+      status: await statusOf(known, state),
       config: {},
       values: hasValues ? (state?.values ?? null) : null,
       interrupts: Object.fromEntries(asking.map((task) => [task.id, task.interrupts.map(interruptOut)])),
     };
   }
 
-  async function statusOf(known: KnownThread, hasTasks: boolean): Promise<string> {
+  /** Its state says it where no index does. */
+  async function statusOf(known: KnownThread, read?: StateSnapshot): Promise<string> {
     const { id, summary } = known;
     if ((await host.isBusy(id)) || summary?.state === "running") return "busy";
     if (hasFailed(known)) return "error";
-    return hasTasks || summary?.state === "interrupted" || summary?.state === "idle" ? "interrupted" : "idle";
+    if (summary && summary.state !== "done") return "interrupted";
+    const state = summary ? read : (read ?? (await stateOf(host, id)));
+    return state && state.tasks.length > 0 ? "interrupted" : "idle";
   }
 
   async function search(c: ServerContext, given: Body): Promise<KnownThread[]> {
-    const { ids, status, values, sort_by, sort_order } = given;
+    const { ids, status, values, sort_by } = given;
     const wanted = Object.entries(metadataOf(given));
+    if (values !== undefined && values !== null && Object.keys(values).length > 0) {
+      throw new HTTPException(422, { message: "Threads cannot be searched by their values here." });
+    }
     const user = c.get("user");
     const all = Array.isArray(ids)
       ? await access.named(user, [...new Set(ids.map(String))])
       : await access.threads(user);
-    const isWanted = async (known: KnownThread): Promise<boolean> => {
-      const graph = host.graphName(known.hosted);
-      const own: Body = { graph_id: graph, assistant_id: graph, ...known.hosted?.metadata };
-      const isMatch = wanted.every(
-        ([key, value]) => own[key] === value || assistants.isSame(own[key], value),
-      );
-      return isMatch && (typeof status !== "string" || (await statusOf(known, false)) === status);
-    };
-    const wantedOnes = await Promise.all(all.map(isWanted));
-    const found = all.filter((_, at) => wantedOnes[at]);
-    if (values !== undefined && values !== null && Object.keys(values).length > 0) {
-      throw new HTTPException(422, { message: "Threads cannot be searched by their values here." });
+    const found = all.filter(({ hosted }) => {
+      const graph = host.graphName(hosted);
+      const own: Body = { graph_id: graph, assistant_id: graph, ...hosted?.metadata };
+      return wanted.every(([key, value]) => contains(own[key], value) || assistants.isSame(own[key], value));
+    });
+    const isByStatus = typeof status === "string";
+    const statuses = new Map<KnownThread, string>();
+    if (isByStatus || sort_by === "status") {
+      await Promise.all(found.map(async (known) => statuses.set(known, await statusOf(known))));
     }
-    const at = sort_by === "created_at" ? createdAt : updatedAt;
-    if (sort_by === "thread_id") return found.toSorted((a, b) => a.id.localeCompare(b.id));
-    const sign = sort_order === "asc" ? 1 : -1;
-    return found.toSorted((a, b) => sign * (at(a) - at(b)));
+    return sorted(isByStatus ? found.filter((known) => statuses.get(known) === status) : found, given, {
+      updated_at: updatedAt,
+      state_updated_at: stateUpdatedAt,
+      created_at: createdAt,
+      thread_id: ({ id }) => id,
+      status: (known) => statuses.get(known) ?? "",
+    });
   }
 
   async function copy(c: ServerContext, { id, hosted }: KnownThread): Promise<KnownThread> {
@@ -101,7 +111,7 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
 
   return new Hono<ServerEnv>()
     .post("/", async (c) => {
-      const given = await body(c);
+      const given = checked(EXPIRING, await body(c));
       const { thread_id: name, if_exists: ifExists, supersteps } = given;
       const metadata = metadataOf(given);
       const id = typeof name === "string" && name !== "" ? name : uuid();
@@ -125,20 +135,17 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .post("/search", async (c) => {
       const given = await body(c);
       const { limit, offset } = listPart(given);
-      const { select } = given as { select?: string[] };
+      const select = selectOf(given);
+      const extract = extractOf(given);
+      const hasValues = !select || select.has("values") || isWithin("values", extract);
+      const out = async (known: KnownThread): Promise<object> => {
+        const thread = await threadOut(known, { hasValues });
+        return { ...selected(thread, select), ...extracted(thread, extract) };
+      };
       const all = await search(c, given);
       const page = all.slice(offset, offset + Math.min(limit, MOST));
-      if (select && !Array.isArray(select)) throw new HTTPException(422, { message: "select is no list." });
-      const hasValues = !select || select.includes("values");
-      const threads = await Promise.all(page.map((known) => threadOut(known, { hasValues })));
       c.header("X-Pagination-Total", String(all.length));
-      if (!select) return json(c, threads);
-      return json(
-        c,
-        threads.map((thread) =>
-          Object.fromEntries(Object.entries(thread).filter(([key]) => select.includes(key))),
-        ),
-      );
+      return json(c, await Promise.all(page.map(out)));
     })
     .post("/count", async (c) => json(c, (await search(c, await body(c))).length))
     .post("/prune", async (c) => {
@@ -154,7 +161,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
     .get("/:thread", async (c) => json(c, await threadOut(await access.thread(c))))
     .patch("/:thread", async (c) => {
       const { id } = await access.thread(c);
-      await host.noteThread(id, { metadata: metadataOf(await body(c)) });
+      await host.noteThread(id, { metadata: metadataOf(checked(EXPIRING, await body(c))) });
+      if (c.req.header("prefer")?.includes("return=minimal")) return c.body(null, 204);
       return json(c, await threadOut(await access.thread(c)));
     })
     .delete("/:thread", async (c) => {
@@ -200,6 +208,8 @@ export function threadRoutes({ host, access }: ServerParts, assistants: Assistan
       return jsonText(c, await historyOf(host, id, { ...given, ...listPart(given) }));
     });
 }
+
+const EXPIRING = z.looseObject({ ttl: z.null("threads do not expire here: delete them").optional() });
 
 /** More than anybody asks for at once. */
 const MOST = 1000;

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { begin, folder, send, setStage, settled, start, stop } from "../../../../test/page-stage.ts";
@@ -78,4 +78,26 @@ it("what a sub-agent changed before and after a question is known, when another 
     files: [added, { path: "/b.md", added: 1, removed: 1, kind: "changed" }],
   });
   expect(await fileOf(thread, "/b.md")).toMatchObject({ before: "zero\n", after: "one\n" });
+});
+
+it("a file that has become a link, or is behind one, is not read: what it leads to is not the thread's", async () => {
+  const dir = join(folder, "work");
+  mkdirSync(dir);
+  writeFileSync(join(folder, "a.md"), "secret\n");
+  await start([[write("/a.md", "one\n"), write("/sub/a.md", "one\n")], "Done."], { dir });
+  const thread = await begin("Write");
+  await settled(thread);
+  expect(await fileOf(thread, "/a.md")).toMatchObject({ after: "one\n" });
+  rmSync(join(dir, "a.md"));
+  symlinkSync(join(folder, "a.md"), join(dir, "a.md"));
+  rmSync(join(dir, "sub"), { recursive: true });
+  symlinkSync(folder, join(dir, "sub"));
+  for (const path of ["/a.md", "/sub/a.md"]) {
+    const { status, body } = await send("GET", `/threads/${thread}/file?path=${path}`);
+    expect([path, status]).toEqual([path, 403]);
+    expect(JSON.stringify(body)).toMatch(/link/);
+    expect(JSON.stringify(body)).not.toMatch(/secret|holdfast-page/);
+  }
+  expect(JSON.stringify(await filesOf(thread))).not.toContain("secret");
+  expect((await send("GET", `/threads/${thread}/file?path=../a.md`)).status).toBe(404);
 });

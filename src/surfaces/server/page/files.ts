@@ -31,6 +31,7 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
       const found = (await changesOf(parts, id)).find((change) => change.path === path);
       if (!found)
         throw new HTTPException(404, { message: `The thread has no file ${JSON.stringify(path)}.` });
+      if (found.denied !== undefined) throw new HTTPException(403, { message: found.denied });
       return json(c, found);
     });
 }
