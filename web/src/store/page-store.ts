@@ -2,6 +2,7 @@ import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/runs/sto
 import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
+import { Drafts } from "./drafts.ts";
 import { START, withThread, type PageState } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;
@@ -19,6 +20,7 @@ type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
   readonly api: Api;
+  readonly drafts = new Drafts();
   state: PageState = START;
   /** The number of the last event that came. */
   last: number | undefined;
@@ -89,6 +91,7 @@ export class PageStore {
         return;
       case "removed":
         this.#changeList((threads) => threads.filter(({ id }) => id !== event.data.id));
+        this.drafts.forget(event.data.id, "");
         if (event.data.id !== this.state.open) return;
         // An answer that is under way was given before.
         this.#meanwhile = undefined;

@@ -3,6 +3,7 @@ import type { Settings } from "../client/contract.ts";
 import { fork, giveTask, resume, stop } from "../store/actions.ts";
 import { statusOf } from "../store/state.ts";
 import { TaskOptions } from "./task-options.tsx";
+import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage, useStore } from "./use-store.ts";
 
 /** Where a task is given, and where the run is stopped, gone on with and forked. */
@@ -10,8 +11,8 @@ export function Composer() {
   const store = useStore();
   const page = usePage();
   const { open, past, problem = page.unread } = page;
-  const [text, setText] = useState("");
-  const [settings, setSettings] = useState<Settings>({});
+  const [text, setText] = useDraft("task", "");
+  const [settings, setSettings] = useDraft<Settings>("settings", {});
   const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const isNarrow = useNarrow();
@@ -30,7 +31,9 @@ export function Composer() {
     const isTaken = await giveTask(store, task, settings);
     setSending(false);
     // What could not be sent stays where it was typed.
-    if (isTaken) setText("");
+    if (!isTaken) return;
+    store.drafts.forget(open, "task");
+    store.drafts.forget(open, "settings");
   };
   return (
     <form

@@ -39,7 +39,7 @@ export function Conversation() {
             <Entries thread={thread} owner={MAIN} />
           </div>
           {!past && <Thinking />}
-          {!past && <Questions />}
+          {!past && <Questions key={open} />}
         </div>
         {!isAtEnd && thread.questions.length === 0 && (
           <button type="button" className="to-end" onClick={toEnd}>

@@ -1,15 +1,20 @@
 import { useEffect, useState } from "react";
 import { fieldText, fieldValue, shownArguments } from "../../../src/runs/story/arguments.ts";
 import { inSight } from "../../../src/runs/story/words.ts";
+import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Arguments } from "./call.tsx";
 import { Diff } from "./diff.tsx";
 import { Reject } from "./reject.tsx";
+import { useDraft } from "./use-draft.ts";
 import { usePage, useStore } from "./use-store.ts";
 
 /** A call that waits for leave: what it would do, and approve, edit or reject. */
 export function Permission({ question, isSending, onDecide }: AnswerProps) {
-  const [mode, setMode] = useState<"decide" | "edit" | "reject">("decide");
+  const [mode, setMode] = useDraft<"decide" | "edit" | "reject">(
+    questionDraft(question.id, "mode"),
+    "decide",
+  );
   const { call } = question;
   if (!call) return <p className="empty">Loading what it is about…</p>;
   const { name, args } = call;
@@ -17,6 +22,7 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
     <>
       {mode === "edit" ? (
         <EditedArguments
+          id={question.id}
           args={args}
           isSending={isSending}
           onCancel={() => setMode("decide")}
@@ -44,7 +50,12 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
         </div>
       )}
       {mode === "reject" && (
-        <Reject isSending={isSending} onDecide={onDecide} onCancel={() => setMode("decide")} />
+        <Reject
+          question={question}
+          isSending={isSending}
+          onDecide={onDecide}
+          onCancel={() => setMode("decide")}
+        />
       )}
     </>
   );
@@ -83,17 +94,20 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
 }
 
 function EditedArguments({
+  id,
   args,
   isSending,
   onSave,
   onCancel,
 }: {
+  id: string;
   args: Record<string, unknown>;
   isSending: boolean;
   onSave: (args: Record<string, unknown>) => void;
   onCancel: () => void;
 }) {
-  const [texts, setTexts] = useState(() =>
+  const [texts, setTexts] = useDraft<Record<string, string>>(
+    questionDraft(id, "arguments"),
     Object.fromEntries(Object.entries(args).map(([field, value]) => [field, fieldText(value)])),
   );
   const [wrong, setWrong] = useState<string>();
