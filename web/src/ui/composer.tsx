@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 import type { Settings } from "../client/contract.ts";
 import { fork, giveTask, resume, stop } from "../store/actions.ts";
 import { statusOf } from "../store/state.ts";
+import { Failed } from "./failed.tsx";
 import { TaskOptions } from "./task-options.tsx";
 import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage, useStore } from "./use-store.ts";
@@ -10,7 +11,7 @@ import { useNarrow, usePage, useStore } from "./use-store.ts";
 export function Composer() {
   const store = useStore();
   const page = usePage();
-  const { open, past, problem = page.unread } = page;
+  const { open, past, problem } = page;
   const [text, setText] = useDraft("task", "");
   const [settings, setSettings] = useDraft<Settings>("settings", {});
   const [isSending, setSending] = useState(false);
@@ -43,6 +44,7 @@ export function Composer() {
         void send();
       }}
     >
+      <Failed part="info" />
       {problem && (
         <p className="problem" role="alert">
           {problem}

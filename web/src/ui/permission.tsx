@@ -5,6 +5,7 @@ import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Arguments } from "./call.tsx";
 import { Diff } from "./diff.tsx";
+import { Failed } from "./failed.tsx";
 import { Reject } from "./reject.tsx";
 import { useDraft } from "./use-draft.ts";
 import { usePage, useStore } from "./use-store.ts";
@@ -15,8 +16,10 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
     questionDraft(question.id, "mode"),
     "decide",
   );
+  const { failed } = usePage();
   const { call } = question;
-  if (!call) return <p className="empty">Loading what it is about…</p>;
+  if (!call)
+    return failed.calls ? <Failed part="calls" /> : <p className="empty">Loading what it is about…</p>;
   const { name, args } = call;
   return (
     <>

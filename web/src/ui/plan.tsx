@@ -2,11 +2,19 @@ import type { Todo } from "../../../src/plan/todo.ts";
 import { planOf, type ThreadState } from "../../../src/runs/story/thread.ts";
 import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
-import { shownThread } from "../store/state.ts";
+import { shownThread, type PageState } from "../store/state.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { HelperRow, PlanItem } from "./plan-item.tsx";
 import { useDraft } from "./use-draft.ts";
 import { usePage } from "./use-store.ts";
+
+const NO_PLAN = "No plan yet. The agent makes one when a task takes several steps.";
+const EMPTY: Readonly<Record<PageState["loading"], string>> = {
+  idle: NO_PLAN,
+  missing: NO_PLAN,
+  loading: "Loading the plan…",
+  failed: "The plan is shown once the thread is there.",
+};
 
 /** The plan of the thread, always in view: what is done stays. */
 export function Plan() {
@@ -51,7 +59,7 @@ export function Plan() {
       {isEditing ? (
         <PlanEditor key={open} thread={open} todos={planOf(page.thread)} draft={draft} onDraft={setDraft} />
       ) : todos.length === 0 ? (
-        <p className="empty">No plan yet. The agent makes one when a task takes several steps.</p>
+        <p className="empty">{EMPTY[page.loading]}</p>
       ) : (
         <Items thread={thread} todos={todos} />
       )}
