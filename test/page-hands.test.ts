@@ -35,6 +35,21 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
     });
 
+    it("says where a file could not be compared, and compares it at another try", async () => {
+      waiting([WRITE]);
+      suite.server.replies.set(`GET threads/${THREAD}/file`, [
+        { status: 500, body: { error: "internal", message: "Not now." } },
+      ]);
+      const page = await suite.openThread();
+      const card = page.getByRole("region", { name: "The agent wants to use write_file" });
+      await expectText(card.getByRole("alert"), /could not be compared with the file.* Not now\./);
+      await expectText(card, "New.");
+      await expectSound(page);
+      await card.getByRole("button", { name: "Try again" }).click();
+      await expectText(card.locator(".line-removed"), "Two of them are checked on the server.");
+      expect(await card.getByRole("alert").count()).toBe(0);
+    });
+
     it("about a call that is too long for an event shows the whole of it", async () => {
       const told = busyThread();
       suite.server.add(told);

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { fieldText, fieldValue, shownArguments } from "../../../src/runs/story/arguments.ts";
 import { inSight } from "../../../src/runs/story/words.ts";
+import { ApiError } from "../client/api.ts";
 import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Arguments } from "./call.tsx";
@@ -70,19 +71,36 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
   const { open } = usePage();
   const shown = shownArguments(name, args);
   const path = shown.type === "write" ? shown.path : undefined;
+  /** Null where the server has nothing to compare with. */
   const [before, setBefore] = useState<string | null>();
-  useEffect(() => {
+  const [problem, setProblem] = useState<string>();
+  const compare = async (): Promise<void> => {
     if (path === undefined || open === undefined) return;
-    store.api.file(open, path).then(
-      ({ after }) => setBefore(after ?? ""),
-      () => setBefore(null),
-    );
-  }, [path, open]);
+    setProblem(undefined);
+    try {
+      setBefore((await store.api.file(open, path)).after ?? "");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 404) setBefore(null);
+      else setProblem(error.message);
+    }
+  };
+  useEffect(() => void compare(), [path, open]);
   if (shown.type !== "write") return <Arguments name={name} args={args} />;
   return (
     <>
       <p className="path">{inSight(shown.path)}</p>
-      {before === undefined ? (
+      {problem !== undefined ? (
+        <>
+          <p className="problem" role="alert">
+            It could not be compared with the file, so all of it is shown. {problem}{" "}
+            <button type="button" className="quiet small" onClick={() => void compare()}>
+              Try again
+            </button>
+          </p>
+          <Diff before="" after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+        </>
+      ) : before === undefined ? (
         <p className="empty">Comparing with the file…</p>
       ) : (
         <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
