@@ -1,13 +1,10 @@
 import type { Page } from "playwright-core";
 import { describe, it } from "vitest";
-import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
+import { expectSound, expectText, hasBrowser, THEMES, WIDTHS } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
 import type { ToldThread } from "./page/stand-in.ts";
 import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
-
-const WIDTHS = [1280, 800, 360];
-const THEMES = ["light", "dark"] as const;
 
 interface State {
   thread?: ToldThread;
