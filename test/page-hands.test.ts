@@ -35,6 +35,21 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(sent("answers")).toEqual([{ answers: { q1: { type: "approve" } } }]);
     });
 
+    it("says where a file could not be compared, and compares it at another try", async () => {
+      waiting([WRITE]);
+      suite.server.replies.set(`GET threads/${THREAD}/file`, [
+        { status: 500, body: { error: "internal", message: "Not now." } },
+      ]);
+      const page = await suite.openThread();
+      const card = page.getByRole("region", { name: "The agent wants to use write_file" });
+      await expectText(card.getByRole("alert"), /could not be compared with the file.* Not now\./);
+      await expectText(card, "New.");
+      await expectSound(page);
+      await card.getByRole("button", { name: "Try again" }).click();
+      await expectText(card.locator(".line-removed"), "Two of them are checked on the server.");
+      expect(await card.getByRole("alert").count()).toBe(0);
+    });
+
     it("about a call that is too long for an event shows the whole of it", async () => {
       const told = busyThread();
       suite.server.add(told);
@@ -128,6 +143,89 @@ describe.runIf(hasBrowser)("with the page", () => {
       await expect.poll(() => sent("answers")).toEqual([{ answers: { q: { type: "edit", todos } } }]);
     });
 
+    describe("whose answer does not reach the server", () => {
+      const WORDS: Question = { id: "q", kind: "clarification", text: "Which?", options: ["forms"] };
+      const plan: Question = {
+        id: "q",
+        kind: "plan-approval",
+        text: "",
+        options: [],
+        todos: [todo("1", "Read"), todo("2", "Write")],
+      };
+      const unreachable = async (page: Page): Promise<() => Promise<void>> => {
+        await page.route("**/answers", (route) => route.abort());
+        return () => page.unroute("**/answers");
+      };
+      const expectUnreached = (page: Page) =>
+        expectText(page.getByRole("alert"), "The server cannot be reached.");
+
+      it("keeps the words of an answer", async () => {
+        waiting([WORDS]);
+        const page = await suite.openThread();
+        const back = await unreachable(page);
+        const field = page.getByLabel("Or in your own words");
+        await field.fill("neither");
+        await field.press("Enter");
+        await expectUnreached(page);
+        expect(await field.inputValue()).toBe("neither");
+        await expectSound(page);
+        await back();
+        await field.press("Enter");
+        await field.waitFor({ state: "detached" });
+        expect(sent("answers")).toEqual([{ answers: { q: "neither" } }]);
+      });
+
+      it("keeps the reason of a no, and what was decided about others", async () => {
+        waiting([WRITE, COMMAND]);
+        const page = await suite.openThread();
+        const back = await unreachable(page);
+        const [write, command] = [
+          "The agent wants to use write_file",
+          "The sub-agent researcher wants to use execute",
+        ].map((name) => page.getByRole("region", { name }));
+        await write!.getByRole("button", { name: "Approve" }).click();
+        await command!.getByRole("button", { name: "Reject" }).click();
+        await command!.getByLabel("Why not?").fill("Too slow");
+        await command!.getByRole("button", { name: "Reject" }).click();
+        await expectUnreached(page);
+        await expectText(page, "Approved.", "1 of 2 decided.");
+        expect(await command!.getByLabel("Why not?").inputValue()).toBe("Too slow");
+        await back();
+        await command!.getByRole("button", { name: "Reject" }).click();
+        await command!.waitFor({ state: "detached" });
+        expect(sent("answers")).toMatchObject([
+          { answers: { q1: { type: "approve" }, q2: { type: "reject", reason: "Too slow" } } },
+        ]);
+      });
+
+      it("keeps arguments that were edited", async () => {
+        waiting([COMMAND]);
+        const page = await suite.openThread();
+        await unreachable(page);
+        await page.getByRole("button", { name: "Edit" }).first().click();
+        await page.getByLabel("command").fill("npm test -- settings");
+        await page.getByRole("button", { name: "Approve with changes" }).click();
+        await expectUnreached(page);
+        expect(await page.getByLabel("command").inputValue()).toBe("npm test -- settings");
+      });
+
+      it("keeps a plan that was edited", async () => {
+        waiting([plan]);
+        const page = await suite.openThread();
+        const back = await unreachable(page);
+        const card = page.getByRole("region", { name: "The agent proposes a plan" });
+        const approve = card.getByRole("button", { name: "Approve with my changes" });
+        await card.getByRole("textbox", { name: "Item 1" }).fill("Read twice");
+        await approve.click();
+        await expectUnreached(page);
+        expect(await card.getByRole("textbox", { name: "Item 1" }).inputValue()).toBe("Read twice");
+        await back();
+        await approve.click();
+        await card.waitFor({ state: "detached" });
+        expect(sent("answers")).toMatchObject([{ answers: { q: { type: "edit" } } }]);
+      });
+    });
+
     it("that was answered elsewhere says so and shows what is asked now", async () => {
       waiting([WRITE]);
       suite.server.replies.set(`POST threads/${THREAD}/answers`, [
@@ -178,6 +276,37 @@ describe.runIf(hasBrowser)("with the page", () => {
         await tabs.waitFor({ state });
         expect(await field.inputValue()).toBe("Rewrite it by hand");
       }
+    });
+
+    it("keeps what somebody is writing while another part, moment or thread is looked at", async () => {
+      suite.server.add(busyThread());
+      const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };
+      suite.server.add({ thread: other, events: [] });
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      const field = page.getByRole("textbox", { name: "Item 4" });
+      await field.fill("Rewrite it by hand");
+      const slider = page.getByRole("slider", { name: "Moment of the run" });
+      await slider.press("Home");
+      await expectText(page, /You look at /);
+      await page.getByRole("button", { name: "Back to now" }).click();
+      expect(await field.inputValue()).toBe("Rewrite it by hand");
+      await page.getByRole("link", { name: /Another thread/ }).click();
+      await expectText(page, "No plan yet.");
+      suite.server.tell({ ...suite.at(50), ...planChange(changed("5", { content: "Test" })) });
+      await page.getByRole("link", { name: /Move the settings page/ }).click();
+      await expect.poll(() => field.inputValue()).toBe("Rewrite it by hand");
+      expect(await page.getByRole("textbox", { name: "Item 5" }).inputValue()).toBe("Test");
+
+      await page.setViewportSize({ width: 360, height: 800 });
+      const tab = (name: string) => page.getByRole("button", { name, exact: true });
+      await tab("Files").click();
+      await tab("Plan").click();
+      expect(await field.inputValue()).toBe("Rewrite it by hand");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Edit" }).click();
+      expect(await field.inputValue()).toBe("Rewrite the page");
     });
 
     it("takes in what the agent does meanwhile, and shows both versions of what both changed", async () => {
@@ -259,6 +388,33 @@ describe.runIf(hasBrowser)("with the page", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => field.inputValue()).toBe("");
     expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
+  });
+
+  it("a task that is half written stays with its thread, whatever else is looked at", async () => {
+    suite.server.add(busyThread());
+    const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };
+    suite.server.add({ thread: other, events: [] });
+    const page = await suite.open();
+    await page.getByLabel("Task", { exact: true }).fill("Something new");
+    await page.getByRole("link", { name: /Move the settings page/ }).click();
+    const field = page.getByLabel("Next task");
+    await expect.poll(() => field.inputValue()).toBe("");
+    await field.fill("And then");
+    await page.getByRole("link", { name: /Another thread/ }).click();
+    await expect.poll(() => field.inputValue()).toBe("");
+    await page.goBack();
+    await expect.poll(() => field.inputValue()).toBe("And then");
+
+    await page.setViewportSize({ width: 360, height: 800 });
+    const tab = (name: string) => page.getByRole("button", { name, exact: true });
+    await tab("Plan").click();
+    await tab("Talk").click();
+    expect(await field.inputValue()).toBe("And then");
+    await field.press("Enter");
+    await expect.poll(() => field.inputValue()).toBe("");
+    await tab("Threads").click();
+    await page.getByRole("button", { name: "New task" }).click();
+    expect(await page.getByLabel("Task", { exact: true }).inputValue()).toBe("Something new");
   });
 
   it("what was refused is said until something else was wanted, whatever else is read meanwhile", async () => {

@@ -1,18 +1,17 @@
 import type { Page } from "playwright-core";
 import { describe, it } from "vitest";
-import { expectSound, expectText, hasBrowser } from "./page/browser.ts";
+import { expectSound, expectText, hasBrowser, THEMES, WIDTHS } from "./page/browser.ts";
 import { COMMAND, WRITE } from "./page/questions.ts";
 import type { ToldThread } from "./page/stand-in.ts";
-import { BUSY_PLAN, busyThread, failedThread, planChange, threadOf } from "./page/story.ts";
+import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
-
-const WIDTHS = [1280, 800, 360];
-const THEMES = ["light", "dark"] as const;
 
 interface State {
   thread?: ToldThread;
   /** How much of a list the server gives at once. */
   pageSize?: number;
+  /** What the server refuses once. */
+  refused?: string[];
   /** Brings the page there. */
   reach?: (page: Page) => Promise<void>;
   /** What is to be read then. */
@@ -76,6 +75,12 @@ describe.runIf(hasBrowser)("the page", () => {
       tab: "Plan",
     },
     "a failed run": { thread: failedThread(), words: ["The run failed.", "The model refused the key."] },
+    "a part that could not be loaded": {
+      thread: busyThread(),
+      refused: [`GET threads/${THREAD}/files`, "GET info"],
+      words: ["The files could not be loaded. Not now."],
+      tab: "Files",
+    },
     "a lost connection": {
       thread: busyThread(),
       reach: async () => suite.server.drop(),
@@ -84,8 +89,11 @@ describe.runIf(hasBrowser)("the page", () => {
   };
 
   it.each(Object.entries(states))("with %s is sound at every width, light and dark", async (_name, state) => {
-    const { thread, pageSize, reach, words, tab } = state;
+    const { thread, pageSize, refused = [], reach, words, tab } = state;
     if (pageSize !== undefined) suite.server.pageSize = pageSize;
+    for (const route of refused) {
+      suite.server.replies.set(route, [{ status: 500, body: { error: "internal", message: "Not now." } }]);
+    }
     if (thread) suite.server.add(thread);
     // Colours that are on their way to others are neither.
     const options = { reducedMotion: "reduce" } as const;

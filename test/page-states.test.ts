@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { expectSound, expectText, hasBrowser, openPage, openTab } from "./page/browser.ts";
 import { TOKEN } from "./page/stand-in.ts";
@@ -122,6 +123,57 @@ describe.runIf(hasBrowser)("the page", () => {
     suite.server.back();
     await expectText(page, "Before and after");
     await expectText(page.getByRole("status"), "Working");
+  });
+
+  it("says of each part why it could not be loaded, beside those that were, and tries again", async () => {
+    suite.server.add(busyThread());
+    const failure = (message: string) => [{ status: 500, body: { error: "internal", message } }];
+    suite.server.replies.set("GET info", failure("No info."));
+    suite.server.replies.set("GET threads", failure("No list."));
+    suite.server.replies.set(`GET threads/${THREAD}/files`, failure("No files."));
+    suite.server.replies.set(`GET threads/${THREAD}/history`, failure("No steps."));
+    const page = await suite.open();
+    const threads = page.getByRole("navigation", { name: "Threads" });
+    const sentences: [Locator, string][] = [
+      [page.getByRole("main"), "What the server offers could not be loaded. No info."],
+      [threads, "The threads could not be loaded. No list."],
+      [page.getByRole("region", { name: "Files" }), "The files could not be loaded. No files."],
+      [page.getByRole("region", { name: "Timeline" }), "The steps of the run could not be loaded. No steps."],
+    ];
+    await expectText(threads, sentences[1]![1]);
+    expect(await threads.getByText("Loading the threads…").count()).toBe(0);
+    await page.evaluate(`location.hash = "#/t/${THREAD}"`);
+    await expectText(page, "I will first read");
+    for (const [where, words] of sentences) await expectText(where.getByRole("alert"), words);
+    expect(await page.getByText("Loading the files…").count()).toBe(0);
+    await expectSound(page);
+    for (const [where, words] of sentences) {
+      await where.getByRole("button", { name: "Try again" }).click();
+      await where.getByText(words).waitFor({ state: "detached" });
+    }
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.getByRole("button", { name: /docs\/fields.md/ }).waitFor();
+    await page.getByRole("slider", { name: "Moment of the run" }).waitFor();
+  });
+
+  it("says that a thread could not be loaded, and loads it when the connection is back", async () => {
+    suite.server.add(busyThread());
+    const failure = { status: 500, body: { error: "internal", message: "Not now." } };
+    suite.server.replies.set(`GET threads/${THREAD}`, [failure, failure]);
+    const page = await suite.openThread();
+    const sentence = "The thread could not be loaded. Not now.";
+    await expectText(page.getByRole("alert"), sentence);
+    await expectText(page, "The plan is shown once the thread is there.");
+    await expectText(page, "The files are shown once the thread is there.");
+    await expectSound(page);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => suite.server.replies.get(`GET threads/${THREAD}`)).toEqual([]);
+    await expectText(page.getByRole("alert"), sentence);
+    suite.server.drop();
+    await expectText(page.getByRole("status"), "Connection lost.");
+    suite.server.back();
+    await expectText(page, "I will first read", "Rewrite the page");
+    expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   it("loads everything again when the server has forgotten what it missed", async () => {

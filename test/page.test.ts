@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
@@ -95,6 +95,26 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await write.getByRole("button", { name: "Approve" }).click();
     await expectText(page, /The report is in survey.md/);
     await expectText(plan(page), "List all files and their sizes", "8 of 8 done");
+  });
+
+  it("compares a file that is asked for with what is there already, and knows afterwards what it was", async () => {
+    const old = "# Survey\n\nMade by Holdfast's offline model, long ago.\n";
+    writeFileSync(join(served.dir, "survey.md"), old);
+    await served.start();
+    const page = await openPage(browser, served.address);
+    await page.getByText("Options").click();
+    await page.getByLabel(/Ask me before files change/).check();
+    await give(page);
+    const write = page.getByRole("region", { name: "The agent wants to use write_file" });
+    await expectText(write.locator(".line-removed"), /long ago/);
+    expect(await write.getByText("All of the file is shown.").count()).toBe(0);
+    await expectSound(page);
+    await write.getByRole("button", { name: "Approve" }).click();
+    await expectText(page, /The report is in survey.md/);
+    await files(page)
+      .getByRole("button", { name: /survey.md Changed \+\d+ −1/ })
+      .click();
+    await expectText(files(page).locator(".line-removed"), /long ago/);
   });
 
   it("shows a thread of the terminal, which has those of the page", async () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { numberLines, splitLines, type LinePage } from "./number-lines.ts";
+import { numberedLines, numberLines, splitLines, type LinePage } from "./number-lines.ts";
 
 function shown(content: string, page?: LinePage): string {
   const result = numberLines(content, page);
@@ -19,6 +19,17 @@ describe("numberLines", () => {
       "     1\ta\n     2\tb\n[Lines 1-2 of 4. To read on, use offset 2.]",
     );
     expect(shown(content, { offset: 2, limit: 2 })).toBe("     3\tc\n     4\td");
+  });
+
+  it("can be read back, line by line, without its notes", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "1", "\t", "[", " ", "\r", "\n") });
+    fc.assert(
+      fc.property(text, fc.nat(3), fc.integer({ min: 1, max: 4 }), (content, offset, limit) => {
+        const lines = splitLines(content).slice(offset, offset + limit);
+        const expected = lines.map((line, index) => [offset + index + 1, line]);
+        expect([...numberedLines(shown(content, { offset, limit }))]).toEqual(expected);
+      }),
+    );
   });
 
   it("says that a file is empty", () => {

@@ -38,6 +38,15 @@ export function numberLines(
   return { ok: true, text: shown.join("\n") };
 }
 
+/** The lines in what `numberLines` has shown, by their numbers. */
+export function numberedLines(text: string): Map<number, string> {
+  const numbered = text.split("\n").flatMap((line) => {
+    const [, number, content] = /^ *(\d+)\t(.*)$/s.exec(line) ?? [];
+    return number === undefined ? [] : [[Number(number), content!] as const];
+  });
+  return new Map(numbered);
+}
+
 /** The lines of a text without their endings. An ending at the very end does not begin another line. */
 export function splitLines(content: string): string[] {
   const lines = content.split(/\r?\n/);

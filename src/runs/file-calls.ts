@@ -1,5 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
+import { numberedLines } from "../files/number-lines.ts";
+import { hashOf, seenIn } from "../middleware/files/as-seen.ts";
 import { isMutation, type Mutation } from "../middleware/files/mutations.ts";
 
 /** A call that changed a file. */
@@ -7,6 +9,8 @@ export interface FileCall {
   name: Mutation;
   args: Record<string, unknown>;
   result: string;
+  /** The text of the file before it, where the conversation has it. */
+  before?: string;
 }
 
 /**
@@ -25,26 +29,81 @@ export async function fileCallsOf(saver: BaseCheckpointSaver, state: StateSnapsh
  */
 export function fileCallsIn(saved: Iterable<readonly BaseMessage[]>): FileCall[] {
   // By message: a fork has those of its caller, too.
-  const turns = new Map<unknown, { message: AIMessage; results: Map<string, ToolMessage> }>();
+  const turns = new Map<unknown, Turn>();
   for (const messages of saved) {
-    let results: Map<string, ToolMessage> | undefined;
+    const seen = new Map<string, string>();
+    let results: Turn["results"] | undefined;
     for (const message of messages) {
       if (AIMessage.isInstance(message)) {
         const key = message.id ?? message;
         const turn = turns.get(key) ?? { message, results: new Map() };
         turns.set(key, turn);
         ({ results } = turn);
-      } else if (ToolMessage.isInstance(message)) results?.set(message.tool_call_id, message);
+      } else if (ToolMessage.isInstance(message)) {
+        const { tool_call_id: call } = message;
+        const shown = seenIn(message);
+        // What was seen before may have left the conversation since.
+        const replaced = (shown && seen.get(shown.path)) ?? results?.get(call)?.replaced;
+        results?.set(call, { message, hash: shown?.hash, replaced });
+        if (shown) seen.set(shown.path, shown.hash);
+      }
     }
   }
-  return [...turns.values()].flatMap(({ message, results }) =>
-    (message.tool_calls ?? []).flatMap(({ id = "", name, args }) => {
-      const result = results.get(id);
-      return isMutation(name) && result && result.status !== "error"
-        ? [{ name, args, result: result.text }]
-        : [];
+  const made = [...turns.values()].flatMap(callsOf);
+  const texts = seenTexts(turns.values(), new Set(made.map(({ replaced }) => replaced)));
+  return made.map(({ call, replaced = "" }) => {
+    const before = texts.get(replaced);
+    return before === undefined ? call : { ...call, before };
+  });
+}
+
+/** A message of a model with what came of its calls. */
+interface Turn {
+  message: AIMessage;
+  /** By call. */
+  results: Map<string, Result>;
+}
+
+interface Result {
+  message: ToolMessage;
+  /** Of the file that it has shown, or left. */
+  hash: string | undefined;
+  /** Of that file as it was seen before: it is not changed where it is another. */
+  replaced: string | undefined;
+}
+
+/** The calls of a turn that changed a file. */
+function callsOf({ message, results }: Turn): { call: FileCall; replaced: string | undefined }[] {
+  return (message.tool_calls ?? []).flatMap(({ id = "", name, args }) => {
+    const result = results.get(id);
+    if (!isMutation(name) || !result || result.message.status === "error") return [];
+    return [{ call: { name, args, result: result.message.text }, replaced: result.replaced }];
+  });
+}
+
+/** Texts of which these are the hashes, put together from what was read. */
+function seenTexts(turns: Iterable<Turn>, wanted: ReadonlySet<string | undefined>): Map<string, string> {
+  const pages = new Map<string, Map<number, string>>();
+  for (const { results } of turns) {
+    for (const { message, hash } of results.values()) {
+      if (message.name !== "read_file" || hash === undefined || !wanted.has(hash)) continue;
+      pages.set(hash, new Map([...(pages.get(hash) ?? []), ...numberedLines(message.text)]));
+    }
+  }
+  return new Map(
+    [...pages].flatMap(([hash, lines]) => {
+      const text = textOf(lines, hash);
+      return text === undefined ? [] : [[hash, text]];
     }),
   );
+}
+
+/** The text with these lines; undefined where some are missing, or were cut. */
+function textOf(lines: ReadonlyMap<number, string>, hash: string): string | undefined {
+  const inOrder = [...lines].toSorted(([a], [b]) => a - b).map(([, line]) => line);
+  return ["\n", "\r\n"]
+    .flatMap((ending) => [inOrder.join(ending) + ending, inOrder.join(ending)])
+    .find((text) => hashOf(Buffer.from(text)) === hash);
 }
 
 function hasHelpers(messages: readonly BaseMessage[]): boolean {

@@ -72,7 +72,8 @@ function isCreated(call: FileCall | undefined): boolean {
 
 /** The text before a call; undefined where it cannot be known. */
 function undone(text: string | null | undefined, call: FileCall): string | null | undefined {
-  if (call.name === "write_file") return isCreated(call) ? null : undefined;
+  if (isCreated(call)) return null;
+  if (call.before !== undefined) return call.before;
   const { old_string: old, new_string: fresh, replace_all: isAll } = call.args;
   if (call.name !== "edit_file" || typeof text !== "string") return undefined;
   if (typeof old !== "string" || typeof fresh !== "string" || fresh === "") return undefined;

@@ -57,6 +57,21 @@ export async function expectSound(page: Page): Promise<void> {
   await expectAccessible(page);
 }
 
+/** The widths, in pixels, and the colours that pages are looked at in. */
+export const WIDTHS = [1280, 800, 360];
+export const THEMES = ["light", "dark"] as const;
+
+/** The same at every width, light and dark. */
+export async function expectSoundEverywhere(page: Page): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of THEMES) {
+      await page.emulateMedia({ colorScheme });
+      await expectSound(page);
+    }
+  }
+}
+
 async function expectAccessible(page: Page): Promise<void> {
   // Scripts of the test do not go through the page's policy.
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE);

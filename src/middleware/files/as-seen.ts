@@ -122,7 +122,8 @@ function plain(raw: string): string {
   return parsed.ok ? parsed.path : raw;
 }
 
-function seenIn(message: BaseMessage): SeenFile | undefined {
+/** The file that a result has shown to the model, or left. */
+export function seenIn(message: BaseMessage): SeenFile | undefined {
   if (!ToolMessage.isInstance(message)) return undefined;
   const { seen } = (message.artifact ?? {}) as { seen?: Partial<SeenFile> };
   const { path, hash } = seen ?? {};
@@ -134,7 +135,7 @@ function isSame(one: SeenFile | undefined, other: SeenFile): boolean {
 }
 
 /** Short, as every result has one; to find another text for it gains nothing. */
-function hashOf(bytes: Uint8Array): string {
+export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
 }
 

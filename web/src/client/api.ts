@@ -38,10 +38,8 @@ export function createApi(token: string) {
         ...(body && { "content-type": "application/json" }),
       },
       ...(body && { body: JSON.stringify(body) }),
-    }).catch(() => {
-      throw new ApiError(0, { error: "unreachable", message: "The server cannot be reached." });
-    });
-    const text = await response.text();
+    }).catch(unreachable);
+    const text = await response.text().catch(unreachable);
     const answer = parse(text);
     if (!response.ok) throw new ApiError(response.status, answer ?? {});
     return answer as Result;
@@ -72,6 +70,10 @@ export function createApi(token: string) {
     files: (id: string) => call<{ files: ChangedFile[] }>("GET", `${thread(id)}/files`),
     file: (id: string, path: string) => call<FileVersions>("GET", `${thread(id)}/file?${search({ path })}`),
   };
+}
+
+function unreachable(): never {
+  throw new ApiError(0, { error: "unreachable", message: "The server cannot be reached." });
 }
 
 function parse(text: string): { error?: string; message?: string } | undefined {

@@ -2,6 +2,7 @@ import type { Todo } from "../../../src/plan/todo.ts";
 import { planOf, threadOf } from "../../../src/runs/story/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentTodo, Settings } from "../client/contract.ts";
+import { questionDraft } from "./drafts.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
 
@@ -66,24 +67,26 @@ export async function remove(store: PageStore, id: string): Promise<void> {
   });
 }
 
-/** Answers questions. Returns what was wrong with the answer, where something was. */
-export async function answer(
-  store: PageStore,
-  answers: Readonly<Record<string, Answer>>,
-): Promise<string | undefined> {
+/** What became of answers. */
+export type Answered = { type: "taken" } | { type: "over"; text: string } | { type: "failed"; text: string };
+
+/** Answers questions. What was begun about them is kept until they are no longer asked. */
+export async function answer(store: PageStore, answers: Readonly<Record<string, Answer>>): Promise<Answered> {
   const { open } = store.state;
-  if (open === undefined) return undefined;
+  if (open === undefined) return { type: "taken" };
   try {
     await store.api.answer(open, answers);
     const { thread } = store.state;
     const questions = thread.questions.filter(({ id }) => !(id in answers));
     store.set({ thread: { ...thread, questions }, problem: undefined });
-    return undefined;
+    for (const id of Object.keys(answers)) store.drafts.forget(open, questionDraft(id));
+    return { type: "taken" };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 409) return { type: "failed", text: error.message };
     // Somebody else was quicker: what is asked now is shown.
-    if (error.status === 409) await store.loadThread();
-    return error.message;
+    await store.loadThread();
+    return { type: "over", text: error.message };
   }
 }
 
@@ -95,20 +98,20 @@ export type Written =
 
 export async function writePlan(
   store: PageStore,
-  todos: SentTodo[],
-  base: readonly Todo[],
+  { thread, todos, base }: { thread: string; todos: SentTodo[]; base: readonly Todo[] },
 ): Promise<Written> {
-  const { open } = store.state;
-  if (open === undefined) return { type: "saved" };
+  const show = (now: readonly Todo[]): void => {
+    if (store.state.open === thread) showPlan(store, now);
+  };
   try {
-    const saved = await store.api.writePlan(open, todos, base);
-    showPlan(store, saved.todos);
+    const saved = await store.api.writePlan(thread, todos, base);
+    show(saved.todos);
     store.set({ said: "The plan is saved." });
     return { type: "saved" };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 409 || !error.todos) return { type: "refused", text: error.message };
-    showPlan(store, error.todos);
+    show(error.todos);
     return { type: "moved", todos: error.todos };
   }
 }

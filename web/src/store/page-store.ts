@@ -2,7 +2,8 @@ import { EMPTY_THREAD, follow, threadOf, withCalls } from "../../../src/runs/sto
 import { ApiError, type Api } from "../client/api.ts";
 import type { StampedEvent, StreamEvent, Thread } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
-import { START, withThread, type PageState } from "./state.ts";
+import { Drafts } from "./drafts.ts";
+import { START, withThread, type PageState, type Part } from "./state.ts";
 
 const PAGE_OF_THREADS = 50;
 const PAGE_OF_CHECKPOINTS = 500;
@@ -19,6 +20,7 @@ type ListChange = (threads: readonly Thread[]) => readonly Thread[];
 /** Holds what the page shows, and brings it up to date with what the server says. */
 export class PageStore {
   readonly api: Api;
+  readonly drafts = new Drafts();
   state: PageState = START;
   /** The number of the last event that came. */
   last: number | undefined;
@@ -48,30 +50,41 @@ export class PageStore {
   }
 
   /** Does what a person wants, and says what went wrong, where something did. */
-  attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    return this.#try("problem", work);
-  }
-
-  /** Reads what is to be shown. That this went well says nothing about what a person wanted. */
-  #read<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    return this.#try("unread", work);
-  }
-
-  async #try<Result>(kind: "problem" | "unread", work: () => Promise<Result>): Promise<Result | undefined> {
+  async attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
       const result = await work();
-      this.set({ [kind]: undefined });
+      this.set({ problem: undefined });
       return result;
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.set(error.status === 401 ? { connection: "refused" } : { [kind]: error.message });
+      this.set({ problem: this.#wordsOf(error) });
       return undefined;
     }
+  }
+
+  /** Reads a part of what is shown. That this went well says nothing about the others. */
+  async #read(part: Part, work: () => Promise<void>): Promise<void> {
+    const { open } = this.state;
+    const why = await work().then(
+      () => undefined,
+      (error: unknown) => this.#wordsOf(error),
+    );
+    // What became of another thread is not said of this one.
+    if (this.state.open !== open && !OF_ALL_THREADS.includes(part)) return;
+    this.set({ failed: { ...this.state.failed, [part]: why } });
+  }
+
+  /** What is said of an error; where the page itself is refused, that is said instead. */
+  #wordsOf(error: unknown): string | undefined {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 401) return error.message;
+    this.set({ connection: "refused" });
+    return undefined;
   }
 
   readonly onConnection = (connection: Connection): void => {
     this.set({ connection });
     if (!this.#hasLoaded) void this.load();
+    else if (connection === "open") void this.#loadFailed();
   };
 
   readonly onEvent = (event: StreamEvent, n: number | undefined): void => {
@@ -89,6 +102,7 @@ export class PageStore {
         return;
       case "removed":
         this.#changeList((threads) => threads.filter(({ id }) => id !== event.data.id));
+        this.drafts.forget(event.data.id, "");
         if (event.data.id !== this.state.open) return;
         // An answer that is under way was given before.
         this.#meanwhile = undefined;
@@ -110,11 +124,40 @@ export class PageStore {
   /** Loads what the page shows, the first time and after something was missed. */
   async load(): Promise<void> {
     this.#hasLoaded = true;
-    await Promise.all([
-      this.#read(async () => this.set({ info: await this.api.info() })),
-      this.loadThreads(),
-      this.loadThread(),
-    ]);
+    await Promise.all([this.#loadInfo(), this.loadThreads(), this.loadThread()]);
+  }
+
+  /** Loads a part again. */
+  async loadPart(part: Part): Promise<void> {
+    switch (part) {
+      case "info":
+        return this.#loadInfo();
+      case "threads":
+        return this.loadThreads();
+      case "older":
+        return this.loadMoreThreads();
+      case "thread":
+        return this.loadThread();
+      case "calls":
+        return this.#loadCalls();
+      case "files":
+        return this.#loadFiles();
+      case "history":
+        return this.loadHistory();
+      case "earlier":
+        return this.loadEarlier();
+    }
+  }
+
+  async #loadFailed(): Promise<void> {
+    const parts = Object.entries(this.state.failed).flatMap(([part, why]) =>
+      why === undefined ? [] : [part as Part],
+    );
+    await Promise.all(parts.map((part) => this.loadPart(part)));
+  }
+
+  #loadInfo(): Promise<void> {
+    return this.#read("info", async () => this.set({ info: await this.api.info() }));
   }
 
   async loadThreads(): Promise<void> {
@@ -139,7 +182,7 @@ export class PageStore {
   ): Promise<void> {
     const meanwhile: ListChange[] = [];
     this.#listMeanwhile = meanwhile;
-    await this.#read(async () => {
+    await this.#read("before" in wanted ? "older" : "threads", async () => {
       const { threads, more } = await this.api.threads({ limit: PAGE_OF_THREADS, ...wanted });
       // It was asked for again.
       if (this.#listMeanwhile !== meanwhile) return;
@@ -152,6 +195,7 @@ export class PageStore {
   /** Shows a thread, or none. What was shown of the same thread stays until the new is there. */
   async open(id: string | undefined): Promise<void> {
     if (id === this.state.open) return;
+    const { info, threads, older } = this.state.failed;
     this.#waiting = [];
     this.#meanwhile = undefined;
     this.set({
@@ -163,7 +207,7 @@ export class PageStore {
       earlier: "none",
       past: undefined,
       problem: undefined,
-      unread: undefined,
+      failed: { info, threads, older },
       loading: id === undefined ? "idle" : "loading",
     });
     if (this.#hasLoaded) await this.loadThread();
@@ -176,7 +220,7 @@ export class PageStore {
     this.#meanwhile = meanwhile;
     // Not where another thread was opened, this one was asked for again, or it was removed.
     const isWanted = (): boolean => this.#meanwhile === meanwhile;
-    await this.#read(async () => {
+    await this.#read("thread", async () => {
       const content = await this.api.thread(id).catch((error: unknown) => {
         if (!isWanted()) return undefined;
         this.#meanwhile = undefined;
@@ -193,7 +237,7 @@ export class PageStore {
       this.#meanwhile = undefined;
       this.#waiting = [];
       this.set({ thread, settings: content.settings, loading: "idle", threads });
-      this.#clarify();
+      void this.#loadCalls();
       this.#settle();
     });
   }
@@ -201,7 +245,7 @@ export class PageStore {
   async loadHistory(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
-    await this.#read(async () => {
+    await this.#read("history", async () => {
       const { checkpoints: found, more } = await this.api.history(id, { limit: PAGE_OF_CHECKPOINTS });
       if (this.state.open !== id) return;
       const newest = found.toReversed();
@@ -222,7 +266,7 @@ export class PageStore {
     if (id === undefined || !first || earlier !== "more") return;
     this.set({ earlier: "loading", said: "Loading earlier steps." });
     const isWanted = (): boolean => this.state.open === id && this.state.checkpoints?.[0]?.id === first.id;
-    await this.#read(async () => {
+    await this.#read("earlier", async () => {
       const query = { limit: PAGE_OF_CHECKPOINTS, before: first.id };
       const { checkpoints: found, more } = await this.api.history(id, query);
       if (!isWanted()) return;
@@ -256,15 +300,15 @@ export class PageStore {
     this.#heardAt = Date.now();
     this.set({ thread: events.reduce(follow, this.state.thread) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
-    this.#clarify();
+    void this.#loadCalls();
   }
 
   /** Asks for the calls that questions are about, where they are too long for an event. */
-  #clarify(): void {
+  async #loadCalls(): Promise<void> {
     const { open: id, thread } = this.state;
     const isUnclear = thread.questions.some(({ kind, call }) => kind === "permission" && !call);
     if (id === undefined || !isUnclear) return;
-    void this.#read(async () => {
+    await this.#read("calls", async () => {
       const { questions } = await this.api.thread(id);
       if (this.state.open === id) this.set({ thread: withCalls(this.state.thread, questions) });
     });
@@ -281,9 +325,13 @@ export class PageStore {
   async #loadFiles(): Promise<void> {
     const { open: id } = this.state;
     if (id === undefined) return;
-    const found = await this.api.files(id).catch(() => undefined);
-    if (found && this.state.open === id) this.set({ files: found.files });
+    await this.#read("files", async () => {
+      const { files } = await this.api.files(id);
+      if (this.state.open === id) this.set({ files });
+    });
   }
 }
 
+/** What is the same whichever thread is open. */
+const OF_ALL_THREADS: readonly Part[] = ["info", "threads", "older"];
 const SETTLING: readonly StampedEvent["type"][] = ["tool-end", "subagent-end", "run-end", "answer"];

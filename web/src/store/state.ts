@@ -2,6 +2,9 @@ import { EMPTY_THREAD, type ThreadState } from "../../../src/runs/story/thread.t
 import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 
+/** What the page loads by itself; each may fail alone. */
+export type Part = "info" | "threads" | "older" | "thread" | "calls" | "files" | "history" | "earlier";
+
 /** Everything that the page shows. */
 export interface PageState {
   /** Without its key the page can do nothing but say so. */
@@ -25,8 +28,8 @@ export interface PageState {
   past?: { checkpoint: Checkpoint; thread?: ThreadState } | undefined;
   /** What became of the last thing that a person wanted, in one sentence, where it went wrong. */
   problem?: string | undefined;
-  /** Why something could not be read, in one sentence. */
-  unread?: string | undefined;
+  /** Why parts could not be loaded, in one sentence each. */
+  failed: Readonly<Partial<Record<Part, string | undefined>>>;
   /** What was done, to be said aloud. */
   said?: string | undefined;
 }
@@ -36,6 +39,7 @@ export const START: PageState = {
   connection: "connecting",
   hasMoreThreads: false,
   query: "",
+  failed: {},
   loading: "idle",
   earlier: "none",
   thread: EMPTY_THREAD,

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { planOf } from "../../../src/runs/story/thread.ts";
-import { shownThread, statusOf } from "../store/state.ts";
+import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
+import { PLAN_DRAFT } from "../store/drafts.ts";
+import { statusOf } from "../store/state.ts";
 import { Conversation } from "./conversation.tsx";
 import { Files } from "./files.tsx";
 import { Plan } from "./plan.tsx";
@@ -11,6 +13,7 @@ import { Tabs, type RegionName } from "./tabs.tsx";
 import { Threads } from "./threads.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Unreachable } from "./unreachable.tsx";
+import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage } from "./use-store.ts";
 
 /** The whole page: threads, conversation, plan above files, and one status line. */
@@ -18,14 +21,11 @@ export function App() {
   const page = usePage();
   const isNarrow = useNarrow();
   const [region, setRegion] = useState<RegionName>("talk");
-  const [isEditing, setEditing] = useState(false);
+  const [draft, setDraft] = useDraft<PlanDraft | undefined>(PLAN_DRAFT, undefined);
   const [hasTimeline, setTimeline] = useState(() => localStorage.getItem("holdfast-timeline") !== "closed");
   const { open } = page;
 
-  useEffect(() => {
-    setEditing(false);
-    setRegion("talk");
-  }, [open]);
+  useEffect(() => setRegion("talk"), [open]);
 
   useEffect(() => localStorage.setItem("holdfast-timeline", hasTimeline ? "open" : "closed"), [hasTimeline]);
 
@@ -38,15 +38,16 @@ export function App() {
         flushSync(() => setRegion("talk"));
         document.querySelector<HTMLElement>("#task")?.focus();
       }
-      if (event.key === "e" && open !== undefined && planOf(shownThread(page)).length > 0 && !page.past) {
+      const todos = planOf(page.thread);
+      if (event.key === "e" && open !== undefined && todos.length > 0 && !page.past) {
         event.preventDefault();
         setRegion("plan");
-        setEditing(true);
+        if (!draft) setDraft(startDraft(todos));
       }
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [open, page]);
+  }, [open, page, draft]);
 
   if (!page.hasToken || page.connection === "refused") return <Unreachable isKnown={page.hasToken} />;
   const isShown = (name: RegionName): boolean => !isNarrow || region === name;
@@ -66,7 +67,7 @@ export function App() {
       {isShown("talk") && <Conversation />}
       {hasThread && (isShown("plan") || isShown("files")) && (
         <Region isMain={isNarrow} className="side" name={region === "plan" ? "The plan" : "The files"}>
-          {isShown("plan") && <Plan isEditing={isEditing} onEdit={setEditing} />}
+          {isShown("plan") && <Plan />}
           {isShown("files") && <Files />}
         </Region>
       )}

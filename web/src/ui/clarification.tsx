@@ -1,11 +1,13 @@
-import { useId, useState } from "react";
+import { useId } from "react";
 import { inSight } from "../../../src/runs/story/words.ts";
+import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Markdown } from "./markdown.tsx";
+import { useDraft } from "./use-draft.ts";
 
 /** A question in words: answers to choose from, and a field for any other. */
 export function Clarification({ question, isSending, onDecide }: AnswerProps) {
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(questionDraft(question.id, "words"), "");
   const id = useId();
   const { options } = question;
   return (

@@ -2,16 +2,18 @@ import { useLayoutEffect, useRef, useState } from "react";
 import type { Settings } from "../client/contract.ts";
 import { fork, giveTask, resume, stop } from "../store/actions.ts";
 import { statusOf } from "../store/state.ts";
+import { Failed } from "./failed.tsx";
 import { TaskOptions } from "./task-options.tsx";
+import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage, useStore } from "./use-store.ts";
 
 /** Where a task is given, and where the run is stopped, gone on with and forked. */
 export function Composer() {
   const store = useStore();
   const page = usePage();
-  const { open, past, problem = page.unread } = page;
-  const [text, setText] = useState("");
-  const [settings, setSettings] = useState<Settings>({});
+  const { open, past, problem } = page;
+  const [text, setText] = useDraft("task", "");
+  const [settings, setSettings] = useDraft<Settings>("settings", {});
   const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const isNarrow = useNarrow();
@@ -30,7 +32,9 @@ export function Composer() {
     const isTaken = await giveTask(store, task, settings);
     setSending(false);
     // What could not be sent stays where it was typed.
-    if (isTaken) setText("");
+    if (!isTaken) return;
+    store.drafts.forget(open, "task");
+    store.drafts.forget(open, "settings");
   };
   return (
     <form
@@ -40,6 +44,7 @@ export function Composer() {
         void send();
       }}
     >
+      <Failed part="info" />
       {problem && (
         <p className="problem" role="alert">
           {problem}

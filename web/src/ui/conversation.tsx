@@ -7,8 +7,9 @@ import { Composer } from "./composer.tsx";
 import { Delete } from "./delete.tsx";
 import { Entries } from "./entries.tsx";
 import { Export } from "./export.tsx";
+import { Failed } from "./failed.tsx";
 import { Questions } from "./questions.tsx";
-import { useNow, usePage, useStore } from "./use-store.ts";
+import { useNow, usePage } from "./use-store.ts";
 
 /** What was said and done, what is asked, and where the next task is given. */
 export function Conversation() {
@@ -38,8 +39,9 @@ export function Conversation() {
           <div role="log" aria-label="What was said and done" aria-relevant="additions">
             <Entries thread={thread} owner={MAIN} />
           </div>
+          <Failed part="thread" />
           {!past && <Thinking />}
-          {!past && <Questions />}
+          {!past && <Questions key={open} />}
         </div>
         {!isAtEnd && thread.questions.length === 0 && (
           <button type="button" className="to-end" onClick={toEnd}>
@@ -74,21 +76,13 @@ function Blank() {
 }
 
 function Loading({ loading, isEmpty }: { loading: PageState["loading"]; isEmpty: boolean }) {
-  const store = useStore();
   switch (loading) {
     case "loading":
       return <p className="empty">Loading the thread…</p>;
     case "missing":
       return <p className="empty">This thread is not here any more. The others are in the list.</p>;
     case "failed":
-      return (
-        <p className="empty">
-          The thread could not be loaded.{" "}
-          <button type="button" className="quiet" onClick={() => void store.loadThread()}>
-            Try again
-          </button>
-        </p>
-      );
+      return null;
     case "idle":
       return isEmpty ? <p className="empty">Nothing was said yet.</p> : null;
   }

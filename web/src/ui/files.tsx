@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import { clock, inSight } from "../../../src/runs/story/words.ts";
 import type { ChangedFile, FileVersions } from "../client/contract.ts";
 import { Diff } from "./diff.tsx";
+import { Failed } from "./failed.tsx";
 import { usePage, useStore } from "./use-store.ts";
 
 const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
@@ -13,7 +14,7 @@ const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
 
 /** What a thread changed, one net difference for each file. */
 export function Files() {
-  const { files, past } = usePage();
+  const { files, past, failed, loading } = usePage();
   return (
     <section className="files" aria-labelledby="files-head">
       <header className="panel-head">
@@ -23,7 +24,12 @@ export function Files() {
       {past && (
         <p className="empty">These are the files as they are now, not at {clock(past.checkpoint.at)}.</p>
       )}
-      {files === undefined && <p className="empty">Loading the files…</p>}
+      <Failed part="files" />
+      {files === undefined && !failed.files && (
+        <p className="empty">
+          {loading === "failed" ? "The files are shown once the thread is there." : "Loading the files…"}
+        </p>
+      )}
       {files?.length === 0 && <p className="empty">No files changed yet.</p>}
       <ul className="file-list">
         {files?.map((file) => (

@@ -1,22 +1,32 @@
 import { useEffect, useState } from "react";
 import { fieldText, fieldValue, shownArguments } from "../../../src/runs/story/arguments.ts";
 import { inSight } from "../../../src/runs/story/words.ts";
+import { ApiError } from "../client/api.ts";
+import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Arguments } from "./call.tsx";
 import { Diff } from "./diff.tsx";
+import { Failed } from "./failed.tsx";
 import { Reject } from "./reject.tsx";
+import { useDraft } from "./use-draft.ts";
 import { usePage, useStore } from "./use-store.ts";
 
 /** A call that waits for leave: what it would do, and approve, edit or reject. */
 export function Permission({ question, isSending, onDecide }: AnswerProps) {
-  const [mode, setMode] = useState<"decide" | "edit" | "reject">("decide");
+  const [mode, setMode] = useDraft<"decide" | "edit" | "reject">(
+    questionDraft(question.id, "mode"),
+    "decide",
+  );
+  const { failed } = usePage();
   const { call } = question;
-  if (!call) return <p className="empty">Loading what it is about…</p>;
+  if (!call)
+    return failed.calls ? <Failed part="calls" /> : <p className="empty">Loading what it is about…</p>;
   const { name, args } = call;
   return (
     <>
       {mode === "edit" ? (
         <EditedArguments
+          id={question.id}
           args={args}
           isSending={isSending}
           onCancel={() => setMode("decide")}
@@ -44,7 +54,12 @@ export function Permission({ question, isSending, onDecide }: AnswerProps) {
         </div>
       )}
       {mode === "reject" && (
-        <Reject isSending={isSending} onDecide={onDecide} onCancel={() => setMode("decide")} />
+        <Reject
+          question={question}
+          isSending={isSending}
+          onDecide={onDecide}
+          onCancel={() => setMode("decide")}
+        />
       )}
     </>
   );
@@ -56,19 +71,36 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
   const { open } = usePage();
   const shown = shownArguments(name, args);
   const path = shown.type === "write" ? shown.path : undefined;
+  /** Null where the server has nothing to compare with. */
   const [before, setBefore] = useState<string | null>();
-  useEffect(() => {
+  const [problem, setProblem] = useState<string>();
+  const compare = async (): Promise<void> => {
     if (path === undefined || open === undefined) return;
-    store.api.file(open, path).then(
-      ({ after }) => setBefore(after ?? ""),
-      () => setBefore(null),
-    );
-  }, [path, open]);
+    setProblem(undefined);
+    try {
+      setBefore((await store.api.file(open, path)).after ?? "");
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 404) setBefore(null);
+      else setProblem(error.message);
+    }
+  };
+  useEffect(() => void compare(), [path, open]);
   if (shown.type !== "write") return <Arguments name={name} args={args} />;
   return (
     <>
       <p className="path">{inSight(shown.path)}</p>
-      {before === undefined ? (
+      {problem !== undefined ? (
+        <>
+          <p className="problem" role="alert">
+            It could not be compared with the file, so all of it is shown. {problem}{" "}
+            <button type="button" className="quiet small" onClick={() => void compare()}>
+              Try again
+            </button>
+          </p>
+          <Diff before="" after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
+        </>
+      ) : before === undefined ? (
         <p className="empty">Comparing with the file…</p>
       ) : (
         <Diff before={before ?? ""} after={shown.content} label={`Changes in ${inSight(shown.path)}`} />
@@ -83,17 +115,20 @@ function Proposed({ name, args }: { name: string; args: Record<string, unknown> 
 }
 
 function EditedArguments({
+  id,
   args,
   isSending,
   onSave,
   onCancel,
 }: {
+  id: string;
   args: Record<string, unknown>;
   isSending: boolean;
   onSave: (args: Record<string, unknown>) => void;
   onCancel: () => void;
 }) {
-  const [texts, setTexts] = useState(() =>
+  const [texts, setTexts] = useDraft<Record<string, string>>(
+    questionDraft(id, "arguments"),
     Object.fromEntries(Object.entries(args).map(([field, value]) => [field, fieldText(value)])),
   );
   const [wrong, setWrong] = useState<string>();

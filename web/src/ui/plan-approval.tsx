@@ -1,19 +1,25 @@
-import { useState } from "react";
 import { isDirty, startDraft, toSend } from "../model/plan-draft.ts";
+import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { DraftList } from "./draft-list.tsx";
 import { Reject } from "./reject.tsx";
+import { useDraft } from "./use-draft.ts";
 
 /** A plan that waits for leave: the list itself can be changed on the way. */
 export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
-  const [draft, setDraft] = useState(() => startDraft(question.todos ?? []));
-  const [isRejecting, setRejecting] = useState(false);
+  const [draft, setDraft] = useDraft(questionDraft(question.id, "plan"), startDraft(question.todos ?? []));
+  const [isRejecting, setRejecting] = useDraft(questionDraft(question.id, "rejecting"), false);
   const isChanged = isDirty(draft);
   return (
     <>
       <DraftList draft={draft} onDraft={setDraft} />
       {isRejecting ? (
-        <Reject isSending={isSending} onDecide={onDecide} onCancel={() => setRejecting(false)} />
+        <Reject
+          question={question}
+          isSending={isSending}
+          onDecide={onDecide}
+          onCancel={() => setRejecting(false)}
+        />
       ) : (
         <div className="row">
           <button

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import type { Todo } from "../../../src/plan/todo.ts";
-import { conflictsOf, isDirty, rebased, settle, startDraft, toSend } from "../model/plan-draft.ts";
+import { conflictsOf, isDirty, rebased, settle, toSend, type PlanDraft } from "../model/plan-draft.ts";
 import { writePlan } from "../store/actions.ts";
 import { DraftList } from "./draft-list.tsx";
+import type { Change } from "./use-draft.ts";
 import { useStore } from "./use-store.ts";
 
 /** How often an edit is put on top of a plan that moved on, before somebody is asked. */
@@ -12,16 +13,30 @@ const MOST_TRIES = 5;
  * The plan under somebody's hands while the agent works: what the agent changes elsewhere comes in by itself, what
  * both changed is shown side by side.
  */
-export function PlanEditor({ todos, onDone }: { todos: readonly Todo[]; onDone: () => void }) {
+export function PlanEditor({
+  thread,
+  todos,
+  draft,
+  onDraft,
+}: {
+  thread: string;
+  todos: readonly Todo[];
+  draft: PlanDraft;
+  /** Gets undefined when it is saved, or given up. */
+  onDraft: (change: Change<PlanDraft | undefined>) => void;
+}) {
   const store = useStore();
-  const [draft, setDraft] = useState(() => startDraft(todos));
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
 
-  useEffect(() => setDraft((current) => rebased(current, todos)), [todos]);
-  useEffect(() => form.current?.querySelector<HTMLElement>(".draft-text")?.focus(), []);
+  useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);
+  useEffect(() => {
+    // Who comes back to one that was begun is not taken to it.
+    if (!isDirty(draft)) form.current?.querySelector<HTMLElement>(".draft-text")?.focus();
+  }, []);
 
+  const onDone = (): void => onDraft(undefined);
   const conflicts = conflictsOf(draft, todos);
   const save = async (): Promise<void> => {
     setSaving(true);
@@ -33,7 +48,11 @@ export function PlanEditor({ todos, onDone }: { todos: readonly Todo[]; onDone: 
     let theirs = todos;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
-      const written = await writePlan(store, toSend(rebased(draft, theirs).mine), theirs);
+      const written = await writePlan(store, {
+        thread,
+        todos: toSend(rebased(draft, theirs).mine),
+        base: theirs,
+      });
       if (written.type === "refused") return written.text;
       if (written.type === "saved") {
         onDone();
@@ -58,9 +77,9 @@ export function PlanEditor({ todos, onDone }: { todos: readonly Todo[]; onDone: 
     >
       <DraftList
         draft={draft}
-        onDraft={setDraft}
+        onDraft={onDraft}
         conflicts={conflicts}
-        onSettle={(conflict, keep) => setDraft(settle(draft, conflict, keep))}
+        onSettle={(conflict, keep) => onDraft(settle(draft, conflict, keep))}
       />
       {problem && (
         <p className="problem" role="alert">

@@ -1,18 +1,33 @@
 import type { Todo } from "../../../src/plan/todo.ts";
 import { planOf, type ThreadState } from "../../../src/runs/story/thread.ts";
-import { shownThread } from "../store/state.ts";
+import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
+import { PLAN_DRAFT } from "../store/drafts.ts";
+import { shownThread, type PageState } from "../store/state.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { HelperRow, PlanItem } from "./plan-item.tsx";
+import { useDraft } from "./use-draft.ts";
 import { usePage } from "./use-store.ts";
 
+const NO_PLAN = "No plan yet. The agent makes one when a task takes several steps.";
+const EMPTY: Readonly<Record<PageState["loading"], string>> = {
+  idle: NO_PLAN,
+  missing: NO_PLAN,
+  loading: "Loading the plan…",
+  failed: "The plan is shown once the thread is there.",
+};
+
 /** The plan of the thread, always in view: what is done stays. */
-export function Plan({ isEditing, onEdit }: { isEditing: boolean; onEdit: (isEditing: boolean) => void }) {
+export function Plan() {
   const page = usePage();
+  const { open } = page;
+  const [draft, setDraft] = useDraft<PlanDraft | undefined>(PLAN_DRAFT, undefined);
   const thread = shownThread(page);
   const todos = planOf(thread);
   const done = todos.filter(({ status }) => status === "completed").length;
   const closed = todos.filter(({ status }) => status === "cancelled").length;
-  const canEdit = !page.past && page.open !== undefined;
+  const canEdit = !page.past && open !== undefined;
+  // A draft goes on top of the plan, which has to be there.
+  const isEditing = draft !== undefined && open !== undefined && page.loading === "idle";
   return (
     <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
       <header className="panel-head">
@@ -23,7 +38,12 @@ export function Plan({ isEditing, onEdit }: { isEditing: boolean; onEdit: (isEdi
           </span>
         )}
         {canEdit && todos.length > 0 && !isEditing && (
-          <button type="button" className="quiet small" aria-keyshortcuts="e" onClick={() => onEdit(true)}>
+          <button
+            type="button"
+            className="quiet small"
+            aria-keyshortcuts="e"
+            onClick={() => setDraft(startDraft(todos))}
+          >
             Edit
           </button>
         )}
@@ -37,9 +57,9 @@ export function Plan({ isEditing, onEdit }: { isEditing: boolean; onEdit: (isEdi
         />
       )}
       {isEditing ? (
-        <PlanEditor todos={todos} onDone={() => onEdit(false)} />
+        <PlanEditor key={open} thread={open} todos={planOf(page.thread)} draft={draft} onDraft={setDraft} />
       ) : todos.length === 0 ? (
-        <p className="empty">No plan yet. The agent makes one when a task takes several steps.</p>
+        <p className="empty">{EMPTY[page.loading]}</p>
       ) : (
         <Items thread={thread} todos={todos} />
       )}

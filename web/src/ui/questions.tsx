@@ -1,8 +1,11 @@
 import { useEffect, useRef, useState } from "react";
-import type { Answer } from "../client/contract.ts";
+import type { Answer, Question } from "../client/contract.ts";
 import { answer } from "../store/actions.ts";
 import { QuestionCard } from "./question-card.tsx";
+import { useDraft } from "./use-draft.ts";
 import { usePage, useStore } from "./use-store.ts";
+
+type Answers = Readonly<Record<string, Answer>>;
 
 /**
  * Everything that the thread waits for, helpers' questions too: one card each. Where several wait, the run goes on when
@@ -12,7 +15,9 @@ export function Questions() {
   const store = useStore();
   const { thread } = usePage();
   const { questions } = thread;
-  const [decided, setDecided] = useState<Readonly<Record<string, Answer>>>({});
+  const [kept, setDecided] = useDraft<Answers>("decided", {});
+  // Somebody else may have answered one of them.
+  const decided = ofQuestions(kept, questions);
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -33,20 +38,29 @@ export function Questions() {
     heading?.scrollIntoView({ block: "start" });
   }, [ids]);
 
-  const send = async (answers: Readonly<Record<string, Answer>>): Promise<void> => {
+  /** Sends answers; `left` is what stays decided where that fails. */
+  const send = async (answers: Answers, left: Answers): Promise<void> => {
     setSending(true);
-    setProblem(await answer(store, answers));
-    setDecided({});
+    const answered = await answer(store, answers);
+    setProblem(answered.type === "taken" ? undefined : answered.text);
+    setDecided(answered.type === "failed" ? left : {});
     setSending(false);
   };
   const decide = (id: string, value: Answer | undefined): void => {
     const { [id]: _, ...others } = decided;
     const next = value === undefined ? others : { ...others, [id]: value };
     setDecided(next);
-    if (questions.every((question) => question.id in next)) void send(next);
+    // Where it fails, the last one is open again as it was, and sends all when it is decided once more.
+    if (questions.every((question) => question.id in next)) void send(next, others);
   };
-  if (questions.length === 0) return problem ? <p className="problem">{problem}</p> : null;
-  const count = questions.filter(({ id }) => id in decided).length;
+  if (questions.length === 0) {
+    return problem ? (
+      <p className="problem" role="alert">
+        {problem}
+      </p>
+    ) : null;
+  }
+  const count = Object.keys(decided).length;
   return (
     <div className="questions" ref={box}>
       {questions.map((question) => (
@@ -66,11 +80,20 @@ export function Questions() {
       {count > 0 && count < questions.length && (
         <p className="questions-rest">
           {count} of {questions.length} decided.{" "}
-          <button type="button" disabled={isSending} onClick={() => void send(decided)}>
+          <button type="button" disabled={isSending} onClick={() => void send(decided, decided)}>
             Go on with {count === 1 ? "this one" : "these"}
           </button>
         </p>
       )}
     </div>
+  );
+}
+
+function ofQuestions(answers: Answers, questions: readonly Question[]): Answers {
+  return Object.fromEntries(
+    questions.flatMap(({ id }) => {
+      const given = answers[id];
+      return given === undefined ? [] : [[id, given]];
+    }),
   );
 }

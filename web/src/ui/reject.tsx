@@ -1,17 +1,10 @@
-import { useState } from "react";
-import type { Answer } from "../client/contract.ts";
+import { questionDraft } from "../store/drafts.ts";
+import type { AnswerProps } from "./answer-props.ts";
+import { useDraft } from "./use-draft.ts";
 
 /** Says no, with a reason that the agent reads. */
-export function Reject({
-  onDecide,
-  onCancel,
-  isSending,
-}: {
-  onDecide: (answer: Answer) => void;
-  onCancel: () => void;
-  isSending: boolean;
-}) {
-  const [reason, setReason] = useState("");
+export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps & { onCancel: () => void }) {
+  const [reason, setReason] = useDraft(questionDraft(question.id, "reason"), "");
   return (
     <form
       className="reject"

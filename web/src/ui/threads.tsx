@@ -2,12 +2,13 @@ import { ago, inSight } from "../../../src/runs/story/words.ts";
 import type { Thread } from "../client/contract.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import { goTo } from "../store/actions.ts";
+import { Failed } from "./failed.tsx";
 import { useNow, usePage, useStore } from "./use-store.ts";
 
 /** The threads, the newest first. */
 export function Threads() {
   const store = useStore();
-  const { threads, hasMoreThreads, query, open } = usePage();
+  const { threads, hasMoreThreads, query, open, failed } = usePage();
   const now = useNow(true);
 
   const search = (words: string): void => {
@@ -31,7 +32,8 @@ export function Threads() {
           />
         </label>
       </header>
-      {threads === undefined && <p className="empty">Loading the threads…</p>}
+      <Failed part="threads" />
+      {threads === undefined && !failed.threads && <p className="empty">Loading the threads…</p>}
       {threads?.length === 0 && (
         <p className="empty">
           {query ? "No thread has these words." : "No threads yet. Give a task, and it appears here."}
@@ -42,6 +44,7 @@ export function Threads() {
           <ThreadRow key={thread.id} thread={thread} isOpen={thread.id === open} now={now} />
         ))}
       </ul>
+      <Failed part="older" />
       {hasMoreThreads && (
         <button type="button" className="quiet" onClick={() => void store.loadMoreThreads()}>
           Show older threads

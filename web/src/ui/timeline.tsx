@@ -4,12 +4,22 @@ import type { TimeScale } from "../../../src/runs/story/scale.ts";
 import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
 import type { Checkpoint } from "../client/contract.ts";
 import { fork, lookAt } from "../store/actions.ts";
+import type { PageState } from "../store/state.ts";
+import { Failed } from "./failed.tsx";
 import { useNow, usePage, useStore } from "./use-store.ts";
+
+const NOTHING = "Nothing has happened yet. Items, calls and sub-agents appear here as bars.";
+const EMPTY: Readonly<Record<PageState["loading"], string>> = {
+  idle: NOTHING,
+  missing: NOTHING,
+  loading: "Loading the time line…",
+  failed: "The time line is shown once the thread is there.",
+};
 
 /** A run over time: items, calls and sub-agents as bars, and every checkpoint to look at and fork from. */
 export function Timeline({ onClose }: { onClose: () => void }) {
   const store = useStore();
-  const { thread, open, checkpoints, past } = usePage();
+  const { thread, open, checkpoints, past, loading } = usePage();
   const { spans, isRunning } = thread;
   const now = useNow(isRunning);
   const { lanes, scale } = useMemo(() => timelineOf(spans, now), [spans, now]);
@@ -22,7 +32,7 @@ export function Timeline({ onClose }: { onClose: () => void }) {
     return (
       <section className="timeline" aria-label="Timeline">
         <Head length="" onClose={onClose} />
-        <p className="empty">Nothing has happened yet. Items, calls and sub-agents appear here as bars.</p>
+        <p className="empty">{EMPTY[loading]}</p>
       </section>
     );
   }
@@ -39,6 +49,8 @@ export function Timeline({ onClose }: { onClose: () => void }) {
           </div>
         )}
       </div>
+      <Failed part="history" />
+      <Failed part="earlier" />
       {checkpoints && checkpoints.length > 0 && <Scrubber checkpoints={checkpoints} scale={scale} />}
     </section>
   );

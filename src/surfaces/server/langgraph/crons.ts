@@ -73,6 +73,8 @@ export class CronRoutes {
   /** What puts into a request what a body says of it; the rest stays. */
   #changes(graph: string, given: Body): (before: RunRequest) => RunRequest {
     const read = readRunBody({ ...given, assistant_id: graph });
+    // A schedule of a graph that this server has not can be paused all the same.
+    if (Object.keys(given).every((key) => key in TIMES.shape)) return (before) => before;
     const { input, configurable, ...rest } = runRequest(read, this.#assistants, { isTemporary: false });
     return (before) => {
       const kept = { ...before };

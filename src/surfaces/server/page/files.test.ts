@@ -101,3 +101,83 @@ it("a file that has become a link, or is behind one, is not read: what it leads 
   expect(JSON.stringify(await filesOf(thread))).not.toContain("secret");
   expect((await send("GET", `/threads/${thread}/file?path=../a.md`)).status).toBe(404);
 });
+
+it("what an existing file was is known when it is written over, also when another server reads it", async () => {
+  const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
+  writeFileSync(join(folder, "a.md"), "old\nsame");
+  writeFileSync(join(folder, "b.md"), `${lines.join("\r\n")}\r\n`);
+  writeFileSync(join(folder, "c.md"), "zero\n");
+  writeFileSync(join(folder, "part.md"), lines.join("\n"));
+  const page = (file_path: string, offset: number, limit: number) =>
+    callTool("read_file", { file_path, offset, limit });
+  await start(
+    [
+      [read("/a.md"), page("/b.md", 20, 20), page("/b.md", 0, 20), page("/part.md", 0, 3)],
+      [write("/a.md", "new\nsame"), write("/b.md", "short\n"), write("/part.md", "short\n")],
+      write("/a.md", "newer\nsame"),
+      job("Go on"),
+      read("/c.md"),
+      [write("/c.md", "one\n"), edit("/c.md", "one", "two")],
+      "Two.",
+      "Done.",
+    ],
+    { dir: folder },
+  );
+  const thread = await begin("Write over");
+  expect((await settled(thread)).thread.status).toBe("done");
+  const check = async (): Promise<void> => {
+    expect(await filesOf(thread)).toEqual({
+      files: [
+        { path: "/a.md", added: 1, removed: 1, kind: "changed" },
+        { path: "/b.md", added: 1, removed: 30, kind: "changed" },
+        { path: "/c.md", added: 1, removed: 1, kind: "changed" },
+        { path: "/part.md", added: 1, removed: 0, kind: "changed" },
+      ],
+    });
+    const known = { isKnown: true };
+    expect(await fileOf(thread, "/a.md")).toMatchObject({ ...known, before: "old\nsame" });
+    expect(await fileOf(thread, "/c.md")).toMatchObject({ ...known, before: "zero\n", after: "two\n" });
+    // Of this one the conversation has three lines.
+    expect(await fileOf(thread, "/part.md")).toMatchObject({ before: null, isKnown: false });
+  };
+  await check();
+  await stop();
+  await start([], { dir: folder });
+  await check();
+});
+
+it("a file that a thread asks to write is read as it is, by any of its names, and no other", async () => {
+  const dir = join(folder, "work");
+  mkdirSync(dir);
+  writeFileSync(join(dir, "a.md"), "old\n");
+  writeFileSync(join(dir, "b.md"), "private\n");
+  writeFileSync(join(folder, "outside.md"), "outside\n");
+  symlinkSync(join(folder, "outside.md"), join(dir, "link.md"));
+  await start(
+    [
+      read("/a.md"),
+      [
+        write("a.md", "new\n"),
+        write("/new.md", "new\n"),
+        write("/link.md", "new\n"),
+        write("../outside.md", "new\n"),
+      ],
+    ],
+    { dir, ask: ["write_file"] },
+  );
+  const thread = await begin("Ask");
+  expect((await settled(thread)).questions.length).toBeGreaterThan(2);
+  const old = { path: "/a.md", before: "old\n", after: "old\n", isKnown: true };
+  for (const name of ["a.md", "/a.md", join(dir, "a.md")]) expect(await fileOf(thread, name)).toEqual(old);
+  expect(await fileOf(thread, "/new.md")).toEqual({
+    path: "/new.md",
+    before: null,
+    after: null,
+    isKnown: true,
+  });
+  for (const name of ["/b.md", "b.md", "/link.md", "../outside.md", join(folder, "outside.md"), ""]) {
+    const { status, body } = await send("GET", `/threads/${thread}/file?path=${encodeURIComponent(name)}`);
+    expect(JSON.stringify(body), name).not.toMatch(/outside\\n|private/);
+    expect([name, status]).toEqual([name, 404]);
+  }
+});

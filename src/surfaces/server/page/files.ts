@@ -1,8 +1,14 @@
+import type { StateSnapshot } from "@langchain/langgraph";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { pathMeant } from "../../../files/disk/from-host.ts";
+import { diskBackend } from "../../../files/index.ts";
+import { parsePath } from "../../../files/paths.ts";
+import type { RunAgent } from "../../../runs/agent.ts";
 import { fileCallsOf } from "../../../runs/file-calls.ts";
 import { changesOfFiles, changesOnDisk, lineCounts, type NetChange } from "../../../runs/net-changes.ts";
 import { knownSettings } from "../../../runs/thread-settings.ts";
+import { questionsOf } from "../../../runs/thread.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
@@ -17,7 +23,7 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/:thread/files", async (c) => {
       const { id } = await parts.access.thread(c);
-      const files = (await changesOf(parts, id)).map((change) => ({
+      const files = (await changesOf(parts, await stateOf(parts, id))).map((change) => ({
         path: change.path,
         ...lineCounts(change),
         kind: kindOf(change),
@@ -27,8 +33,7 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
     .get("/:thread/file", async (c) => {
       const { id } = await parts.access.thread(c);
       const path = c.req.query("path") ?? "";
-      // Nothing but what the thread has changed: this is no way to read the disk.
-      const found = (await changesOf(parts, id)).find((change) => change.path === path);
+      const found = await fileOf(parts, await stateOf(parts, id), path);
       if (!found)
         throw new HTTPException(404, { message: `The thread has no file ${JSON.stringify(path)}.` });
       if (found.denied !== undefined) throw new HTTPException(403, { message: found.denied });
@@ -36,14 +41,53 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
     });
 }
 
-async function changesOf({ host, saver, graph }: PageParts, thread: string): Promise<NetChange[]> {
-  const { graph: reading } = await host.graph(graph).reader(thread);
-  const config = { configurable: { thread_id: thread } };
-  const state = await reading.getState(config);
-  const dir = (await knownSettings(saver, thread))?.dir;
+/** A thread as it is saved, and the directory that it works on, where there is one. */
+interface ReadState {
+  thread: string;
+  agent: RunAgent;
+  state: StateSnapshot;
+  dir: string | undefined;
+}
+
+async function stateOf({ host, saver, graph }: PageParts, thread: string): Promise<ReadState> {
+  const agent = await host.graph(graph).reader(thread);
+  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
+  return { thread, agent, state, dir: (await knownSettings(saver, thread))?.dir };
+}
+
+async function changesOf({ saver }: PageParts, { thread, state, dir }: ReadState): Promise<NetChange[]> {
   return dir === undefined
     ? changesOfFiles(await givenFiles(saver, thread), ((state.values ?? {}) as Values).files ?? {})
     : changesOnDisk(await fileCallsOf(saver, state), dir);
+}
+
+/**
+ * A file that the thread has changed, or asks to write. Nothing but those: this is no way to read the disk, and the
+ * disk is read without leaving the directory.
+ */
+async function fileOf(parts: PageParts, read: ReadState, given: string): Promise<NetChange | undefined> {
+  const path = meantPath(given, read.dir);
+  const changed = (await changesOf(parts, read)).find((change) => change.path === path);
+  if (changed || path === undefined || !(await isAskedFor(path, read))) return changed;
+  const { dir } = read;
+  const found = dir === undefined ? undefined : await diskBackend(dir).read(path);
+  if (found && !found.ok && found.reason !== "missing") return undefined;
+  const content = found?.ok ? found.content : null;
+  return { path, before: content, after: content, isKnown: true };
+}
+
+async function isAskedFor(path: string, { agent, state, dir }: ReadState): Promise<boolean> {
+  return (await questionsOf(agent, state)).some(({ call }) => {
+    const { file_path: given } = (call?.args ?? {}) as { file_path?: unknown };
+    return call?.name === "write_file" && typeof given === "string" && meantPath(given, dir) === path;
+  });
+}
+
+/** The path that a file tool takes words for; undefined for what it refuses. */
+function meantPath(given: string, dir: string | undefined): string | undefined {
+  if (dir !== undefined) return pathMeant(given, dir);
+  const parsed = parsePath(given);
+  return parsed.ok ? parsed.path : undefined;
 }
 
 /** The files that a thread began with. */
