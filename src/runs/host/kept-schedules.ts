@@ -73,7 +73,7 @@ export class KeptSchedules implements Schedules {
   /** What is to be started now. Moments that have passed are left out. Tells of those that cannot be read. */
   async due(onError: (error: unknown) => void): Promise<Due[]> {
     const now = Date.now();
-    if (Math.abs(now - this.#clockLookedAt) >= CLOCK_MS) await this.#setBack(now);
+    if (Math.abs(now - this.#clockLookedAt) >= CLOCK_MS) await this.#setBack(now, onError);
     const found: Due[] = [];
     for (const record of await this.#ledger.schedules(now)) {
       try {
@@ -91,11 +91,15 @@ export class KeptSchedules implements Schedules {
   }
 
   /** Where the clock was set back, what is written down would come too late. */
-  async #setBack(now: number): Promise<void> {
+  async #setBack(now: number, onError: (error: unknown) => void): Promise<void> {
     this.#clockLookedAt = now;
     for (const record of await this.#ledger.schedules(Number.MAX_SAFE_INTEGER)) {
-      const next = await nextOf(scheduleIn(record));
-      if (next < record.due!) await this.#move(record, next);
+      try {
+        const next = await nextOf(scheduleIn(record));
+        if (next < record.due!) await this.#move(record, next);
+      } catch (error) {
+        onError(error);
+      }
     }
   }
 
