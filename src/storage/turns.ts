@@ -1,5 +1,5 @@
 /** Whoever has kept the process busy for so long waits for others; those who waited, for at most as long as this. */
-const [BUSY_MS, MOST_MS] = [10, 40];
+const [BUSY_MS, MOST_MS] = [10, 15];
 
 /**
  * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a

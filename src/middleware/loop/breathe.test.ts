@@ -1,11 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { createAgent, tool } from "langchain";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { callTool, ScriptedModel, type Step } from "../../testing/scripted-model.ts";
 import { breathe } from "./breathe.ts";
+import { lightLoop } from "./index.ts";
 
 // Time passes only where a test says so: what the machine does meanwhile changes nothing.
-let now: number;
+let now = 0;
 beforeEach(() => {
-  now = performance.now();
+  now = Math.max(now, performance.now()) + 1000;
   vi.spyOn(performance, "now").mockImplementation(() => now);
 });
 afterEach(() => vi.restoreAllMocks());
@@ -36,4 +40,34 @@ it("an agent that has just let others go first does not wait again", async () =>
   setImmediate(() => (isLater = true));
   await breathe();
   expect(isLater).toBe(false);
+});
+
+it("others have their turn between the model and a tool, and between a tool and the model", async () => {
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    waiting = setImmediate(count);
+  };
+  let waiting = setImmediate(count);
+  const at: number[] = [];
+  const busy = (): void => {
+    at.push(turn);
+    now += 12;
+  };
+  const step =
+    (next: Step): Step =>
+    () => {
+      busy();
+      return next;
+    };
+  const work = tool(() => (busy(), "done"), { name: "work", description: "Works.", schema: z.object({}) });
+  const model = new ScriptedModel([
+    step(callTool("work", {})),
+    step(callTool("work", {})),
+    step("Finished."),
+  ]);
+  await lightLoop(createAgent({ model, tools: [work] })).invoke({ messages: "Go." });
+  clearImmediate(waiting);
+  expect(at).toHaveLength(5);
+  expect(new Set(at).size).toBe(5);
 });

@@ -7,11 +7,11 @@ let since = 0;
 /**
  * Lets timers and I/O of the process run, where agents have kept it busy for a while. A step of a graph hardly ever
  * waits for anything but its model: a thousand of them that are ready at once would be run in one go, for seconds.
- * From then on one agent goes on per turn of the event loop.
+ * From then on one agent goes on per turn of the event loop. Undefined where nobody has to wait.
  */
-export async function breathe(): Promise<void> {
-  if (waiting.length === 0 && performance.now() - since < SPAN) return;
-  await new Promise<void>((resolve) => {
+export function breathe(): Promise<void> | undefined {
+  if (waiting.length === 0 && performance.now() - since < SPAN) return undefined;
+  return new Promise<void>((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(release);
   });
 }

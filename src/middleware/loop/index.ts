@@ -4,7 +4,7 @@ import { Send } from "@langchain/langgraph";
 import { placeOf } from "../plan/place.ts";
 import { readPlanState } from "../plan/state.ts";
 import { breathe } from "./breathe.ts";
-import { lightenNode, type Place, type RunningNode } from "./light-node.ts";
+import { lightenNode, type Around, type RunningNode } from "./light-node.ts";
 import { lightenWriters, type WritingNode } from "./light-writers.ts";
 import { isMessageList } from "./messages.ts";
 
@@ -32,7 +32,7 @@ export function lightLoop<Agent extends LoopingAgent>(agent: Agent): Agent {
   for (const branch of Object.values(others).flatMap((all) => Object.values(all))) {
     branch.path = new LightRouter(branch.path);
   }
-  lighten(agent.graph, placed);
+  lighten(agent.graph, { place: placed, yield: (input) => (isSent(input) ? undefined : breathe()) });
   return agent;
 }
 
@@ -42,13 +42,13 @@ const lightened = new WeakSet<object>();
  * Lets the nodes of any graph, and what writes their results to the state, run without what LangGraph puts around each.
  * What they do, and what whoever listens is told, stays the same. Changes the graph.
  */
-export function lighten({ builder, nodes, channels }: CompiledGraph, place?: Place): void {
+export function lighten({ builder, nodes, channels }: CompiledGraph, around?: Around): void {
   const givesIds = isMessageList(channels["messages"]);
   for (const [name, node] of Object.entries(nodes)) {
     if (lightened.has(node)) continue;
     lightened.add(node);
     lightenWriters(node, { conditions: Object.keys(builder.branches[name] ?? {}).length, givesIds });
-    lightenNode(node, place);
+    lightenNode(node, around);
   }
 }
 
@@ -79,7 +79,6 @@ class LightRouter extends Runnable<RoutedState> {
   }
 
   override async invoke(state: RoutedState, config?: RunnableConfig): Promise<unknown> {
-    await breathe();
     const { messages, jumpTo } = state;
     const turn = turnOf(messages);
     if (isAnsweredBefore(turn, messages)) {
@@ -139,5 +138,10 @@ function withMessages(route: unknown, messages: BaseMessage[]): unknown {
 }
 
 function isToolCall(route: unknown): route is Send {
-  return route instanceof Send && "lg_tool_call" in (route.args as object);
+  return route instanceof Send && isSent(route.args);
+}
+
+/** Whether a node is given a call of its own, beside others of the same turn. */
+function isSent(input: unknown): boolean {
+  return typeof input === "object" && input !== null && "lg_tool_call" in input;
 }

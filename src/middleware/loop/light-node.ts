@@ -15,18 +15,23 @@ export interface RunningNode {
   getNode(): Runnable | undefined;
 }
 
-/** Adds to the metadata of everything that a node runs, for whoever listens. */
-export type Place = (config: RunnableConfig, input: unknown) => RunnableConfig;
+/** What is done for each call of a node. */
+export interface Around {
+  /** Adds to the metadata of everything that the node runs, for whoever listens. */
+  place: (config: RunnableConfig, input: unknown) => RunnableConfig;
+  /** Lets others go first, where there is something to wait for. */
+  yield: (input: unknown) => Promise<void> | undefined;
+}
 
 /**
  * Lets a node be called as the function it is. LangGraph makes a sequence of a node and its writers for every task,
  * which merges a configuration and watches the signal anew for each of them, and LangChain makes a tracing tree around
  * the node's function. Whoever listens is told of the node as of the sequence it was.
  */
-export function lightenNode(node: RunningNode, place: Place = (config) => config): void {
+export function lightenNode(node: RunningNode, around?: Around): void {
   const sequence = node.getNode();
   if (!(sequence instanceof RunnableSequence) || sequence.steps[0] !== node.bound) return;
-  const light = new LightNode(sequence, place);
+  const light = new LightNode(sequence, around);
   node.getNode = () => light;
 }
 
@@ -44,19 +49,23 @@ class LightNode extends Runnable {
   override lc_namespace = ["holdfast", "loop"];
   /** LangGraph looks for graphs within a node here. */
   readonly steps: Runnable[];
-  readonly #place: Place;
+  readonly #around: Around | undefined;
   readonly #serialized: ReturnType<Runnable["toJSON"]>;
 
-  constructor(sequence: RunnableSequence, place: Place) {
+  constructor(sequence: RunnableSequence, around: Around | undefined) {
     super();
     this.steps = sequence.steps;
-    this.#place = place;
+    this.#around = around;
     this.#serialized = sequence.toJSON();
   }
 
   override async invoke(input: unknown, given: RunnableConfig = {}): Promise<unknown> {
+    // Not waited for in vain: that would change who of several that run together is first.
+    const before = this.#around?.yield(input);
+    if (before) await before;
     const isHeard = given.callbacks !== undefined;
-    const { runId, ...config } = ensureConfig(isHeard ? this.#place(given, input) : given);
+    const placed = isHeard ? this.#around?.place(given, input) : undefined;
+    const { runId, ...config } = ensureConfig(placed ?? given);
     const listeners = isHeard ? await getCallbackManagerForConfig(config) : undefined;
     const run = await listeners?.handleChainStart(
       this.#serialized,
@@ -85,6 +94,8 @@ class LightNode extends Runnable {
     const running =
       isTraced || !isAgentNode(bound) ? bound.invoke(input, config) : call(bound, input, config);
     let result = await unlessStopped(running, config.signal);
+    const after = this.#around?.yield(input);
+    if (after) await after;
     for (const writer of writers) {
       throwIfStopped(config.signal);
       result = await writer.invoke(result, config);
