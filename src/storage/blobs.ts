@@ -2,11 +2,9 @@ import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { readPacked } from "./packed.ts";
 import { Recent, type Blob, type BlobKind } from "./recent.ts";
-import { digest } from "./seal.ts";
-import { toText, type Stored } from "./table.ts";
+import { digestText } from "./seal.ts";
+import { toText } from "./table.ts";
 import { BLOBS } from "./tables.ts";
-
-type StoredBlob = Stored<typeof BLOBS>;
 
 const MAX_KNOWN = 50_000;
 const HASH_BYTES = 16;
@@ -63,22 +61,24 @@ export class Blobs {
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
-    const add = ({ id, kind, body, ...row }: StoredBlob, found: Buffer): void => {
-      if (row.thread !== thread || !found.equals(row.hash)) throw this.#damaged(id);
-      const content = kind === "bytes" ? Buffer.from(body) : toText(body);
-      const blob: Blob = { thread, kind: kind as BlobKind, size: body.length, body: content };
+    const add = (id: number, blob: Blob): void => {
       blobs.set(id, blob);
       this.#recent.add(id, blob);
     };
-    for (const { seal, named, ...row } of readPacked(this.#connection, ids)) {
-      if (!seal.equals(BLOBS.seal(row))) throw this.#damaged(row.id);
-      add(row, digestOf(named));
+    for (const { id, hash, seal, named, blob } of readPacked(this.#connection, ids)) {
+      const isWhole = BLOBS.isSealed(seal, { id, thread: blob.thread, hash }) && digestOf(named) === hash;
+      if (!isWhole || blob.thread !== thread) throw this.#damaged(id);
+      add(id, blob);
     }
     const others = ids.filter((id) => !blobs.has(id));
     if (others.length === 0) return;
     const where = "WHERE id IN (SELECT value FROM json_each(?))";
     const rows = BLOBS.all(this.#connection, where, [JSON.stringify(others)]);
-    for (const row of rows) add(row, hashOf(row.kind, row.body));
+    for (const { id, kind, body, ...row } of rows) {
+      if (row.thread !== thread || !hashOf(kind, body).equals(row.hash)) throw this.#damaged(id);
+      const content = kind === "bytes" ? Buffer.from(body) : toText(body);
+      add(id, { thread, kind: kind as BlobKind, size: body.length, body: content });
+    }
     const missing = others.find((id) => !blobs.has(id));
     if (missing !== undefined) throw corrupt(this.#connection.path, `blob ${missing} is missing`);
   }
@@ -119,9 +119,10 @@ export class Blobs {
 /** The name of a blob's content. */
 export function hashOf(kind: string, body: string | Uint8Array): Buffer {
   const name = `${kind}\n`;
-  return digestOf(typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]));
+  const named = typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]);
+  return Buffer.from(digestOf(named), "latin1");
 }
 
-function digestOf(named: string | Buffer): Buffer {
-  return digest("sha256", named, HASH_BYTES);
+function digestOf(named: string | Uint8Array): string {
+  return digestText("sha256", named, HASH_BYTES);
 }

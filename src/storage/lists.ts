@@ -4,6 +4,8 @@ import type { Chunk } from "./spine.ts";
 export const WATCHED = 16;
 /** A message may end a chunk of several lists, such as the whole conversation and a part of it. */
 const MAX_LISTS = 4;
+/** Of so many lists it is known that nobody has looked at them. */
+const MAX_UNSEEN = 1000;
 
 /** A list of messages up to the end of a chunk, as it was stored. */
 export interface Prefix {
@@ -39,6 +41,18 @@ interface Part {
 export class Lists {
   /** By the message at the end of the chunk. */
   #ends = new WeakMap<object, Prefix[]>();
+  /** Lists that were read last by somebody who has not looked at them, by thread and blob. */
+  readonly #unseen = new Set<string>();
+
+  addUnseen(thread: number, blob: number): void {
+    if (this.#unseen.size >= MAX_UNSEEN) this.#unseen.clear();
+    this.#unseen.add(`${thread} ${blob}`);
+  }
+
+  /** Whether a list was one of them; now it is not any more. */
+  takeUnseen(thread: number, blob: number): boolean {
+    return this.#unseen.delete(`${thread} ${blob}`);
+  }
 
   /** The longest beginning of a list that is stored and is not watched any more. */
   find(thread: number, items: readonly unknown[]): Prefix | undefined {

@@ -1,56 +1,75 @@
-import { corrupt, type Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import type { Blob, BlobKind } from "./recent.ts";
 
 const HASH_BYTES = 16;
 const SEAL_BYTES = 8;
-const NEW_LINE = 0x0a;
 /** Larger blobs come one by one. */
 const MAX_BYTES = 65_536;
 
 /**
  * libsql makes an object of every value that it returns, and for small blobs that takes longer than all the rest. So
- * many of them come as one value: each a line with its number, owner and size, then hash, seal, kind and body.
+ * many of them come in three values: what is said of each, their hashes and seals, and their kinds and bodies.
  */
-const PACKED = `SELECT CAST(group_concat(
-    id || ' ' || thread || ' ' || length(CAST(body AS BLOB)) || char(10) || hash || seal || kind || char(10) || body, ''
-  ) AS BLOB) AS packed
-  FROM blobs WHERE id IN (SELECT value FROM json_each(?)) AND length(body) <= ${MAX_BYTES}`;
+const PACKED = `SELECT
+    CAST(group_concat(id || ' ' || thread || ' ' || octet_length(kind) || ' ' || octet_length(body), ' ') AS BLOB) AS heads,
+    CAST(group_concat(hash || seal, '') AS BLOB) AS checks,
+    CAST(group_concat(kind || char(10) || body, '') AS BLOB) AS bodies
+  FROM blobs WHERE id IN (SELECT value FROM json_each(?)) AND octet_length(body) <= ${MAX_BYTES}`;
 
 export interface PackedBlob {
   id: number;
-  thread: number;
-  hash: Buffer;
-  seal: Buffer;
-  kind: string;
-  body: Buffer;
+  /** Bytes as characters. */
+  hash: string;
+  seal: string;
   /** Kind and body as they are hashed. */
-  named: Buffer;
+  named: Uint8Array;
+  blob: Blob;
 }
 
 /** Reads small blobs; those that are large, missing or damaged in some ways are left out. */
 export function* readPacked(connection: Connection, ids: readonly number[]): Generator<PackedBlob> {
-  const packed = connection.get(PACKED, [JSON.stringify(ids)])?.["packed"] as Uint8Array | null;
-  if (!packed) return;
-  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  for (let at = 0; at < bytes.length;) {
-    const line = bytes.indexOf(NEW_LINE, at);
-    const [id, thread, size] = bytes.toString("latin1", at, line).split(" ").map(Number);
-    const [hash, seal] = [line + 1, line + 1 + HASH_BYTES];
-    const kind = seal + SEAL_BYTES;
-    const body = bytes.indexOf(NEW_LINE, kind) + 1;
-    const end = body + size!;
-    // Where a part has another length than it was given, the next line is none.
-    if (line < 0 || body === 0 || !(end > at) || end > bytes.length) {
-      throw corrupt(connection.path, "a row of its table blobs is damaged");
-    }
+  const row = connection.get(PACKED, [JSON.stringify(ids)]);
+  if (!row?.["heads"]) return;
+  const heads = toBuffer(row["heads"]).toString("latin1").split(" ").map(Number);
+  const checks = toBuffer(row["checks"]).toString("latin1");
+  const bodies = toBuffer(row["bodies"]);
+  if (!isAligned(heads, checks, bodies)) return;
+  const text = bodies.toString();
+  // Then each character is a byte, and all texts are parts of this one.
+  const isAscii = text.length === bodies.length;
+  for (let head = 0, check = 0, start = 0; head < heads.length; head += 4) {
+    const [id, thread, kindSize, size] = [heads[head]!, heads[head + 1]!, heads[head + 2]!, heads[head + 3]!];
+    const body = start + kindSize + 1;
+    const end = body + size;
+    const seal = check + HASH_BYTES;
+    const textOf = (from: number, to: number): string =>
+      isAscii ? text.slice(from, to) : bodies.toString("utf8", from, to);
+    const kind = textOf(start, body - 1) as BlobKind;
     yield {
-      id: id!,
-      thread: thread!,
-      hash: bytes.subarray(hash, seal),
-      seal: bytes.subarray(seal, kind),
-      kind: bytes.toString("latin1", kind, body - 1),
-      body: bytes.subarray(body, end),
-      named: bytes.subarray(kind, end),
+      id,
+      hash: checks.slice(check, seal),
+      seal: checks.slice(seal, seal + SEAL_BYTES),
+      named: bodies.subarray(start, end),
+      blob: {
+        thread,
+        kind,
+        size,
+        body: kind === "bytes" ? Buffer.from(bodies.subarray(body, end)) : textOf(body, end),
+      },
     };
-    at = end;
+    check = seal + SEAL_BYTES;
+    start = end;
   }
+}
+
+/** What is null in a damaged row is missing in one value and not in the others. */
+function isAligned(heads: readonly number[], checks: string, bodies: Buffer): boolean {
+  let size = 0;
+  for (let head = 0; head < heads.length; head += 4) size += heads[head + 2]! + 1 + heads[head + 3]!;
+  return checks.length === (heads.length / 4) * (HASH_BYTES + SEAL_BYTES) && bodies.length === size;
+}
+
+function toBuffer(value: unknown): Buffer {
+  const { buffer, byteOffset, byteLength } = (value ?? new Uint8Array()) as Uint8Array;
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -4,6 +4,11 @@ const SEAL_BYTES = 8;
 
 /** The checksum of a row, over some of its columns, in their order. */
 export function sealOf(table: string, columns: readonly string[], row: Record<string, unknown>): Buffer {
+  return Buffer.from(sealText(table, columns, row), "latin1");
+}
+
+/** The same, each byte a character. Bytes in the row may be, too. */
+export function sealText(table: string, columns: readonly string[], row: Record<string, unknown>): string {
   // With its length in front of each part, no two rows read the same.
   let text = table;
   for (const column of columns) {
@@ -11,12 +16,16 @@ export function sealOf(table: string, columns: readonly string[], row: Record<st
     const part = value instanceof Uint8Array ? bytesOf(value).toString("latin1") : String(value);
     text += value === null ? " -" : ` ${part.length}:${part}`;
   }
-  return digest("sha1", text, SEAL_BYTES);
+  return digestText("sha1", text, SEAL_BYTES);
 }
 
-/** The first bytes of a hash. Taken as text, as Node takes twice as long to make a buffer of it. */
-export function digest(algorithm: "sha1" | "sha256", content: string | Buffer, bytes: number): Buffer {
-  return Buffer.from(hash(algorithm, content, "binary").slice(0, bytes), "latin1");
+/** The first bytes of a hash, each a character: Node takes twice as long to make a buffer of it. */
+export function digestText(
+  algorithm: "sha1" | "sha256",
+  content: string | Uint8Array,
+  bytes: number,
+): string {
+  return hash(algorithm, content, "binary").slice(0, bytes);
 }
 
 /** Without a copy: rows are sealed and checked by the thousand. */

@@ -1,5 +1,5 @@
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
-import { sealOf } from "./seal.ts";
+import { sealOf, sealText } from "./seal.ts";
 
 interface Kinds {
   number: number;
@@ -98,6 +98,11 @@ export class Table<S extends Shape> {
   /** The checksum of a row. */
   seal(row: RowOf<S>): Uint8Array {
     return sealOf(this.name, this.#sealed, row);
+  }
+
+  /** Whether a checksum is that of a row; both with bytes as characters. */
+  isSealed(seal: string, row: { [Column in keyof S]?: string | number }): boolean {
+    return sealText(this.name, this.#sealed, row) === seal;
   }
 
   /** A selected row in its types. What is not UTF-8 comes out different, so no checksum fits it. */
