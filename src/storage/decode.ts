@@ -273,7 +273,7 @@ export class Decoder {
         for (const [id, blob] of yield slice) {
           this.#blobs.set(id, blob);
           this.#parse(id, blob);
-          for (const part of this.#partsOf(blob)) next.add(part);
+          if (blob.kind !== "json") for (const part of this.#partsOf(blob)) next.add(part);
         }
       }
       ids = this.#unknown(next);

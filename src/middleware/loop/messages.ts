@@ -33,11 +33,11 @@ const WATCHED = 16;
 function placesIn(left: object, messages: readonly unknown[]): Places | undefined {
   const known = made.get(left);
   if (known && isAsMade(messages, known)) return known;
-  if (!isList(messages)) return undefined;
   const places: Places = new Map();
-  for (const [at, { id }] of messages.entries()) {
-    if (typeof id !== "string") return undefined;
-    note(places, id, at);
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (!isBaseMessage(message) || typeof message.id !== "string") return undefined;
+    if (!places.has(message.id)) places.set(message.id, at);
   }
   return places;
 }

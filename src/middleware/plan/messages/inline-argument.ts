@@ -96,17 +96,19 @@ export function keepReports(message: AIMessage, reports: readonly Report[]): voi
 /** The reports that were left with a message. */
 export function reportsIn(message: BaseMessage): readonly Report[] {
   const kept: unknown = message.type === "ai" ? message.response_metadata?.[DONE_ARGUMENT] : undefined;
-  return Array.isArray(kept) ? (kept as Report[]) : [];
+  return Array.isArray(kept) ? (kept as Report[]) : NONE;
 }
+
+const NONE: readonly Report[] = [];
 
 /** Messages as the model is to see them: its calls as it made them, and replies to reports behind their results. */
 export function withReports(messages: readonly BaseMessage[], tag: string): BaseMessage[] {
   let open: Report[] = [];
   return messages.map((message) => {
     if (message.type === "ai") {
-      const reports = [...reportsIn(message)];
+      const reports = reportsIn(message);
       open = reports.filter(({ reply }) => reply !== undefined);
-      return reports.length > 0 ? changed(message, { tool_calls: asCalled(message, reports) }) : message;
+      return reports.length > 0 ? changed(message, { tool_calls: asCalled(message, [...reports]) }) : message;
     }
     if (message.type !== "tool" || open.length === 0) return message;
     const { reply } = taken(open, (message as ToolMessage).tool_call_id) ?? {};
