@@ -2,7 +2,8 @@
 const SPAN = 10;
 
 const waiting: (() => void)[] = [];
-let since = 0;
+/** When agents began to work in this turn of the event loop. */
+let since: number | undefined;
 
 /**
  * Lets timers and I/O of the process run, where agents have kept it busy for a while. A step of a graph hardly ever
@@ -10,14 +11,25 @@ let since = 0;
  * From then on one agent goes on per turn of the event loop. Undefined where nobody has to wait.
  */
 export function breathe(): Promise<void> | undefined {
-  if (waiting.length === 0 && performance.now() - since < SPAN) return undefined;
+  if (waiting.length === 0 && !isBusy()) return undefined;
   return new Promise<void>((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(release);
   });
 }
 
+function isBusy(): boolean {
+  if (since !== undefined) return performance.now() - since >= SPAN;
+  since = performance.now();
+  setImmediate(endTurn);
+  return false;
+}
+
+function endTurn(): void {
+  since = undefined;
+}
+
 function release(): void {
   since = performance.now();
   waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(release);
+  setImmediate(waiting.length > 0 ? release : endTurn);
 }
