@@ -1,7 +1,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { callTool, type Step } from "../../src/testing/scripted-model.ts";
@@ -121,13 +120,9 @@ export class LongThread {
   }
 }
 
-/** What V8 collects of the work before, beside the event loop, is done by then, in milliseconds. */
-const SETTLED = 50;
-
 /** Milliseconds of processor time that something takes. */
 export async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   collectYoung();
-  await sleep(SETTLED);
   const start = process.cpuUsage();
   await work();
   return millisecondsSince(start);

@@ -1,5 +1,6 @@
 import type { Connection } from "./connection.ts";
 import type { Blob, BlobKind } from "./recent.ts";
+import { bytesOf } from "./seal.ts";
 
 const HASH_BYTES = 16;
 const SEAL_BYTES = 8;
@@ -28,11 +29,11 @@ export interface PackedBlob {
 
 /** Reads small blobs; those that are large, missing or damaged in some ways are left out. */
 export function* readPacked(connection: Connection, ids: readonly number[]): Generator<PackedBlob> {
-  const row = connection.get(PACKED, [JSON.stringify(ids)]);
-  if (!row?.["heads"]) return;
-  const heads = toBuffer(row["heads"]).toString("latin1").split(" ").map(Number);
-  const checks = toBuffer(row["checks"]).toString("latin1");
-  const bodies = toBuffer(row["bodies"]);
+  const row = connection.get(PACKED, [JSON.stringify(ids)]) as Record<string, Uint8Array | null>;
+  if (!row["heads"] || !row["checks"] || !row["bodies"]) return;
+  const heads = bytesOf(row["heads"]).toString("latin1").split(" ").map(Number);
+  const checks = bytesOf(row["checks"]).toString("latin1");
+  const bodies = bytesOf(row["bodies"]);
   if (!isAligned(heads, checks, bodies)) return;
   const text = bodies.toString();
   // Then each character is a byte, and all texts are parts of this one.
@@ -67,9 +68,4 @@ function isAligned(heads: readonly number[], checks: string, bodies: Buffer): bo
   let size = 0;
   for (let head = 0; head < heads.length; head += 4) size += heads[head + 2]! + 1 + heads[head + 3]!;
   return checks.length === (heads.length / 4) * (HASH_BYTES + SEAL_BYTES) && bodies.length === size;
-}
-
-function toBuffer(value: unknown): Buffer {
-  const { buffer, byteOffset, byteLength } = (value ?? new Uint8Array()) as Uint8Array;
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

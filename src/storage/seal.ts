@@ -29,6 +29,6 @@ export function digestText(
 }
 
 /** Without a copy: rows are sealed and checked by the thousand. */
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+export function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
