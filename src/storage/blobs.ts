@@ -1,7 +1,7 @@
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
 import { readPacked } from "./packed.ts";
-import { Recent, type Blob, type BlobKind } from "./recent.ts";
+import { Recent, type Blob, type BlobKind, type Gathered } from "./recent.ts";
 import { digestText } from "./seal.ts";
 import { toText } from "./table.ts";
 import { BLOBS } from "./tables.ts";
@@ -58,6 +58,10 @@ export class Blobs {
     }
     if (unknown.length > 0) this.#fetch(thread, unknown, blobs);
     return blobs;
+  }
+
+  gather(_thread: number, id: number, gathered: Gathered): void {
+    this.#recent.gather(id, this.#recent.get(id)?.parts ?? [], gathered);
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {

@@ -140,7 +140,7 @@ export class Decoder {
     const blob = this.#blobs.get(id)!;
     if (blob.kind === "json") return this.#value(id, blob);
     if (blob.kind === "bytes") return Uint8Array.from(blob.body as Uint8Array);
-    if (blob.kind === "tree") return this.build(blob.parsed);
+    if (blob.kind === "tree") return blob.gathered ? this.#list(id) : this.build(blob.parsed);
     return blob.kind === "list" ? this.#list(id) : this.#record(id);
   }
 
@@ -161,7 +161,7 @@ export class Decoder {
   #place(value: unknown, id: number): void {
     const { memo, thread } = this.#context;
     if (!BaseMessage.isInstance(value) || memo.believe(value, thread)) return;
-    memo.place(value, { thread, blob: id, isPlain: this.#blobs.get(id)!.parsed !== LATE });
+    memo.place(value, { thread, blob: id, isPlain: this.#blobs.get(id)?.parsed !== LATE });
   }
 
   #record(id: number): object {
@@ -199,12 +199,12 @@ export class Decoder {
     // As many as may be looked at when it is saved again: the messages that are watched, and the chunk before them.
     let near = 0;
     for (let at = leaves.length - 1; at >= 0 && near < 2 * WATCHED; at--) {
-      const trees = this.#blobs.get(leaves[at]!)!.parsed as unknown[];
+      const { parsed, gathered } = this.#blobs.get(leaves[at]!)!;
       const chunk = this.#chunk(leaves[at]!);
-      for (const [nth, tree] of trees.entries()) {
-        if (isReference(tree) && this.#isJson(tree)) this.#place(chunk[nth], tree[REFERENCE]);
+      for (const [nth, tree] of (parsed as unknown[]).entries()) {
+        if (isReference(tree) && (gathered || this.#isJson(tree))) this.#place(chunk[nth], tree[REFERENCE]);
       }
-      near += trees.length;
+      near += chunk.length;
     }
     return this.#watch(items);
   }
@@ -212,9 +212,10 @@ export class Decoder {
   #chunk(id: number): readonly unknown[] {
     const known = this.#messages.get(id);
     if (known) return known;
-    const items: unknown[] = [];
+    const { parsed, parts, gathered } = this.#blobs.get(id)!;
     let isPlain = true;
-    for (const tree of this.#blobs.get(id)!.parsed as unknown[]) {
+    const items: unknown[] = gathered?.messages.map((message, at) => this.#make(parts![at]!, message)) ?? [];
+    for (const tree of gathered ? [] : (parsed as unknown[])) {
       const blob = isReference(tree) ? this.#blobs.get(tree[REFERENCE])! : undefined;
       const isMessage = blob?.kind === "json" && blob.parsed !== LATE;
       const item = isMessage ? this.#make((tree as Reference)[REFERENCE], blob) : this.build(tree);
@@ -238,11 +239,22 @@ export class Decoder {
     let prefix: Prefix | undefined;
     for (const id of leaves) {
       const items = this.#messages.get(id);
-      const texts = (this.#blobs.get(id)!.parsed as unknown[]).map(textOf);
-      if (!items || !isWhole(texts)) return;
+      const texts = items && this.#textsOf(id);
+      if (!texts) return;
       const chunk = { ...chunkOf(prefix?.chunk, texts), id };
       prefix = lists.add({ thread, before: prefix, items, chunk });
     }
+  }
+
+  /** What stands in a chunk of messages; undefined where it is not complete. */
+  #textsOf(id: number): readonly string[] | undefined {
+    const { parsed, parts, gathered } = this.#blobs.get(id)!;
+    if (gathered) return gathered.texts;
+    const texts = (parsed as unknown[]).map(textOf);
+    if (!isWhole(texts)) return undefined;
+    const messages = parts?.map((part) => this.#blobs.get(part)!);
+    if (messages) this.#context.blobs.gather(this.#context.thread, id, { messages, texts });
+    return texts;
   }
 
   /** The newest messages of a list are compared with what they are now, when the list is saved again. */
@@ -273,7 +285,7 @@ export class Decoder {
         for (const [id, blob] of yield slice) {
           this.#blobs.set(id, blob);
           this.#parse(id, blob);
-          if (blob.kind !== "json") for (const part of this.#partsOf(blob)) next.add(part);
+          if (blob.kind !== "json" && !blob.gathered) for (const part of this.#partsOf(blob)) next.add(part);
         }
       }
       ids = this.#unknown(next);

@@ -100,6 +100,21 @@ describe("a list of messages", () => {
     expect(encoder.encode(list)).toBe(older);
   });
 
+  it("is read again as it was read first, with one object for a message that stands elsewhere too", async () => {
+    const { encoder, read } = storeOf(1);
+    const list = messagesOf(300);
+    const text = encoder.encode({ first: list[0], list, part: list.slice(0, 100), last: list.at(-1) });
+    const both = [await read(text), await read(text)] as unknown as Record<string, BaseMessage[]>[];
+    for (const { first, list: all, part, last } of both) {
+      expect(all!.map(textOf)).toEqual(list.map(textOf));
+      expect(all![0]).toBe(first);
+      expect(all!.at(-1)).toBe(last);
+      for (const [at, each] of part!.entries()) expect(each).toBe(all![at]);
+    }
+    expect(both[0]!["list"]).toEqual(both[1]!["list"]);
+    expect(both[0]!["first"]).not.toBe(both[1]!["first"]);
+  });
+
   it("is known by its messages and not by its array, in a state that is sent along as well", () => {
     const { encoder, written } = storeOf(1);
     const list = messagesOf(300);

@@ -24,3 +24,21 @@ it("many small blobs of one thread are bounded by what they take, not by their t
   expect(recent.count).toBeLessThan(80_001);
   expect(recent.get(199_999)).toBeDefined();
 });
+
+it("blobs that are kept with another one count with it, and go with it", () => {
+  const recent = new Recent();
+  const add = (chunk: number): void => {
+    const parts = [1, 2, 3].map((nth) => chunk + nth);
+    const messages = parts.map(() => blob(1, 1_000_000));
+    for (const [nth, message] of messages.entries()) recent.add(parts[nth]!, message);
+    recent.add(chunk, { ...blob(1), parts });
+    recent.gather(chunk, parts, { messages, texts: [] });
+  };
+  for (let chunk = 0; chunk < 400; chunk += 10) {
+    add(chunk);
+    expect(recent.get(chunk)!.gathered!.messages).toHaveLength(3);
+    expect(recent.get(chunk + 1)).toBeUndefined();
+  }
+  expect(recent.count).toBeLessThan(13);
+  expect(recent.get(200)).toBeUndefined();
+});

@@ -8,13 +8,22 @@ export type BlobKind = "json" | "bytes" | "tree" | "list" | "record";
 export interface Blob {
   readonly thread: number;
   readonly kind: BlobKind;
-  readonly size: number;
+  /** How many bytes it takes, with what is kept in it. */
+  size: number;
   /** Undefined once it has been parsed. */
   body: string | Uint8Array | undefined;
   /** What a reader made of the body. Blobs are kept and read again, so nobody gets it; they get copies. */
   parsed?: unknown;
   /** The blobs that it refers to, where it is made of nothing else. */
   parts?: readonly number[] | undefined;
+  /** Of a complete chunk of messages that has been read, all that it refers to. */
+  gathered?: Gathered;
+}
+
+/** The messages of a chunk, and what stands for each in it. */
+export interface Gathered {
+  readonly messages: readonly Blob[];
+  readonly texts: readonly string[];
 }
 
 /** Where the encoder puts what it writes: stores a blob, unless it is there already, and returns its number. */
@@ -25,6 +34,8 @@ export interface BlobSink {
 /** Where the decoder finds it again, by number; throws when one is missing or is not what was written. */
 export interface BlobSource {
   read(thread: number, ids: readonly number[]): Map<number, Blob> | Promise<Map<number, Blob>>;
+  /** Keeps what a blob refers to together with it: whoever reads it again has all of it at once. */
+  gather(thread: number, id: number, gathered: Gathered): void;
 }
 
 /** So many bytes are kept, or twice as many. */
@@ -60,6 +71,23 @@ export class Recent<Key = number, Kept extends Blob = Blob> {
     this.#size += blob.size + BLOB_SIZE;
     this.#threads.add(blob.thread);
     if (this.#size > MAX_SIZE || this.#threads.size > MAX_THREADS) this.#startYoung(this.#young);
+  }
+
+  /** Keeps blobs with the one that refers to them, and not on their own any more. */
+  gather(id: Key, parts: readonly Key[], gathered: Gathered): void {
+    const blob = this.get(id);
+    if (!blob || blob.gathered) return;
+    for (const part of [id, ...parts]) this.#drop(part);
+    blob.gathered = gathered;
+    for (const { size } of gathered.messages) blob.size += size + BLOB_SIZE;
+    this.add(id, blob);
+  }
+
+  #drop(id: Key): void {
+    const young = this.#young.get(id);
+    if (young) this.#size -= young.size + BLOB_SIZE;
+    this.#young.delete(id);
+    this.#old.delete(id);
   }
 
   clear(): void {

@@ -56,8 +56,13 @@ function messageFrom(text: string, { create: Message, names }: KnownClass): Make
   if (!kwargs) return undefined;
   const fields: Json = {};
   for (const key in kwargs) fields[names.get(key) ?? camelCase(key)] = kwargs[key];
-  // A constructor may change what it is given.
-  return () => new Message(copy(fields) as Json);
+  const inner = Object.keys(fields).filter((key) => typeof fields[key] === "object");
+  return () => {
+    // A constructor may change what it is given.
+    const given = { ...fields };
+    for (const key of inner) given[key] = copy(fields[key]);
+    return new Message(given);
+  };
 }
 
 /** What a message was made with; undefined where LangChain would find more than plain values in it. */

@@ -1,5 +1,5 @@
 import { hashOf } from "../blobs.ts";
-import type { Blob, BlobKind, BlobSink, BlobSource, Recent } from "../recent.ts";
+import type { Blob, BlobKind, BlobSink, BlobSource, Gathered, Recent } from "../recent.ts";
 import type { Database, Row } from "./database.ts";
 import { BLOBS, corrupt } from "./rows.ts";
 
@@ -78,6 +78,16 @@ export class ThreadBlobs implements BlobSink, BlobSource {
     return missing.length === 0 ? found : this.#fetch(thread, missing, found);
   }
 
+  gather(thread: number, id: number, gathered: Gathered): void {
+    const key = `${thread} ${id}`;
+    const parts = this.#recent.get(key)?.parts ?? [];
+    this.#recent.gather(
+      key,
+      parts.map((part) => `${thread} ${part}`),
+      gathered,
+    );
+  }
+
   async #fetch(thread: number, ids: readonly number[], found: Map<number, Blob>): Promise<Map<number, Blob>> {
     const rows = await this.#database.query({
       name: "holdfast-blobs",
@@ -99,6 +109,9 @@ export class ThreadBlobs implements BlobSink, BlobSource {
   #add(found: Map<number, Blob>, id: number, blob: NamedBlob): void {
     found.set(id, blob);
     this.#know(blob.name, id);
+    blob.gathered?.messages.forEach((message, at) =>
+      this.#know((message as NamedBlob).name, blob.parts![at]!),
+    );
   }
 
   #know(name: string, id: number): void {
