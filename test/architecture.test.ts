@@ -129,6 +129,12 @@ describe("the checker", () => {
       "const raw = sink as unknown as NodeJS.WriteStream;",
       "only prompts.ts may use as WriteStream",
     ],
+    [
+      "a file that is looked for beside the source",
+      "src/runs/a.ts",
+      `const file = new URL("../b.json", import.meta.url);`,
+      "use packageFile",
+    ],
     ["a star export", "src/plan/a.ts", `export * from "./b.ts";`, "has an `export *`"],
     ["a default export", "src/plan/a.ts", "export default 1;", "has a default export"],
     ["a renamed default export", "src/plan/a.ts", "export { a as default };", "has a default export"],

@@ -6,15 +6,17 @@ const stores = [...engine, "files", "storage"];
 const agents = [...stores, "middleware", "subagents", "models", "mcp", "web"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
-const surface = [...harnesses, "project", "runs", "node:*"];
+const surface = [...harnesses, "project", "runs", "package-file", "node:*"];
 const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
 
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {
   errors: [],
+  "package-file": ["node:*"],
   plan: ["errors", "zod", "jsonrepair"],
   files: [
     ...engine,
+    "package-file",
     ...langchain,
     "@anthropic-ai/sandbox-runtime",
     "diff",
@@ -35,6 +37,7 @@ const LAYERS: Record<string, string[]> = {
   runs: [
     ...harnesses,
     "project",
+    "package-file",
     ...langchain,
     "croner",
     "diff",
@@ -137,6 +140,7 @@ function* problemsOf(path: string, source: string): Generator<string> {
   );
   yield* forbidden.map((target) => `${layer} may not import ${target}`);
 
+  if (/new URL\([^)]*import\.meta/.test(source)) yield "looks for a file from where it is: use packageFile";
   if (layer === PURE_LAYER) {
     yield* file.names.filter((name) => IMPURE.includes(name)).map((name) => `${layer} may not use ${name}`);
   }

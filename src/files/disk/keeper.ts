@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { dirname } from "node:path";
+import { isSource, packageFile } from "../../package-file.ts";
 import type { FileResult } from "../backend.ts";
 import type { PlainFiles } from "./plain-files.ts";
 
@@ -66,11 +67,13 @@ class Keeper {
   }
 
   #start(): ChildProcess {
-    const file = fileURLToPath(import.meta.url);
-    const child = fork(file.replace(/keeper(?=\.\w+$)/, "keeper-process"), {
-      // Node needs a loader for the source, as tests use it.
-      execArgv: file.endsWith(".ts") ? ["--import", "tsx"] : [],
-      cwd: fileURLToPath(new URL(".", import.meta.url)),
+    const file = packageFile(
+      isSource ? "src/files/disk/keeper-process.ts" : "dist/files/disk/keeper-process.js",
+    );
+    const child = fork(file, {
+      // Node needs a loader for the source.
+      execArgv: isSource ? ["--import", "tsx"] : [],
+      cwd: dirname(file),
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       // In a session of its own: what a terminal sends to this process is not for it.

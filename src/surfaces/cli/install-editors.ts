@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { HarnessError } from "../../errors.ts";
+import { packageFile } from "../../package-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { harmless, shown } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
@@ -15,7 +15,7 @@ export async function installEditors({ stdout, env }: Terminal): Promise<number>
   const file = join(folder, "zed", "settings.json");
   // By whole paths: an editor that was not started in a terminal has another PATH.
   const command = process.execPath;
-  const args = [fileURLToPath(new URL("./main.js", import.meta.url)), "acp"];
+  const args = [packageFile("dist/surfaces/cli/main.js"), "acp"];
   const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;

@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { packageFile } from "../../../package-file.ts";
 import type { ServerEnv } from "../context.ts";
 
 /** The page as it was built into the package. */
-const PAGE = new URL("../../../page/", import.meta.url);
+const page = (file: string): string => packageFile(`dist/page/${file}`);
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -20,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export function pageFilesStatic(): Hono<ServerEnv> {
   return new Hono<ServerEnv>()
     .get("/", async (c) => {
-      const found = await readFile(new URL("index.html", PAGE)).catch(() => undefined);
+      const found = await readFile(page("index.html")).catch(() => undefined);
       if (!found) throw new HTTPException(404, { message: "The page is not built into this package." });
       return c.body(new Uint8Array(found), 200, {
         "content-type": TYPES[".html"]!,
@@ -32,7 +33,7 @@ export function pageFilesStatic(): Hono<ServerEnv> {
       const type = TYPES[extname(name)];
       const isName = /^[\w-][\w.-]*$/.test(name);
       const found =
-        isName && type ? await readFile(new URL(`assets/${name}`, PAGE)).catch(() => undefined) : undefined;
+        isName && type ? await readFile(page(`assets/${name}`)).catch(() => undefined) : undefined;
       if (!found || !type) throw new HTTPException(404, { message: `There is no file ${name}.` });
       return c.body(new Uint8Array(found), 200, {
         "content-type": type,
