@@ -1,13 +1,12 @@
 import type { HarnessError } from "../errors.ts";
 import { corrupt, type Connection } from "./connection.ts";
-import { readPacked } from "./packed.ts";
+import { HASH_BYTES, readPacked } from "./packed.ts";
 import { Recent, type Blob, type BlobKind, type Gathered } from "./recent.ts";
 import { digestText } from "./seal.ts";
 import { toText } from "./table.ts";
 import { BLOBS } from "./tables.ts";
 
 const MAX_KNOWN = 50_000;
-const HASH_BYTES = 16;
 
 /** The name of the newest blob's number among what is known. */
 const LAST = "last blob";

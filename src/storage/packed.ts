@@ -2,7 +2,7 @@ import type { Connection } from "./connection.ts";
 import type { Blob, BlobKind } from "./recent.ts";
 import { bytesOf } from "./seal.ts";
 
-const HASH_BYTES = 16;
+export const HASH_BYTES = 16;
 const SEAL_BYTES = 8;
 /** Larger blobs come one by one. */
 const MAX_BYTES = 65_536;
