@@ -6,11 +6,13 @@ const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, string | { default: string }>;
 };
 
-/** What is asked for by its place: by name of the package, as a command or a process, or by the benchmark. */
+/** What is asked for by its place: by name of the package, as a command or a process, or by tests and the benchmark. */
 const ENTRIES = [
   bin.holdfast,
   ...Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : target.default)),
-  ...["files/disk/keeper-process", "runs/conduct", "runs/drive", "runs/traces/index"].map(inDist),
+  ...["files/disk/keeper-process", "surfaces/cli/cli", "runs/conduct", "runs/drive", "runs/traces/index"].map(
+    inDist,
+  ),
 ];
 
 /** The package, in some hundred files in the place of as many as the source has: Node takes a millisecond for each. */
