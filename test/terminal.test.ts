@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { inPipes } from "./in-pipes.ts";
+import { endedOn, onOneScreen } from "./one-process.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -37,8 +38,9 @@ function started(command: readonly string[], options: ScreenOptions = {}): Scree
   return screen;
 }
 
+/** What a command says of the thread afterwards. */
 const holdfast = (...args: string[]) =>
-  run(process.execPath, [MAIN, ...args], { cwd: home, env: { ...process.env, ...environment() } });
+  inPipes(args, { cwd: home, env: { ...process.env, ...environment() } });
 
 describe("the offline survey on a terminal", () => {
   const SURVEY = ["run", "--dir", "project", "--thread", "survey", "Survey this directory"];
@@ -72,9 +74,9 @@ describe("the offline survey on a terminal", () => {
 
     const progress = /Interrupted \((\d+)\/(\d+)/.exec(first.all())!;
     const listed = await holdfast("threads");
-    expect(listed.stdout).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
-    expect((await holdfast("show", "survey")).stdout).toContain(`(${progress[1]}/${progress[2]} completed)`);
-    expect(listed.stdout).toMatch(/survey +stopped +\d\/\d/);
+    expect(listed.out).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
+    expect((await holdfast("show", "survey")).out).toContain(`(${progress[1]}/${progress[2]} completed)`);
+    expect(listed.out).toMatch(/survey +stopped +\d\/\d/);
 
     const second = open(["resume"]);
     await second.see(/\[x\] 1 /);
@@ -87,7 +89,7 @@ describe("the offline survey on a terminal", () => {
     await screen.see(/\[>\]/);
     screen.type(CTRL_C + CTRL_C);
     expect(await screen.exit).toBe(130);
-    expect((await holdfast("show", "survey")).stdout).toMatch(/completed\)/);
+    expect((await holdfast("show", "survey")).out).toMatch(/completed\)/);
   });
 
   it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
@@ -121,24 +123,30 @@ describe("the offline survey on a terminal", () => {
     expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
-  it("has the live plan without colours with NO_COLOR", async () => {
-    const screen = open(SURVEY, { env: { NO_COLOR: "1" } });
+  it("has the live plan without colours with NO_COLOR, and plain lines where nothing can be drawn", async () => {
+    const poem = ["run", "--model", "offline", "Write a poem"];
+    const screen = onOneScreen(
+      [
+        { args: SURVEY, env: { NO_COLOR: "1" } },
+        { args: poem, env: { CI: "1" } },
+        { args: poem, env: { TERM: "dumb" } },
+      ],
+      { cwd: home, env: environment() },
+    );
+    screens.push(screen);
     await screen.see(/\[>\] 1 .*\n(?:.*\n)*.*0\/\d/);
-    expect(await screen.exit).toBe(0);
+    const [survey, ...plain] = await endedOn(screen);
+    expect(survey!.code).toBe(0);
     // oxlint-disable-next-line no-control-regex -- colours are control characters
-    expect(screen.raw).not.toMatch(/\u001B\[[\d;]*m/);
-    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
+    expect(survey!.out).not.toMatch(/\u001B\[[\d;]*m/);
+    expect(survey!.out).toMatch(/Done \((\d+)\/\1/);
+    expect(plain).toHaveLength(2);
+    for (const { code, out } of plain) {
+      expect(code).toBe(1);
+      expect(out).not.toContain("\u001B");
+      expect(out).toContain("with offline");
+    }
   });
-
-  it.each([{ CI: "1" }, { TERM: "dumb" }])(
-    "has plain lines, and no escape sequence, with %j",
-    async (env) => {
-      const screen = open(["run", "--model", "offline", "Write a poem"], { env });
-      expect(await screen.exit).toBe(1);
-      expect(screen.raw).not.toContain("\u001B");
-      expect(screen.all()).toContain("with offline");
-    },
-  );
 
   it("asks for the plan's approval and works on the plan as it was edited", async () => {
     const editor = join(home, "editor.sh");
@@ -155,8 +163,8 @@ describe("the offline survey on a terminal", () => {
     expect(await screen.exit).toBe(0);
     expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
     const shown = await holdfast("show", "survey");
-    expect(shown.stdout).toContain("[-] #4");
-    expect(shown.stdout).not.toMatch(/\[[ >]\]/);
+    expect(shown.out).toContain("[-] #4");
+    expect(shown.out).not.toMatch(/\[[ >]\]/);
     expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
   });
 
@@ -173,7 +181,7 @@ describe("the offline survey on a terminal", () => {
     await first.see(/Work on this plan\?/);
     first.type(CTRL_C);
     expect(await first.exit).toBe(130);
-    expect((await holdfast("threads")).stdout).toMatch(/survey +waiting/);
+    expect((await holdfast("threads")).out).toMatch(/survey +waiting/);
 
     const second = open(["resume", "survey"]);
     await second.see(/Work on this plan\?/);
