@@ -1,3 +1,4 @@
+import type { ExecFileOptions } from "node:child_process";
 import { join } from "node:path";
 import { run } from "./run.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
@@ -25,9 +26,9 @@ export interface Command {
  */
 export async function inOneProcess(
   commands: readonly Command[],
-  options: { cwd: string; env: Record<string, string> },
+  { node = [], ...options }: ExecFileOptions & { node?: readonly string[] },
 ): Promise<Ended[]> {
-  const { stdout, stderr } = await run(process.execPath, argv(commands).slice(1), options);
+  const { stdout, stderr } = await run(process.execPath, [...node, ...argv(commands).slice(1)], options);
   const [out, err] = [ended(stdout), ended(stderr)];
   return out.map(({ code, text }, at) => ({ code, out: text, err: err[at]?.text ?? "" }));
 }
