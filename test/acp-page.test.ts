@@ -1,5 +1,5 @@
 import { methods } from "@agentclientprotocol/sdk";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEditor, type Editor } from "./acp/editor.ts";
 import { expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
@@ -9,7 +9,7 @@ describe("a session of an editor, on the page", () => {
   let editor: Editor;
   let session: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     served = new ServedPage();
     editor = await startEditor({
       cwd: served.dir,
@@ -27,9 +27,21 @@ describe("a session of an editor, on the page", () => {
     await editor.prompt(session, "Survey this directory");
     await served.start();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await editor.end();
     await served.close();
+  });
+
+  it.runIf(hasBrowser)("can be looked at in a browser", async () => {
+    const browser = await openBrowser();
+    try {
+      const page = await openPage(browser, served.address);
+      await page.getByRole("link", { name: /Survey this directory/ }).click();
+      await expectText(page, /The report is in survey.md/);
+      await expectText(page.getByRole("region", { name: "Plan" }), "8 of 8 done");
+    } finally {
+      await browser.close();
+    }
   });
 
   it("is there with its plan and all that was said, goes on there, and the editor knows of it", async () => {
@@ -69,18 +81,6 @@ describe("a session of an editor, on the page", () => {
       mcpServers: [],
     });
     expect(JSON.stringify(editor.updates)).toContain("Tell me a joke");
-  });
-
-  it.runIf(hasBrowser)("can be looked at in a browser", async () => {
-    const browser = await openBrowser();
-    try {
-      const page = await openPage(browser, served.address);
-      await page.getByRole("link", { name: /Survey this directory/ }).click();
-      await expectText(page, /The report is in survey.md/);
-      await expectText(page.getByRole("region", { name: "Plan" }), "8 of 8 done");
-    } finally {
-      await browser.close();
-    }
   });
 });
 

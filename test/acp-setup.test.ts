@@ -59,25 +59,15 @@ it("an editor hears that a model is missing and how to get one, and a terminal s
   expect(said.stdout).toContain("OPENAI_API_KEY");
 });
 
-it("a session that an editor closes can be opened again", async () => {
-  const editor = await startEditor({ cwd: home, env, flags: ["--mode", "auto"] });
-  const { agent } = editor;
-  await agent.request(methods.agent.authenticate, { methodId: "environment" });
-  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: home, mcpServers: [] });
-  await agent.request(methods.agent.session.close, { sessionId });
-  await expect(editor.prompt(sessionId, "Survey this directory")).rejects.toThrow(/not found/i);
-  await agent.request(methods.agent.session.resume, { sessionId, cwd: home, mcpServers: [] });
-  expect(await editor.prompt(sessionId, "Survey this directory")).toEqual({ stopReason: "end_turn" });
-  expect(await editor.end()).toBe(0);
-});
-
-it.each(["acp", "mcp"])("what runs in holdfast %s is traced", async (surface) => {
+it.each([
+  ["acp, where a session that an editor closes can be opened again,", byEditor],
+  ["mcp", byAgent],
+])("what runs in holdfast %s is traced", async (_surface, runs) => {
   const collector = new Collector();
   await collector.start();
   try {
     const traced = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, HOLDFAST_PRICES: "3,15" };
-    if (surface === "acp") await byEditor(traced);
-    else await byAgent(traced);
+    await runs(traced);
   } finally {
     collector.stop();
   }
@@ -95,9 +85,14 @@ it.each(["acp", "mcp"])("what runs in holdfast %s is traced", async (surface) =>
 
 async function byEditor(given: Record<string, string>): Promise<void> {
   const editor = await startEditor({ cwd: home, env: given, flags: ["--mode", "auto"] });
-  const { sessionId } = await editor.agent.request(methods.agent.session.new, { cwd: home, mcpServers: [] });
-  await editor.prompt(sessionId, "Survey this directory");
-  await editor.end();
+  const { agent } = editor;
+  await agent.request(methods.agent.authenticate, { methodId: "environment" });
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: home, mcpServers: [] });
+  await agent.request(methods.agent.session.close, { sessionId });
+  await expect(editor.prompt(sessionId, "Survey this directory")).rejects.toThrow(/not found/i);
+  await agent.request(methods.agent.session.resume, { sessionId, cwd: home, mcpServers: [] });
+  expect(await editor.prompt(sessionId, "Survey this directory")).toEqual({ stopReason: "end_turn" });
+  expect(await editor.end()).toBe(0);
 }
 
 async function byAgent(given: Record<string, string>): Promise<void> {

@@ -43,7 +43,18 @@ beforeAll(async () => {
     const next = script.shift() ?? says("ok");
     return typeof next === "string" ? { status: 200, body: next } : next;
   });
-  plain = await open();
+  // It notes when it loads LangChain.
+  const hooks = join(home, "hooks.mjs");
+  writeFileSync(
+    hooks,
+    `import { appendFileSync } from "node:fs";
+export async function resolve(name, context, next) {
+  if (/langchain/.test(name)) appendFileSync(${JSON.stringify(loaded())}, name + "\\n");
+  return next(name, context);
+}`,
+  );
+  const register = `data:text/javascript,import { register } from "node:module"; register(${JSON.stringify(pathToFileURL(hooks).href)});`;
+  plain = await open({ nodeFlags: ["--import", register] });
   rich = await open({
     capabilities: {
       elicitation: { form: {} },
@@ -65,6 +76,7 @@ beforeEach(() => {
   for (const editor of editors) editor.clear();
 });
 
+const loaded = (): string => join(home, "loaded");
 const sent = (at = -1): string => JSON.stringify(model.requests.at(at)?.body["messages"]);
 
 const environment = (): NodeJS.ProcessEnv => ({
@@ -116,19 +128,8 @@ const shownIn = ({ updates }: Editor, id: string): ToolCallContent[] =>
 
 describe("holdfast acp", () => {
   it("says hello before it loads LangChain, with nothing but the protocol on standard output", async () => {
-    const seen = join(home, "loaded");
-    const hooks = join(home, "hooks.mjs");
-    writeFileSync(
-      hooks,
-      `import { appendFileSync } from "node:fs";
-export async function resolve(name, context, next) {
-  if (/langchain/.test(name)) appendFileSync(${JSON.stringify(seen)}, name + "\\n");
-  return next(name, context);
-}`,
-    );
-    const register = `data:text/javascript,import { register } from "node:module"; register(${JSON.stringify(pathToFileURL(hooks).href)});`;
-    const editor = await open({ nodeFlags: ["--import", register] });
-    expect(existsSync(seen)).toBe(false);
+    const editor = plain;
+    expect(existsSync(loaded())).toBe(false);
     expect(editor.hello).toMatchObject({
       protocolVersion: 1,
       agentInfo: { name: "holdfast" },
@@ -136,10 +137,9 @@ export async function resolve(name, context, next) {
       authMethods: [{ id: "environment" }],
     });
     const session = await begin(editor);
-    expect(existsSync(seen)).toBe(true);
+    expect(existsSync(loaded())).toBe(true);
     expect(await editor.prompt(session, "Hello")).toEqual({ stopReason: "end_turn" });
     expect(editor.said()).toBe("ok");
-    await editor.end();
     const lines = editor.output().trim().split("\n");
     expect(lines.every((line) => (JSON.parse(line) as { jsonrpc: string }).jsonrpc === "2.0")).toBe(true);
     expect(editor.errors()).toBe("");

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sqliteSaver } from "../src/storage/index.ts";
+import { inOneProcess } from "./one-process.ts";
 import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -25,10 +26,10 @@ const environment = (): NodeJS.ProcessEnv => ({
   HOLDFAST_STATE: join(home, "threads.db"),
 });
 
-function holdfast(args: readonly string[], { node = [], env = {} }: { node?: string[]; env?: object } = {}) {
-  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+function holdfast(args: readonly string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: home,
-    env: { ...environment(), ...env },
+    env: environment(),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -39,53 +40,54 @@ function holdfast(args: readonly string[], { node = [], env = {} }: { node?: str
 
 const SURVEY = ["run", "--dir", "project", "--thread", "survey", "Survey this directory"];
 
-it.each([["--help"], ["run", "--help"], ["plan", "edit", "--help"], ["--version"]])(
-  "%s %s prints without loading LangChain, a database or a view",
-  async (...args) => {
-    const { out, err, exit } = holdfast(args.filter(Boolean), { node: ["--import", refusing(HEAVY)] });
-    expect(await err).toBe("");
-    expect(await exit).toBe(0);
-    expect(await out).toMatch(/holdfast|^\d+\.\d+\.\d+/);
-  },
-);
+/** Commands in a process that fails when one of these packages is loaded. */
+const without = (packages: readonly string[], ...commands: (readonly string[])[]) =>
+  inOneProcess(
+    commands.map((args) => ({ args })),
+    { cwd: home, env: environment(), node: ["--import", refusing(packages)] },
+  );
 
-it.each([[["completion", "bash"]], [["--complete", "run", "--model", ""]], [["trust"]], [["doctor"]]])(
-  "%j does its work without loading LangChain",
-  async (args) => {
-    const { err, exit } = holdfast(args, { node: ["--import", refusing(["langchain", "@langchain/"])] });
-    expect(await err).toBe("");
-    expect(await exit).toBe(0);
-  },
-);
-
-it("the guard of the tests before refuses what a run needs", async () => {
-  const { err, exit } = holdfast(SURVEY, { node: ["--import", refusing(HEAVY)] });
-  expect(await err).toContain("was loaded");
-  expect(await exit).not.toBe(0);
+it("help and version are printed without loading LangChain, a database or a view, which a run needs", async () => {
+  const words = [["--help"], ["run", "--help"], ["plan", "edit", "--help"], ["--version"]];
+  const [survey, ...printed] = (await without(HEAVY, ...words, SURVEY)).toReversed();
+  expect(printed).toHaveLength(words.length);
+  for (const { code, out, err } of printed) {
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/holdfast|^\d+\.\d+\.\d+/);
+  }
+  expect(survey!.err).toContain("was loaded");
+  expect(survey!.code).not.toBe(0);
+  const main = await run(process.execPath, ["--import", refusing(HEAVY), MAIN, "--version"]);
+  expect(main).toMatchObject({ ok: true, stderr: "" });
 });
 
-it("a reader that has gone stops the run without a stack trace, and the run can go on", async () => {
+it("completion, trust and doctor do their work without loading LangChain", async () => {
+  const words = [["completion", "bash"], ["--complete", "run", "--model", ""], ["trust"], ["doctor"]];
+  const ended = await without(["langchain", "@langchain/"], ...words);
+  expect(ended.map(({ code, err }) => ({ code, err }))).toEqual(words.map(() => ({ code: 0, err: "" })));
+});
+
+it("a reader that has gone stops the run without a stack trace, and the run can go on, with no escape sequence in a pipe", async () => {
   const { child, err, exit } = holdfast([...SURVEY, "--json"]);
   child.stdout.once("data", () => child.stdout.destroy());
   expect(await exit).toBe(130);
   expect(await err).toBe(
     "holdfast: stopped, since nobody reads the output. Go on with: holdfast resume survey\n",
   );
-  const resumed = holdfast(["resume", "survey", "--quiet"]);
+  const resumed = holdfast(["resume", "survey"]);
+  expect(await resumed.out).not.toContain("\u001B");
+  expect(await resumed.out).toContain("[x] 1 ");
   expect(await resumed.out).toContain("survey.md");
   expect(await resumed.exit).toBe(0);
 });
 
-it("SIGTERM stops the run as Ctrl-C does", async () => {
+it("SIGTERM stops the run as Ctrl-C does; while one process has its thread another gets a clear error and changes nothing", async () => {
   const { child, out, exit } = holdfast([...SURVEY, "--json"]);
   child.stdout.once("data", () => child.kill("SIGTERM"));
   expect(await exit).toBe(130);
   const last = JSON.parse((await out).trimEnd().split("\n").at(-1)!) as object;
   expect(last).toMatchObject({ type: "run-end", outcome: "interrupted", resume: "holdfast resume survey" });
-});
 
-it("a second process on the same thread gets a clear error and changes nothing", async () => {
-  expect(await holdfast([...SURVEY, "--max-turns", "2"]).exit).toBe(3);
   const saver = await sqliteSaver(join(home, "threads.db"));
   const release = await saver.acquireThread("survey");
   const second = holdfast(["resume", "survey"]);
@@ -93,14 +95,7 @@ it("a second process on the same thread gets a clear error and changes nothing",
   expect(await second.exit).toBe(1);
   await release();
   saver.close();
-  expect(await holdfast(["resume", "survey", "--max-turns", "99"]).exit).toBe(0);
-});
-
-it("there is no escape sequence in a pipe", async () => {
-  const { out, exit } = holdfast(SURVEY);
-  expect(await exit).toBe(0);
-  expect(await out).not.toContain("\u001B");
-  expect(await out).toContain("[x] 1 ");
+  expect(await holdfast(["resume", "survey"]).exit).toBe(0);
 });
 
 it.skipIf(!existsSync("/dev/full"))(

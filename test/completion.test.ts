@@ -1,10 +1,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { inPipes } from "./in-pipes.ts";
 import { run } from "./run.ts";
 import { Screen } from "./screen.ts";
 
@@ -22,10 +24,12 @@ const HOSTILE = [
 ];
 let home: string;
 let env: Record<string, string>;
+/** Answers as the program does, to a `holdfast` that only asks it: a process for each word would take longer. */
+let answering: Server;
 
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-completion-"));
-  for (const folder of ["bin", "work/project"]) mkdirSync(join(home, folder), { recursive: true });
+  for (const folder of ["bin", "asks", "work/project"]) mkdirSync(join(home, folder), { recursive: true });
   writeFileSync(join(home, "work/notes.txt"), "");
   const program = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
   writeFileSync(join(home, "bin/holdfast"), program, { mode: 0o755 });
@@ -41,7 +45,7 @@ beforeAll(async () => {
   );
   for (const thread of ["survey-1", "survey-2.b_c"]) {
     const args = ["run", "--max-turns", "1", "--thread", thread, "Survey this directory"];
-    await run("holdfast", args, { cwd: join(home, "work"), env });
+    await inPipes(args, { cwd: join(home, "work"), env });
   }
   // Other programs call their threads what they like.
   const saver = await sqliteSaver(env["HOLDFAST_STATE"]!);
@@ -51,8 +55,23 @@ beforeAll(async () => {
   });
   for (const thread_id of HOSTILE) await graph.invoke({ messages: "Hello" }, { configurable: { thread_id } });
   saver.close();
+  answering = createServer((socket) => {
+    let heard = "";
+    socket.setEncoding("utf8").on("data", (text: string) => {
+      heard += text;
+      const [count, ...args] = heard.split("\0").slice(0, -1);
+      if (args.length === Number(count)) void answer(args).then((said) => socket.end(said));
+    });
+  });
+  await new Promise<void>((resolve) => answering.listen(0, "127.0.0.1", resolve));
+  const { port } = answering.address() as AddressInfo;
+  const asks = `#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/${port}\nprintf '%s\\0' "$#" "$@" >&3\ncat <&3\n`;
+  writeFileSync(join(home, "asks/holdfast"), asks, { mode: 0o755 });
 });
+const answer = async (args: string[]): Promise<string> =>
+  (await inPipes(args, { cwd: join(home, "work"), env })).out;
 afterAll(() => {
+  answering.close();
   rmSync(home, { recursive: true });
 });
 
@@ -66,7 +85,7 @@ async function offers(...words: string[]): Promise<string[]> {
     printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = await run("bash", ["-c", script, "bash", ...words], {
     cwd: join(home, "work"),
-    env,
+    env: { ...env, PATH: `${join(home, "asks")}:${env["PATH"]}` },
   });
   expect(stderr).toBe("");
   return stdout.split("\n").filter(Boolean);

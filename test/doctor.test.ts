@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, openSync, closeSync, rmSync, statSync, writeSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,9 +7,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sqliteSaver } from "../src/storage/index.ts";
 import { inPipes } from "./in-pipes.ts";
-import { run } from "./run.ts";
+import { inOneProcess } from "./one-process.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
 let server: Server;
 let url: string;
@@ -55,8 +55,12 @@ const environment = (env: Record<string, string>) => ({
   ...env,
 });
 
-const inProcess = (env: Record<string, string>, ...args: string[]) =>
-  run(process.execPath, [MAIN, "doctor", ...args], { cwd: home, env: environment(env) });
+/** The same once with each flag, in a process of its own. */
+const inProcess = (env: Record<string, string>, flags: string[][]) =>
+  inOneProcess(
+    flags.map((flag) => ({ args: ["doctor", ...flag] })),
+    { cwd: home, env: environment(env) },
+  );
 
 const doctor = (env: Record<string, string>, ...args: string[]) =>
   inPipes(["doctor", ...args], { cwd: home, env: environment(env) });
@@ -68,19 +72,20 @@ const openai = () => ({
 });
 
 it("doctor tests address and key for free, and says what it has only seen", async () => {
-  const { ok, stdout } = await inProcess({ ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" });
+  const env = { ...openai(), GROQ_API_KEY: "gsk-secret", EDITOR: "code --wait" };
+  const [{ code, out } = { code: 1, out: "" }] = await inProcess(env, [[]]);
   expect(requests).toEqual(["GET /v1/models"]);
-  expect(stdout).toContain(
+  expect(out).toContain(
     "✓ model: openai-compatible:gpt-5.1 (HOLDFAST_MODEL; HOLDFAST_API_KEY, HOLDFAST_BASE_URL set); OpenAI-compatible answers and has it\n",
   );
-  expect(stdout).toContain("· Groq: GROQ_API_KEY set (not tested: another model is used)\n");
-  expect(stdout).toContain(`· no Ollama server at ${NOWHERE}\n`);
-  expect(stdout).toContain("· editor: code --wait (EDITOR; not tested)\n");
-  expect(stdout).toContain("✓ terminal: plain lines (standard output is no terminal)");
-  expect(stdout).toMatch(/^✓ Holdfast \d+\.\d+\.\d+, Node [\d.]+ on \w+ \w+, langchain 1\.\d+/m);
-  expect(stdout).toMatch(/^[✓·] bubblewrap (?:works|does not work)/m);
-  expect(stdout).not.toContain("secret");
-  expect(ok).toBe(true);
+  expect(out).toContain("· Groq: GROQ_API_KEY set (not tested: another model is used)\n");
+  expect(out).toContain(`· no Ollama server at ${NOWHERE}\n`);
+  expect(out).toContain("· editor: code --wait (EDITOR; not tested)\n");
+  expect(out).toContain("✓ terminal: plain lines (standard output is no terminal)");
+  expect(out).toMatch(/^✓ Holdfast \d+\.\d+\.\d+, Node [\d.]+ on \w+ \w+, langchain 1\.\d+/m);
+  expect(out).toMatch(/^[✓·] bubblewrap (?:works|does not work)/m);
+  expect(out).not.toContain("secret");
+  expect(code).toBe(0);
 });
 
 it("doctor --ask has the model answer, and says how long it took", async () => {
@@ -120,11 +125,12 @@ it("doctor shows no credentials, wherever they stand", async () => {
     GROQ_API_KEY: "open-sesame",
   };
   models = ["open-sesame"];
-  for (const flag of ["--json", "--ask"]) {
-    const { stdout, stderr } = await inProcess({ ...openai(), ...secrets }, flag);
-    expect(stdout).toContain("no Ollama server at http://127.0.0.1:49151");
-    expect(stdout).toContain("code --proxy");
-    expect(stdout + stderr).not.toContain("open-sesame");
+  const ended = await inProcess({ ...openai(), ...secrets }, [["--json"], ["--ask"]]);
+  expect(ended).toHaveLength(2);
+  for (const { out, err } of ended) {
+    expect(out).toContain("no Ollama server at http://127.0.0.1:49151");
+    expect(out).toContain("code --proxy");
+    expect(out + err).not.toContain("open-sesame");
   }
 });
 
@@ -145,10 +151,9 @@ it("doctor --json says of each finding whether it was tested", async () => {
 it("doctor reads every page of a file of threads, also of one too large to be read at every start", async () => {
   const file = join(home, "threads.db");
   const saver = await sqliteSaver(file);
-  const line = "seaweed ".repeat(100);
   for (let at = 0; statSync(file).size < 36_000_000; at += 1) {
     const id = `1f0${String(at).padStart(5, "0")}-0000-6000-8000-000000000000`;
-    const text = Array.from({ length: 2000 }, (_, row) => ({ text: `${line} ${at}.${row}` }));
+    const text = randomBytes(3_000_000).toString("base64");
     await saver.put(
       { configurable: { thread_id: "large", checkpoint_ns: "" } },
       { v: 4, id, ts: "", channel_values: { text }, channel_versions: { text: at + 1 }, versions_seen: {} },

@@ -10,22 +10,27 @@ import { sqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel } from "../src/testing/index.ts";
 import { HOSTILE, left } from "./hostile.ts";
 import { inPipes } from "./in-pipes.ts";
-import { run } from "./run.ts";
-import { Screen } from "./screen.ts";
+import { endedOn, inOneProcess, onOneScreen, type Command } from "./one-process.ts";
+import type { Screen } from "./screen.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const ENTER = "\r";
 /** As much of it as a line of Markdown, the id of an item and the name of a file may hold. */
 const EVIL_LINE = HOSTILE.replaceAll(/[\r\u2028\u2029]/g, "");
+const TASK = `Do ${HOSTILE}`;
 const [EVIL_ID, EVIL_NAME] = ["evil\u001B]0;x\u0007\u202E", "evil\u202Etxt.\u200Bmd\u2066"];
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
+/** What the model says in each run of a task; with nothing left the server fails, in hostile words. */
+let scripts: FixtureResponse[][] = [];
 let script: FixtureResponse[] = [];
 let home: string;
 let screens: Screen[] = [];
 
 beforeAll(async () => {
-  server.on({ toolName: "ls" }, () => script.shift() ?? { error: { message: HOSTILE }, status: 400 });
+  server.on({ toolName: "ls" }, ({ messages }) => {
+    if (messages.at(-1)?.content === TASK) script = scripts.shift() ?? [];
+    return script.shift() ?? { error: { message: HOSTILE }, status: 400 };
+  });
   await server.start();
 });
 afterAll(async () => {
@@ -56,25 +61,39 @@ type Env = Record<string, string>;
 const inPipe = (args: readonly string[], env: Env = {}) =>
   inPipes(args, { cwd: join(home, "work"), env: environment(env) });
 
-/** The same in a process of its own: a client of a model may write, too, and an editor has its variables from there. */
-const inProcess = (args: readonly string[], env: Env = {}) =>
-  run(process.execPath, [MAIN, ...args], { cwd: join(home, "work"), env: environment(env) });
+/** The same in a process of their own: a client of a model may write, too. */
+const inProcess = (...commands: (readonly string[])[]) =>
+  inOneProcess(
+    commands.map((args) => ({ args })),
+    { cwd: join(home, "work"), env: environment({}) },
+  );
 
-function onTerminal(args: readonly string[], env: Env = {}): Screen {
-  const command = [process.execPath, MAIN, ...args];
-  const screen = new Screen(command, { cwd: join(home, "work"), env: environment(env) });
+function onTerminal(commands: readonly Command[]): Screen {
+  const screen = onOneScreen(commands, { cwd: join(home, "work"), env: environment({}) });
   screens.push(screen);
   return screen;
 }
 
-/** Runs a command in pipes and, in a process of its own, on a terminal, and says what is left of hostile text there. */
-async function leftBy(args: readonly string[], env: Env = {}): Promise<string[]> {
-  const { out, err } = await inPipe(args, env);
-  const screen = onTerminal(args, env);
-  await screen.exit;
-  expect(out + err).toContain("evil");
-  expect(screen.raw).toContain("evil");
-  return [...left(out), ...left(err), ...left(screen.raw)];
+/** Runs commands on a terminal, and says what is left of hostile text there. */
+async function leftOnTerminal(
+  commands: readonly Command[],
+  screen = onTerminal(commands),
+): Promise<string[]> {
+  const ended = await endedOn(screen);
+  expect(ended).toHaveLength(commands.length);
+  for (const { out } of ended) expect(out).toContain("evil");
+  return left(screen.raw);
+}
+
+/** The same in pipes. */
+async function leftInPipes(commands: readonly Command[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const { args, env } of commands) {
+    const { out, err } = await inPipe(args, env);
+    expect(out + err).toContain("evil");
+    found.push(...left(out), ...left(err));
+  }
+  return found;
 }
 
 const call = (name: string, args: object): FixtureResponse => ({
@@ -95,39 +114,39 @@ describe("hostile words of a model", () => {
     { content: HOSTILE },
     { content: `<think>${HOSTILE}</think>${HOSTILE}` },
   ];
-  const TASK = ["run", "--dir", ".", `Do ${HOSTILE}`];
+  const RUN = ["run", "--dir", ".", TASK];
 
   it("are harmless in lines and events, and so is the model's error at the end", async () => {
-    for (const flags of [[], ["--json"]]) {
-      script = [...WORK];
-      const done = await inProcess([...TASK, ...flags]);
-      // With nothing left in the script the server fails, in hostile words.
-      const failed = await inProcess([...TASK, ...flags]);
-      expect(done.stdout).toContain("Second evil");
-      expect(failed.stdout).toMatch(/rejected the request \(400\): evil/);
-      expect([done, failed].flatMap(({ stdout, stderr }) => left(stdout + stderr))).toEqual([]);
+    scripts = [WORK, [], WORK, []].map((steps) => [...steps]);
+    const json = [...RUN, "--json"];
+    const ended = await inProcess(RUN, RUN, json, json);
+    expect(ended).toHaveLength(4);
+    for (const at of [0, 2]) {
+      expect(ended[at]!.out).toContain("Second evil");
+      expect(ended[at + 1]!.out).toMatch(/rejected the request \(400\): evil/);
     }
+    expect(ended.flatMap(({ out, err }) => left(out + err))).toEqual([]);
   });
 
   it("are exact in a pipe that asks for the answer alone", async () => {
-    script = [{ content: HOSTILE }];
-    expect(await inProcess([...TASK, "--quiet"])).toMatchObject({ stdout: `${HOSTILE}\n`, stderr: "" });
-    const failed = await inProcess([...TASK, "--quiet"]);
-    expect(failed.stderr).toContain("evil");
-    expect(left(failed.stderr)).toEqual([]);
-    script = [{ content: HOSTILE }];
-    const screen = onTerminal([...TASK, "--quiet"]);
-    expect(await screen.exit).toBe(0);
-    expect(screen.raw).toContain("evil");
-    expect(left(screen.raw)).toEqual([]);
+    const quiet = [...RUN, "--quiet"];
+    scripts = [[{ content: HOSTILE }], []];
+    const [exact, failed] = await inProcess(quiet, quiet);
+    expect(exact).toEqual({ code: 0, out: `${HOSTILE}\n`, err: "" });
+    expect(failed!.err).toContain("evil");
+    expect(left(failed!.err)).toEqual([]);
   });
 
-  it("are harmless on a terminal, also in a question", async () => {
-    script = [
-      call("ask_clarification", { question: HOSTILE, context: HOSTILE, options: [HOSTILE, "no"] }),
-      ...WORK,
+  it("are harmless on a terminal, also in a question and in the answer alone", async () => {
+    scripts = [
+      [call("ask_clarification", { question: HOSTILE, context: HOSTILE, options: [HOSTILE, "no"] }), ...WORK],
+      [{ content: HOSTILE }],
     ];
-    const screen = onTerminal([...TASK, "--ask", "write_file", "--approve", "first"]);
+    const commands = [
+      { args: [...RUN, "--ask", "write_file", "--approve", "first"] },
+      { args: [...RUN, "--quiet"] },
+    ];
+    const screen = onTerminal(commands);
     await screen.see(/Your answer/);
     screen.type(ENTER);
     await screen.see(/Work on this plan\?/);
@@ -136,9 +155,9 @@ describe("hostile words of a model", () => {
     // What nobody would see is shown where consent is asked for.
     expect(screen.all().replaceAll("\n", "")).toContain(String.raw`"/evil\u202etxt.\u200bmd\u2066"`);
     screen.type(ENTER);
-    await screen.exit;
+    expect(await leftOnTerminal(commands, screen)).toEqual([]);
+    expect((await endedOn(screen))[1]).toMatchObject({ code: 0 });
     expect(screen.all()).toMatch(/evil/);
-    expect(left(screen.raw)).toEqual([]);
   });
 });
 
@@ -162,15 +181,13 @@ describe("a thread of another program, hostile in all it holds", () => {
   });
 
   it("is listed and shown harmless, and exactly where another program reads it", async () => {
-    expect(await leftBy(["threads"])).toEqual([]);
-    expect(await leftBy(["threads", "--json"])).toEqual([]);
-    expect(await leftBy(["show", ID, "--format", "json"])).toEqual([]);
-    for (const args of [[], ["--format", "markdown"], ["--format", "mermaid"], ["--answer"], ["--files"]]) {
-      const screen = onTerminal(["show", ID, ...args]);
-      expect(await screen.exit).toBe(0);
-      expect(screen.raw).toContain("evil");
-      expect(left(screen.raw)).toEqual([]);
-    }
+    const listed = [["threads"], ["threads", "--json"], ["show", ID, "--format", "json"]];
+    const shown = [[], ["--format", "markdown"], ["--format", "mermaid"], ["--answer"], ["--files"]];
+    const commands = [...listed, ...shown.map((args) => ["show", ID, ...args])].map((args) => ({ args }));
+    expect(await leftInPipes(commands.slice(0, listed.length))).toEqual([]);
+    const screen = onTerminal(commands);
+    expect(await leftOnTerminal(commands, screen)).toEqual([]);
+    expect((await endedOn(screen)).filter(({ code }) => code !== 0)).toEqual([]);
     const file = await inPipe(["show", ID, "--file", `/${EVIL_NAME}`]);
     expect(file.out).toBe(`${HOSTILE}\n`);
     const json = JSON.parse((await inPipe(["show", ID, "--format", "json"])).out) as object;
@@ -178,49 +195,43 @@ describe("a thread of another program, hostile in all it holds", () => {
   });
 
   it("is named harmless in errors, in hints and when it is deleted", async () => {
-    expect(await leftBy(["show", ID, "--file", HOSTILE])).toEqual([]);
-    expect(await leftBy(["show", `${HOSTILE}?`])).toEqual([]);
-    expect(await leftBy(["run", "--thread", ID, "Go on"])).toEqual([]);
+    const wrong = [
+      { args: ["show", ID, "--file", HOSTILE] },
+      { args: ["show", `${HOSTILE}?`] },
+      { args: ["run", "--thread", ID, "Go on"] },
+    ];
+    expect(await leftInPipes(wrong)).toEqual([]);
     script = [call("ls", {})];
-    const resumed = await inProcess(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
-    expect(resumed.stdout).toContain("Go on with: holdfast resume $'../evil");
-    expect(left(resumed.stdout + resumed.stderr)).toEqual([]);
-    const deleted = onTerminal(["rm", ID]);
-    expect(await deleted.exit).toBe(0);
-    expect(deleted.raw).toContain("evil");
-    expect(left(deleted.raw)).toEqual([]);
+    const resumed = await inPipe(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
+    expect(resumed.out).toContain("Go on with: holdfast resume $'../evil");
+    expect(left(resumed.out + resumed.err)).toEqual([]);
+    const commands = [...wrong, { args: ["rm", ID] }];
+    const screen = onTerminal(commands);
+    expect(await leftOnTerminal(commands, screen)).toEqual([]);
+    expect((await endedOn(screen)).at(-1)).toMatchObject({ code: 0 });
     expect((await inPipe(["threads"])).out).toContain("No threads yet.");
   });
 
   it("has its plan edited in a file of another name, and says harmlessly what was wrong", async () => {
-    writeFileSync(
-      join(home, "editor.sh"),
-      `#!/bin/sh\necho "$1" > "$HOME/seen"; printf '%s' "$TEXT" > "$1"\n`,
-      {
-        mode: 0o755,
-      },
-    );
-    const env = { EDITOR: join(home, "editor.sh") };
-    const wrong = await inProcess(["plan", "edit", ID], {
-      ...env,
-      TEXT: `- [ ] What\n  - estimate: ${EVIL_LINE}`,
-    });
-    expect(wrong.stderr).toContain("evil");
-    expect(left(wrong.stderr)).toEqual([]);
+    const editor = join(home, "editor.sh");
+    writeFileSync(editor, `echo "$2" > "${home}/seen"; cp "${home}/$1" "$2"\n`);
+    writeFileSync(join(home, "wrong"), `- [ ] What\n  - estimate: ${EVIL_LINE}`);
+    writeFileSync(join(home, "right"), `- [ ] ${EVIL_LINE} anew`);
+    const edit = (text: string) => ({ args: ["plan", "edit", ID], env: { EDITOR: `sh ${editor} ${text}` } });
+    const wrong = await inPipe(edit("wrong").args, edit("wrong").env);
+    expect(wrong.err).toContain("evil");
+    expect(left(wrong.err)).toEqual([]);
     expect(readFileSync(join(home, "seen"), "utf8")).toMatch(/holdfast-\w+\/plan\.md\n$/);
 
-    const screen = onTerminal(["plan", "edit", ID], {
-      ...env,
-      TEXT: `- [ ] What\n  - estimate: ${EVIL_LINE}`,
-    });
+    const screen = onTerminal([edit("wrong")]);
     await screen.see(/Edit it again\?/);
     screen.type("n");
-    expect(await screen.exit).toBe(2);
-    expect(left(screen.raw)).toEqual([]);
+    expect(await leftOnTerminal([edit("wrong")], screen)).toEqual([]);
+    expect(await endedOn(screen)).toMatchObject([{ code: 2 }]);
 
-    const changed = await inProcess(["plan", "edit", ID], { ...env, TEXT: `- [ ] ${EVIL_LINE} anew` });
-    expect(changed.stdout).toContain("evil");
-    expect(left(changed.stdout)).toEqual([]);
+    const changed = await inPipe(edit("right").args, edit("right").env);
+    expect(changed.out).toContain("evil");
+    expect(left(changed.out)).toEqual([]);
     expect(existsSync(join(home, "work/made"))).toBe(false);
   });
 });
@@ -249,7 +260,11 @@ it("hostile arguments and variables are harmless in complaints and in doctor's f
     HOLDFAST_STATE: join(home, HOSTILE),
     OLLAMA_HOST: "127.0.0.1:49151",
   };
-  expect(await leftBy(["doctor"], env)).toEqual([]);
-  expect(await leftBy(["doctor", "--json"], env)).toEqual([]);
-  expect(await leftBy(["doctor"], { HOLDFAST_MODEL: HOSTILE })).toEqual([]);
+  const commands = [
+    { args: ["doctor"], env },
+    { args: ["doctor", "--json"], env },
+    { args: ["doctor"], env: { HOLDFAST_MODEL: HOSTILE } },
+  ];
+  expect(await leftInPipes(commands)).toEqual([]);
+  expect(await leftOnTerminal(commands)).toEqual([]);
 });

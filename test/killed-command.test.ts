@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { RunEvent } from "../src/runs/events.ts";
+import { inPipes } from "./in-pipes.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** Has its effect, and then goes on until it is told to stop. */
@@ -83,29 +84,28 @@ async function killed(...args: string[]): Promise<void> {
   await once(child, "exit");
 }
 
-async function holdfast(...args: string[]): Promise<{ code: number | null; out: string }> {
-  const child = start(args);
-  const exit = once(child, "exit");
-  const out = await text(child.stdout!);
-  const [code] = (await exit) as [number | null];
-  return { code, out };
-}
+/** What comes before and after it happens in this process. */
+const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env: environment() });
 
 function start(args: string[]): ChildProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      HOLDFAST_STATE: join(home, "threads.db"),
-      HOLDFAST_MODEL: "openai:gpt-5.1",
-      OPENAI_API_KEY: "sk-test",
-      OPENAI_BASE_URL: `${server.url}/v1`,
-    },
+    env: environment(),
   });
   children.push(child);
   return child;
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env["PATH"],
+    HOME: home,
+    HOLDFAST_STATE: join(home, "threads.db"),
+    HOLDFAST_MODEL: "openai:gpt-5.1",
+    OPENAI_API_KEY: "sk-test",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+  };
 }
 
 function effects(): string[] {

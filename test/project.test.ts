@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Screen } from "./screen.ts";
+import { endedOn, onOneScreen } from "./one-process.ts";
+import type { Screen } from "./screen.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const [DOWN, ENTER] = ["\u001B[B", "\r"];
 let home: string;
 let screens: Screen[] = [];
@@ -20,46 +20,45 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-function survey(): Screen {
+/** Surveys the project twice. */
+function surveys(): Screen {
   const env = {
     HOME: home,
     HOLDFAST_STATE: join(home, "threads.db"),
     HOLDFAST_PACE: "0",
     XDG_STATE_HOME: "",
   };
-  const words = ["run", "--dir", ".", "--model", "offline", "Survey this directory"];
-  const screen = new Screen([process.execPath, MAIN, ...words], { cwd: join(home, "work"), env });
+  const survey = { args: ["run", "--dir", ".", "--model", "offline", "Survey this directory"] };
+  const screen = onOneScreen([survey, survey], { cwd: join(home, "work"), env });
   screens.push(screen);
   return screen;
 }
 const trust = (): string => readFileSync(join(home, ".local/state/holdfast/trust.json"), "utf8");
 
 it("a person at a terminal is asked about a project once, and their yes is kept outside of it", async () => {
-  const first = survey();
-  await first.see(/Do you trust[^]*AGENTS\.md[^]*Yes, use them[^]*No, work without them/);
-  first.type(ENTER);
-  await first.see(/Done \(/);
-  expect(await first.exit).toBe(0);
-  expect(first.all()).not.toContain("Left out");
+  const screen = surveys();
+  await screen.see(/Do you trust[^]*AGENTS\.md[^]*Yes, use them[^]*No, work without them/);
+  screen.type(ENTER);
+  const [first, second] = await endedOn(screen);
+  expect(first!.out).toContain("Done");
+  expect(first!.out).not.toContain("Left out");
   expect(JSON.parse(trust())).toMatchObject({ folders: { [join(home, "work")]: { trusted: true } } });
-
-  const second = survey();
-  await second.see(/Done \(/);
-  expect(await second.exit).toBe(0);
-  expect(second.all()).not.toContain("Do you trust");
+  expect(second!.out).toContain("Done");
+  expect(second!.out).not.toContain("Do you trust");
+  expect([first!.code, second!.code]).toEqual([0, 0]);
 });
 
 it("a person who says no is not asked again, and is told what is left out", async () => {
-  const first = survey();
-  await first.see(/No, work without them/);
-  first.type(DOWN);
-  await first.see(/● No/);
-  first.type(ENTER);
-  await first.see(/Done \(/);
-  expect(await first.exit).toBe(0);
-  expect(first.all()).toContain("Left out, as this folder is not trusted: AGENTS.md.");
+  const screen = surveys();
+  await screen.see(/No, work without them/);
+  screen.type(DOWN);
+  await screen.see(/● No/);
+  screen.type(ENTER);
+  const [first, second] = await endedOn(screen);
+  expect(first!.out).toContain("Done");
+  expect(screen.all()).toContain("Left out, as this folder is not trusted: AGENTS.md.");
   expect(JSON.parse(trust())).toMatchObject({ folders: { [join(home, "work")]: { trusted: false } } });
-  const second = survey();
-  await second.see(/Done \(/);
-  expect(second.all()).not.toContain("Do you trust");
+  expect(second!.out).toContain("Done");
+  expect(second!.out).not.toContain("Do you trust");
+  expect([first!.code, second!.code]).toEqual([0, 0]);
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { canIsolate } from "../scripts/bubblewrap.mjs";
-import { run } from "./run.ts";
+import { inPipes } from "./in-pipes.ts";
+import { inOneProcess } from "./one-process.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
 let script: FixtureResponse[] = [];
 let home: string;
@@ -27,27 +27,25 @@ afterEach(() => rmSync(home, { recursive: true }));
 const execute = (command: string): FixtureResponse => ({
   toolCalls: [{ name: "execute", arguments: JSON.stringify({ command }) }],
 });
-const holdfast = (args: readonly string[], env: Record<string, string> = {}) =>
-  run(process.execPath, [MAIN, ...args], {
-    cwd: dir,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      HOLDFAST_STATE: join(home, "threads.db"),
-      HOLDFAST_MODEL: "openai-compatible:scripted",
-      HOLDFAST_BASE_URL: `${server.url}/v1`,
-      ...env,
-    },
-  });
+const environment = (env: Record<string, string> = {}) => ({
+  PATH: process.env["PATH"],
+  HOME: home,
+  HOLDFAST_STATE: join(home, "threads.db"),
+  HOLDFAST_MODEL: "openai-compatible:scripted",
+  HOLDFAST_BASE_URL: `${server.url}/v1`,
+  ...env,
+});
+const holdfast = (args: readonly string[], env?: Record<string, string>) =>
+  inPipes(args, { cwd: dir, env: environment(env) });
 const start = ["run", "--dir", ".", "--shell", "--thread", "t"];
 const RIGHTS = "they run with your rights";
 
 it.runIf(canIsolate())("commands are isolated by default, threads are none of their business", async () => {
   const look = "head -c 15 threads.db*; echo x > made; echo x > .mcp.json";
   script = [execute(look), { content: "Done." }];
-  const { stdout } = await holdfast([...start, "--yes", "Go"], { HOLDFAST_STATE: join(dir, "threads.db") });
-  expect(stdout).not.toContain(RIGHTS);
-  expect(stdout).toContain("Done.");
+  const { out } = await holdfast([...start, "--yes", "Go"], { HOLDFAST_STATE: join(dir, "threads.db") });
+  expect(out).not.toContain(RIGHTS);
+  expect(out).toContain("Done.");
   const told = JSON.stringify(server.getLastRequest()!.body);
   expect(told).toContain("cannot create .mcp.json");
   expect(told).toContain("threads.db' for reading: Permission denied");
@@ -59,18 +57,18 @@ it.runIf(canIsolate())("commands are isolated by default, threads are none of th
 it("with --sandbox never the first line says so, each is asked for, and the thread keeps it", async () => {
   script = [execute("echo x > ../made"), { content: "Done." }];
   const asked = await holdfast([...start, "--sandbox", "never", "Go"]);
-  const lines = asked.stdout.split("\n").slice(0, 3).join("\n");
+  const lines = asked.out.split("\n").slice(0, 3).join("\n");
   expect(lines).toContain(`Commands are not isolated, as asked: ${RIGHTS}, and each is asked for.`);
   expect(existsSync(join(home, "made"))).toBe(false);
-  const { stdout } = await holdfast(["resume", "t", "--answer", "approve"]);
-  expect(stdout).toContain(RIGHTS);
+  const { out } = await holdfast(["resume", "t", "--answer", "approve"]);
+  expect(out).toContain(RIGHTS);
   expect(existsSync(join(home, "made"))).toBe(true);
 });
 
 it("with --sandbox always a run that cannot be isolated is refused in one line", async () => {
-  const { ok, stdout, stderr } = await holdfast([...start, "--sandbox", "always", "Go"], {
-    PATH: "/nowhere",
-  });
-  expect([ok, stdout]).toEqual([false, ""]);
-  expect(stderr).toMatch(/^holdfast: Commands: they have to be isolated, and .*\n$/);
+  // A process of its own: what isolates is looked for once.
+  const command = { args: [...start, "--sandbox", "always", "Go"] };
+  const [refused] = await inOneProcess([command], { cwd: dir, env: environment({ PATH: "/nowhere" }) });
+  expect(refused).toMatchObject({ code: 2, out: "" });
+  expect(refused!.err).toMatch(/^holdfast: Commands: they have to be isolated, and .*\n$/);
 });

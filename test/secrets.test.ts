@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { inOneProcess } from "./one-process.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 // Nothing that looks like a key: it is known because it is set.
 const KEY = "open.sesame-mountain~7";
 
@@ -18,13 +17,15 @@ let server: Server;
 let url: string;
 let requests: string[];
 let script: Answer[];
+/** Once there is nothing left in the script. */
+let otherwise: Answer;
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-secrets-"));
-  [requests, script] = [[], []];
+  [requests, script, otherwise] = [[], [], refuses];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     requests.push(await text(request));
-    (script.shift() ?? refuses)(response, request.headers.authorization ?? "");
+    (script.shift() ?? otherwise)(response, request.headers.authorization ?? "");
   };
   server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -69,18 +70,22 @@ const breaksOff: Answer = (response, authorization) => {
   );
 };
 
-const holdfast = (...args: string[]) =>
-  run(process.execPath, [MAIN, ...args], {
-    cwd: home,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      HOLDFAST_STATE: join(home, "threads.db"),
-      HOLDFAST_MODEL: "openai-compatible:any",
-      HOLDFAST_API_KEY: KEY,
-      HOLDFAST_BASE_URL: `${url}/v1`,
+/** Processes of their own: keys are known by the variables of a process. */
+const holdfast = (...commands: string[][]) =>
+  inOneProcess(
+    commands.map((args) => ({ args })),
+    {
+      cwd: home,
+      env: {
+        PATH: process.env["PATH"]!,
+        HOME: home,
+        HOLDFAST_STATE: join(home, "threads.db"),
+        HOLDFAST_MODEL: "openai-compatible:any",
+        HOLDFAST_API_KEY: KEY,
+        HOLDFAST_BASE_URL: `${url}/v1`,
+      },
     },
-  });
+  );
 
 /** Every byte that was kept: the file of threads, and what stands beside it. */
 const kept = (): string =>
@@ -94,12 +99,15 @@ describe("a key that a server repeats", () => {
     ["in place of an answer", refuses, "What do you mean by"],
     ["in the middle of one", breaksOff, "No more for"],
   ])("%s is nowhere: not in events, not in the file, not on the error stream", async (_, answer, words) => {
-    for (const flags of [["--json"], ["--quiet"], []]) {
-      script = [answer];
-      const { stdout, stderr } = await holdfast("run", ...flags, "Say hello");
-      expect(requests.length).toBeGreaterThan(0);
-      expect(stdout + stderr).toContain(words);
-      expect(stdout + stderr).not.toContain(KEY);
+    otherwise = answer;
+    const ended = await holdfast(
+      ...[["--json"], ["--quiet"], []].map((flags) => ["run", ...flags, "Say hello"]),
+    );
+    expect(ended).toHaveLength(3);
+    expect(requests.length).toBeGreaterThanOrEqual(3);
+    for (const { out, err } of ended) {
+      expect(out + err).toContain(words);
+      expect(out + err).not.toContain(KEY);
     }
     expect(kept()).toContain(words);
     expect(kept()).not.toContain(KEY);
@@ -108,9 +116,9 @@ describe("a key that a server repeats", () => {
   it("in the error of a sub-agent does not go back to the model", async () => {
     const job = { description: "Look around", subagent_type: "general-purpose" };
     script = [calls("task", job), refuses, says("The sub-agent failed.")];
-    const { stdout } = await holdfast("run", "--json", "--thread", "delegated", "Delegate it");
+    const [ended] = await holdfast(["run", "--json", "--thread", "delegated", "Delegate it"]);
     expect(requests).toHaveLength(3);
     expect(requests[2]).toContain("What do you mean by");
-    expect(requests.join("") + stdout + kept()).not.toContain(KEY);
+    expect(requests.join("") + ended!.out + kept()).not.toContain(KEY);
   });
 });

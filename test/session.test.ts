@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { endedOn, onOneScreen } from "./one-process.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -32,15 +33,25 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-function open(command: readonly string[], { env, ...options }: ScreenOptions = {}): Screen {
-  const offline = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_PACE: "0" };
-  const screen = new Screen(command, {
-    cwd: join(home, "project"),
-    ...options,
-    env: { ...offline, HOLDFAST_MODEL: "offline", ...env },
-  });
+function open(command: readonly string[], options: ScreenOptions = {}): Screen {
+  const screen = new Screen(command, inProject(options));
   screens.push(screen);
   return screen;
+}
+
+/** Sessions one after another. */
+function openEach(...sessions: string[][]): Screen {
+  const screen = onOneScreen(
+    sessions.map((args) => ({ args })),
+    inProject(),
+  );
+  screens.push(screen);
+  return screen;
+}
+
+function inProject({ env, ...options }: ScreenOptions = {}): ScreenOptions {
+  const offline = { HOME: home, HOLDFAST_STATE: join(home, "threads.db"), HOLDFAST_PACE: "0" };
+  return { cwd: join(home, "project"), ...options, env: { ...offline, HOLDFAST_MODEL: "offline", ...env } };
 }
 const real = (): Record<string, string> => ({
   HOLDFAST_MODEL: "openai:gpt-5.1",
@@ -63,17 +74,18 @@ it("a task in several words opens a session that surveys offline, and --continue
   expect(screen.raw).toContain("\u001B[?2004l");
   const thread = /^(survey-this-directory-\w+); go on with holdfast --continue/m.exec(screen.all())?.[1];
 
-  const again = open([process.execPath, MAIN, "--continue"]);
+  const again = openEach(["--continue"], ["--resume"]);
   await again.see(new RegExp(`going on with ${thread}`));
   again.type(CTRL_C + CTRL_C);
-  expect(await again.exit).toBe(0);
-
-  const chosen = open([process.execPath, MAIN, "--resume"]);
-  await chosen.see(/Which thread\?\n❯ 1\. survey-this/);
-  chosen.type(ENTER);
-  await chosen.see(/going on with survey-this-directory-/);
-  chosen.type(CTRL_D);
-  expect(await chosen.exit).toBe(0);
+  await again.see(/Which thread\?\n❯ 1\. survey-this/);
+  again.type(ENTER);
+  await again.until(
+    () => again.all().split("going on with survey-this-directory-").length === 3,
+    "the thread",
+  );
+  await again.see(IDLE);
+  again.type(CTRL_D);
+  expect((await endedOn(again)).map(({ code }) => code)).toEqual([0, 0]);
 });
 
 it.each([
@@ -168,20 +180,8 @@ async function shows(screen: Screen, what: RegExp): Promise<void> {
   await screen.until(() => what.test(flat(screen)), `${what}`);
 }
 
-it("asks whether the files of a project are trusted, says what was read, and what is not isolated", async () => {
+it("asks whether the files of a project are trusted, says what was read, and what is not isolated; --continue asks again in a thread of mode auto where nothing isolates commands, unless a flag says otherwise", async () => {
   writeFileSync(join(home, "project/AGENTS.md"), "Be brief.");
-  const screen = open([process.execPath, MAIN, "--sandbox", "never", "--mode", "auto"]);
-  await screen.see(/Do you trust .*project\?/);
-  screen.type(ENTER);
-  await screen.see(IDLE);
-  expect(screen.all()).toMatch(/^holdfast · .*commands not isolated · read AGENTS\.md/m);
-  expect(screen.all()).toContain("they run with your rights, and none is asked for.");
-  await screen.see(/^auto \(shift-tab\)/m);
-  screen.type(CTRL_D);
-  expect(await screen.exit).toBe(0);
-});
-
-it("--continue asks again in a thread of mode auto where nothing isolates commands, unless a flag says otherwise", async () => {
   const first = open([
     process.execPath,
     MAIN,
@@ -191,18 +191,23 @@ it("--continue asks again in a thread of mode auto where nothing isolates comman
     "auto",
     "Survey this directory",
   ]);
+  await first.see(/Do you trust .*project\?/);
+  first.type(ENTER);
   await first.see(/Done \(8\/8/);
+  await first.see(/^auto \(shift-tab\)/m);
+  expect(first.all()).toMatch(/^holdfast · .*commands not isolated · read AGENTS\.md/m);
+  expect(first.all()).toContain("they run with your rights, and none is asked for.");
   first.type(CTRL_D);
   expect(await first.exit).toBe(0);
-  const again = open([process.execPath, MAIN, "--continue"]);
+
+  const again = openEach(["--continue"], ["--continue", "--mode", "auto"]);
   await again.see(/^ask \(shift-tab\)/m);
   expect(again.all()).toContain("The thread was in mode auto");
   again.type(CTRL_D);
-  expect(await again.exit).toBe(0);
-  const meant = open([process.execPath, MAIN, "--continue", "--mode", "auto"]);
-  await meant.see(/^auto \(shift-tab\)/m);
-  meant.type(CTRL_D);
-  expect(await meant.exit).toBe(0);
+  await again.see(/^auto \(shift-tab\)/m);
+  again.type(CTRL_D);
+  const [asking, meant] = await endedOn(again);
+  expect([asking!.code, meant!.code]).toEqual([0, 0]);
 });
 
 it("has plain lines on a terminal that knows nothing else", async () => {

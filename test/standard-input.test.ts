@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,9 +10,11 @@ import { createRunAgent } from "../src/runs/agent.ts";
 import { taskInput } from "../src/runs/drive.ts";
 import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
+import { cli } from "../src/surfaces/cli/cli.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
-import { inPipes } from "./in-pipes.ts";
-import { Screen } from "./screen.ts";
+import { inPipes, pipes } from "./in-pipes.ts";
+import { endedOn, onOneScreen } from "./one-process.ts";
+import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
@@ -52,6 +55,20 @@ async function shell(script: string, stdin: "ignore" | "pipe" = "ignore") {
   return { code, out, err };
 }
 
+/** A command of this process, at the end of a pipe that a shell writes into: for what is in the pipe. */
+async function behind(script: string, ...args: string[]) {
+  const pipe = join(home, "pipe");
+  await run("mkfifo", [pipe]);
+  const writer = spawn("bash", ["-c", `${script} > pipe`], { cwd: home, stdio: "ignore" });
+  const written = once(writer, "exit");
+  const stdin = createReadStream(pipe);
+  await once(stdin, "open");
+  const { terminal, out, err } = pipes({ cwd: home, env: environment() });
+  const code = await cli(args, { ...terminal, stdin: stdin as never });
+  await written;
+  return { code, out: out(), err: err() };
+}
+
 /** For what is in the words, and not in how the process was started. */
 const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env: environment() });
 
@@ -59,17 +76,30 @@ const asked = (): unknown =>
   (server.getRequests()[0]?.body as ChatCompletionRequest | undefined)?.messages.at(-1)?.content;
 
 it.each([
-  ["a pipe", `printf 'one\\ntwo\\n' | holdfast run -q "Sum up"`, "Sum up\n\n<stdin>\none\ntwo\n</stdin>"],
   ["a file", `holdfast run -q "Sum up" < notes.txt`, "Sum up\n\n<stdin>\nkelp\n</stdin>"],
-  ["an empty pipe", `printf '' | holdfast run -q "Sum up"`, "Sum up"],
   ["/dev/null", `holdfast run -q "Sum up" < /dev/null`, "Sum up"],
   ["no standard input at all", `holdfast run -q "Sum up" <&-`, "Sum up"],
-  ["a task alone in a pipe", `echo "Sum up" | holdfast run -q`, "Sum up"],
-  ["- for a task in a pipe", `echo "Sum up" | holdfast run -q -`, "Sum up"],
 ])("the model gets what was meant with %s", async (_what, script, expected) => {
   writeFileSync(join(home, "notes.txt"), "kelp\n");
   expect(await shell(script)).toEqual({ code: 0, out: "Understood.\n", err: "" });
   expect(asked()).toBe(expected);
+});
+
+it.each([
+  ["an empty pipe", "printf ''", ["Sum up"]],
+  ["a task alone in a pipe", `echo "Sum up"`, []],
+  ["- for a task in a pipe", `echo "Sum up"`, ["-"]],
+])("the model gets what was meant with %s", async (_what, script, words) => {
+  expect(await behind(script, "run", "-q", ...words)).toEqual({ code: 0, out: "Understood.\n", err: "" });
+  expect(asked()).toBe("Sum up");
+});
+
+it("the model gets what was piped, and the thread is named after its task", async () => {
+  const said = await shell(`printf 'one\\ntwo\\n' | holdfast run -q "Sum up"`);
+  expect(said).toEqual({ code: 0, out: "Understood.\n", err: "" });
+  expect(asked()).toBe("Sum up\n\n<stdin>\none\ntwo\n</stdin>");
+  const { out } = await holdfast("threads");
+  expect(out).toMatch(/^sum-up-\w{4} .* Sum up$/m);
 });
 
 it.each([
@@ -87,34 +117,26 @@ it("a socket that another program left open is not waited for", async () => {
   expect(asked()).toBe("Sum up");
 });
 
-it("a task on a terminal leaves the keyboard alone", async () => {
-  const screen = new Screen([process.execPath, MAIN, "run", "-q", "Sum up"], {
-    cwd: home,
-    env: environment(),
-  });
-  expect(await screen.exit).toBe(0);
-  expect(asked()).toBe("Sum up");
-});
-
-it("a task may be typed on a terminal, and who waits hears for what", async () => {
-  const screen = new Screen([process.execPath, MAIN, "run", "-q", "-"], { cwd: home, env: environment() });
+it("a task on a terminal leaves the keyboard alone; one may be typed, and who waits hears for what", async () => {
+  const commands = [
+    ["run", "-q", "Sum up"],
+    ["run", "-q", "-"],
+  ].map((args) => ({ args }));
+  const screen = onOneScreen(commands, { cwd: home, env: environment() });
   await screen.see(/waiting for the end of standard input/);
-  screen.type("Sum up\r\u0004");
-  expect(await screen.exit).toBe(0);
+  expect(server.getRequests()).toHaveLength(1);
   expect(asked()).toBe("Sum up");
-});
-
-it("a thread is named after its task, not after what was piped", async () => {
-  await shell(`echo data | holdfast run -q "Sum up"`);
-  const { out } = await shell("holdfast threads");
-  expect(out).toMatch(/^sum-up-\w{4} .* Sum up$/m);
+  server.clearRequests();
+  screen.type("Typed\r\u0004");
+  expect((await endedOn(screen)).map(({ code }) => code)).toEqual([0, 0]);
+  expect(asked()).toBe("Typed");
 });
 
 it.each([
-  ["does not end", `yes | holdfast run "Sum up"`, "is longer than 200000 characters"],
-  ["is no text", `head -c 100 /dev/zero | holdfast run "Sum up"`, "is not text"],
+  ["does not end", "yes", "is longer than 200000 characters"],
+  ["is no text", "head -c 100 /dev/zero", "is not text"],
 ])("standard input that %s is one line, and nothing is sent", async (_what, script, said) => {
-  const { code, out, err } = await shell(script);
+  const { code, out, err } = await behind(script, "run", "Sum up");
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toMatch(/^holdfast: Standard input .*\n$/);
   expect(err).toContain(said);

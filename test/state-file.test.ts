@@ -1,27 +1,42 @@
-import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { Connection } from "../src/storage/connection.ts";
 import { inPipes } from "./in-pipes.ts";
+import { inOneProcess } from "./one-process.ts";
 
-const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** Somebody who may read what others may read, and write nothing: root may write whatever the mode says. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
+/** Two surveys, which each test gets a copy of. */
+let surveyed: string;
 let home: string;
 let state: string;
-beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), "holdfast-state-"));
-  mkdirSync(join(home, "project"));
-  writeFileSync(join(home, "project/a.ts"), "export const a = 1;\n");
-  state = join(home, "threads.db");
+beforeAll(async () => {
+  surveyed = mkdtempSync(join(tmpdir(), "holdfast-surveyed-"));
+  mkdirSync(join(surveyed, "project"));
+  writeFileSync(join(surveyed, "project/a.ts"), "export const a = 1;\n");
+  [home, state] = [surveyed, join(surveyed, "threads.db")];
   for (const thread of ["one", "two"]) {
     const { code, err } = await holdfast(...SURVEY, thread);
     if (code !== 0) throw new Error(err);
   }
+});
+afterAll(() => rmSync(surveyed, { recursive: true }));
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "holdfast-state-"));
+  state = join(home, "threads.db");
+  cpSync(surveyed, home, { recursive: true });
 });
 afterEach(() => {
   chmodSync(home, 0o700);
@@ -69,12 +84,17 @@ it("who may only read the file can list and show threads, and is told when more 
   chmodSync(state, 0o444);
   chmodSync(home, 0o555);
   const before = readFileSync(state);
-  expect((await reader("threads")).out).toMatch(/^two +done/m);
-  expect(await reader("show", "one")).toMatchObject({ code: 0, err: "" });
-  expect(await reader("check")).toMatchObject({ code: 0 });
-  const written = await reader(...SURVEY, "one");
-  expect(written.code).toBe(1);
-  expect(written.err).toContain("You may read it, not write to it");
+  const [listed, shown, checked, written] = await reader(
+    ["threads"],
+    ["show", "one"],
+    ["check"],
+    [...SURVEY, "one"],
+  );
+  expect(listed!.out).toMatch(/^two +done/m);
+  expect(shown).toMatchObject({ code: 0, err: "" });
+  expect(checked).toMatchObject({ code: 0 });
+  expect(written!.code).toBe(1);
+  expect(written!.err).toContain("You may read it, not write to it");
   expect(readFileSync(state).equals(before)).toBe(true);
 });
 
@@ -88,17 +108,11 @@ const environment = () => ({
 const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env: environment() });
 
 /** The same in a process of somebody else. */
-async function reader(...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd: home,
-    env: environment(),
-    stdio: ["ignore", "pipe", "pipe"],
-    ...NOBODY,
-  });
-  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
-  return { out, err, code };
-}
+const reader = (...commands: string[][]) =>
+  inOneProcess(
+    commands.map((args) => ({ args })),
+    { cwd: home, env: environment(), ...NOBODY },
+  );
 
 /** Changes a byte of the newest message of a thread, behind SQLite's back. */
 async function damage(thread: string): Promise<void> {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { inPipes } from "./in-pipes.ts";
+import { endedOn, onOneScreen, type Command } from "./one-process.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -37,8 +38,16 @@ function started(command: readonly string[], options: ScreenOptions = {}): Scree
   return screen;
 }
 
+/** Commands one after another, on one terminal. */
+function openEach(...commands: Command[]): Screen {
+  const screen = onOneScreen(commands, { cwd: home, env: environment() });
+  screens.push(screen);
+  return screen;
+}
+
+/** What a command says of the thread afterwards. */
 const holdfast = (...args: string[]) =>
-  run(process.execPath, [MAIN, ...args], { cwd: home, env: { ...process.env, ...environment() } });
+  inPipes(args, { cwd: home, env: { ...process.env, ...environment() } });
 
 describe("the offline survey on a terminal", () => {
   const SURVEY = ["run", "--dir", "project", "--thread", "survey", "Survey this directory"];
@@ -51,15 +60,33 @@ describe("the offline survey on a terminal", () => {
     writeFileSync(join(home, "project/wide/漢字の名前.md"), "# 漢字\n");
   });
 
-  it("shows the plan below the text and ends with all of it done", async () => {
-    const screen = open(SURVEY);
+  it("shows the plan below the text and ends with all of it done, without colours and in plain lines as well", async () => {
+    const poem = ["run", "--model", "offline", "Write a poem"];
+    const bare = ["run", "--dir", "project", "--thread", "bare", "Survey this directory"];
+    const screen = openEach(
+      { args: SURVEY },
+      { args: poem, env: { CI: "1" } },
+      { args: poem, env: { TERM: "dumb" } },
+      { args: bare, env: { NO_COLOR: "1" } },
+    );
     await screen.see(/\[>\] 1 .*\n(?:.*\n)*.*0\/\d/);
     await screen.see(/Done \(\d+\/\d+/);
-    expect(await screen.exit).toBe(0);
+    const report = readFileSync(join(home, "project/survey.md"), "utf8");
+    const ended = await endedOn(screen);
+    expect(ended.map(({ code }) => code)).toEqual([0, 1, 1, 0]);
     expect(screen.hasCursor).toBe(true);
+    // What was live is gone, and each survey has left its plan once.
     expect(screen.all()).not.toContain("[>]");
-    expect(screen.all().match(/\[x\] 1 /g)).toHaveLength(1);
-    expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain("a.ts");
+    expect(screen.all().match(/\[x\] 1 /g)).toHaveLength(2);
+    expect(screen.all().match(/Done \((\d+)\/\1/g)).toHaveLength(2);
+    expect(report).toContain("a.ts");
+    for (const { out } of ended.slice(1, 3)) {
+      expect(out).not.toContain("\u001B");
+      expect(out).toContain("with offline");
+    }
+    expect(ended[3]!.out).toContain("[>] 1 ");
+    // oxlint-disable-next-line no-control-regex -- colours are control characters
+    expect(ended[3]!.out).not.toMatch(/\u001B\[[\d;]*m/);
   });
 
   it("stops at Ctrl-C, says how to go on, and goes on", async () => {
@@ -72,9 +99,9 @@ describe("the offline survey on a terminal", () => {
 
     const progress = /Interrupted \((\d+)\/(\d+)/.exec(first.all())!;
     const listed = await holdfast("threads");
-    expect(listed.stdout).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
-    expect((await holdfast("show", "survey")).stdout).toContain(`(${progress[1]}/${progress[2]} completed)`);
-    expect(listed.stdout).toMatch(/survey +stopped +\d\/\d/);
+    expect(listed.out).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
+    expect((await holdfast("show", "survey")).out).toContain(`(${progress[1]}/${progress[2]} completed)`);
+    expect(listed.out).toMatch(/survey +stopped +\d\/\d/);
 
     const second = open(["resume"]);
     await second.see(/\[x\] 1 /);
@@ -84,10 +111,11 @@ describe("the offline survey on a terminal", () => {
 
   it("quits at once at the second Ctrl-C", async () => {
     const screen = open(SURVEY);
-    await screen.see(/\[>\]/);
+    // By then the plan has been saved.
+    await screen.see(/\[x\] 1 /);
     screen.type(CTRL_C + CTRL_C);
     expect(await screen.exit).toBe(130);
-    expect((await holdfast("show", "survey")).stdout).toMatch(/completed\)/);
+    expect((await holdfast("show", "survey")).out).toMatch(/completed\)/);
   });
 
   it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
@@ -121,25 +149,6 @@ describe("the offline survey on a terminal", () => {
     expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
-  it("has the live plan without colours with NO_COLOR", async () => {
-    const screen = open(SURVEY, { env: { NO_COLOR: "1" } });
-    await screen.see(/\[>\] 1 .*\n(?:.*\n)*.*0\/\d/);
-    expect(await screen.exit).toBe(0);
-    // oxlint-disable-next-line no-control-regex -- colours are control characters
-    expect(screen.raw).not.toMatch(/\u001B\[[\d;]*m/);
-    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
-  });
-
-  it.each([{ CI: "1" }, { TERM: "dumb" }])(
-    "has plain lines, and no escape sequence, with %j",
-    async (env) => {
-      const screen = open(["run", "--model", "offline", "Write a poem"], { env });
-      expect(await screen.exit).toBe(1);
-      expect(screen.raw).not.toContain("\u001B");
-      expect(screen.all()).toContain("with offline");
-    },
-  );
-
   it("asks for the plan's approval and works on the plan as it was edited", async () => {
     const editor = join(home, "editor.sh");
     writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
@@ -155,25 +164,24 @@ describe("the offline survey on a terminal", () => {
     expect(await screen.exit).toBe(0);
     expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
     const shown = await holdfast("show", "survey");
-    expect(shown.stdout).toContain("[-] #4");
-    expect(shown.stdout).not.toMatch(/\[[ >]\]/);
+    expect(shown.out).toContain("[-] #4");
+    expect(shown.out).not.toMatch(/\[[ >]\]/);
     expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
   });
 
-  it("stops in order at a question when it is told to end", async () => {
-    const screen = open([...SURVEY, "--approve", "first"]);
-    await screen.see(/Work on this plan\?/);
-    screen.kill("SIGTERM");
-    expect(await screen.exit).toBe(130);
-    expect(screen.all()).toContain("Go on with: holdfast resume survey");
-  });
-
-  it("keeps a question for later when Ctrl-C is pressed at it", async () => {
-    const first = open([...SURVEY, "--approve", "first"]);
+  it("keeps a question for later when it is told to end, and when Ctrl-C is pressed at it", async () => {
+    const asking = (thread: string) => ({
+      args: ["run", "--dir", "project", "--thread", thread, "--approve", "first", "Survey this directory"],
+    });
+    const first = openEach(asking("told"), asking("survey"));
     await first.see(/Work on this plan\?/);
+    first.kill("SIGTERM");
+    await first.until(() => /\[ended with[^]*Work on this plan\?/.test(first.all()), "the second question");
     first.type(CTRL_C);
-    expect(await first.exit).toBe(130);
-    expect((await holdfast("threads")).stdout).toMatch(/survey +waiting/);
+    const [told, pressed] = await endedOn(first);
+    expect([told!.code, pressed!.code]).toEqual([130, 130]);
+    expect(told!.out).toContain("Go on with: holdfast resume told");
+    expect((await holdfast("threads")).out).toMatch(/survey +waiting/);
 
     const second = open(["resume", "survey"]);
     await second.see(/Work on this plan\?/);
