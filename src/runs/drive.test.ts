@@ -26,17 +26,23 @@ async function driven(
   steps: Step[],
   {
     settings = {},
+    input = taskInput("Go", {}),
+    checkpointer = new MemorySaver(),
     ...options
-  }: { settings?: Partial<RunSettings> } & Partial<Pick<DriveOptions, "answer" | "signal">> = {},
+  }: {
+    settings?: Partial<RunSettings>;
+    input?: object | null;
+    checkpointer?: BaseCheckpointSaver;
+  } & Partial<Pick<DriveOptions, "answer" | "signal">> = {},
 ): Promise<Driven> {
   const model = new ScriptedModel(steps);
   const agent = createRunAgent({
     settings: { ...SETTINGS, ...settings },
     model,
-    checkpointer: new MemorySaver(),
+    checkpointer,
   });
   const events: RunEventBody[] = [];
-  const end = await drive(taskInput("Go", {}), {
+  const end = await drive(input, {
     agent,
     thread: "t",
     model: { model, name: "scripted", source: "option" },
@@ -48,18 +54,23 @@ async function driven(
   return { end, events, model };
 }
 
-it("a stop ends a run whose question nobody ever answers", async () => {
-  const controller = new AbortController();
-  const answer = (): Promise<unknown> => {
-    setImmediate(() => controller.abort());
-    return new Promise(() => {});
-  };
-  const { end } = await driven([callTool("write_todos", { todos: ["Dig"] })], {
-    settings: { approve: "first" },
-    signal: controller.signal,
-    answer,
-  });
-  expect(end.outcome).toBe("interrupted");
+it("a stop ends a run whose question nobody ever answers, also where that was open before", async () => {
+  const checkpointer = new MemorySaver();
+  for (const input of [taskInput("Go", {}), null]) {
+    const controller = new AbortController();
+    const answer = (): Promise<unknown> => {
+      setImmediate(() => controller.abort());
+      return new Promise(() => {});
+    };
+    const { end } = await driven([callTool("write_todos", { todos: ["Dig"] })], {
+      settings: { approve: "first" },
+      signal: controller.signal,
+      answer,
+      input,
+      checkpointer,
+    });
+    expect(end.outcome).toBe("interrupted");
+  }
 });
 
 it("a thread is held while it runs: a second run of it fails, and changes nothing", async () => {

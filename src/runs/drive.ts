@@ -93,7 +93,8 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
-      if (next === undefined) return ending(await agent.graph.getState(config), "waiting");
+      if (next === undefined)
+        return ending(await agent.graph.getState(config), signal.aborted ? "interrupted" : "waiting");
       await stream(next === GO_ON ? null : next, options, { recorder, news });
       await edits.settle();
       const state = await agent.graph.getState(config);
