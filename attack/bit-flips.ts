@@ -35,8 +35,7 @@ export const bitFlips: Attack = {
         bit: Math.floor(random() * 8),
       }));
       const batches: Flip[][] = [];
-      const length = Math.min(BATCH, Math.ceil(tries / PARALLEL));
-      for (let at = 0; at < tries; at += length) batches.push(flips.slice(at, at + length));
+      for (let at = 0; at < tries; at += BATCH) batches.push(flips.slice(at, at + BATCH));
       const outcomes: string[] = [];
       const work = async (): Promise<void> => {
         for (let batch = batches.shift(); batch; batch = batches.shift()) {

@@ -9,6 +9,8 @@ import { sqliteSaver } from "../src/storage/index.ts";
 import { chance, type Attack } from "./attack.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
+/** As many at a time as the smallest machine has cores. */
+const PARALLEL = 2;
 const KILLS_PER_RUN = 10;
 const THREAD = "survey";
 const START = ["run", "--model", "offline", "--dir", "project", "--thread", THREAD, "Survey this directory"];
@@ -25,15 +27,18 @@ export const kills: Attack = {
     try {
       const calm = await calmRun(root);
       const random = chance(seed);
+      const parallel = Math.min(PARALLEL, Math.ceil(tries / KILLS_PER_RUN));
+      const wanted = Math.min(KILLS_PER_RUN, Math.ceil(tries / parallel));
       const results: Disturbed[] = [];
       const done = (): number => results.reduce((total, run) => total + run.kills, 0);
       let runs = 0;
       const killUntilEnough = async (): Promise<void> => {
-        while (done() < tries)
-          results.push(await disturbedRun(join(root, `run-${(runs += 1)}`), calm, random));
+        while (done() < tries) {
+          const folder = join(root, `run-${(runs += 1)}`);
+          results.push(await disturbedRun(folder, { calm, random, wanted }));
+        }
       };
-      // As many at a time as the smallest machine has cores.
-      await Promise.all([killUntilEnough(), killUntilEnough()]);
+      await Promise.all(Array.from({ length: parallel }, killUntilEnough));
       const differ = (one: Disturbed): boolean =>
         one.report !== calm.report || JSON.stringify(one.plan) !== JSON.stringify(planOf(calm.events));
       const other = results.filter(differ).length;
@@ -83,8 +88,15 @@ interface Disturbed {
   plan: string[];
 }
 
+interface Disturbance {
+  calm: Calm;
+  random: () => number;
+  /** How often the run is killed, if it lives that long. */
+  wanted: number;
+}
+
 /** A run that is killed and resumed some times, and then left in peace. */
-async function disturbedRun(folder: string, calm: Calm, random: () => number): Promise<Disturbed> {
+async function disturbedRun(folder: string, { calm, random, wanted }: Disturbance): Promise<Disturbed> {
   const home = newHome(folder);
   const finished = new Set<string>();
   const repeated: string[] = [];
@@ -94,7 +106,9 @@ async function disturbedRun(folder: string, calm: Calm, random: () => number): P
   for (let attempt = 0; ; attempt += 1) {
     const child = start(home, `events-${attempt}`, command);
     const { boot, work } = calm;
-    const moment = killed < KILLS_PER_RUN ? boot / 2 + random() * (boot / 2 + work / 4) : undefined;
+    // The fewer kills, the more of the work lies between two of them.
+    const longest = boot / 2 + work / Math.min(4, wanted);
+    const moment = killed < wanted ? boot / 2 + random() * longest : undefined;
     const code = await child.end(moment);
     const events = eventsOf(home, `events-${attempt}`);
     const calls = events.flatMap((event) => (event.type === "tool-start" ? event.call : []));

@@ -3,6 +3,7 @@ import { chaos } from "./cluster/chaos.ts";
 import { task, TestCluster, until } from "./cluster/cluster.ts";
 import { startPostgres, type PostgresServer } from "./postgres-server.ts";
 import { newDatabase } from "./postgres.ts";
+import { rounds } from "./rounds.ts";
 
 let cluster: TestCluster;
 let own: PostgresServer | undefined;
@@ -22,7 +23,7 @@ it("workers are killed, stopped and cut off: every run has one result, in order,
   expect(await chaos(cluster, options), `seed ${options.seed}`).toEqual([]);
 });
 
-it("a database that is restarted in the middle of 50 runs is waited for, and all finish", async () => {
+it("a database that is restarted in the middle of many runs is waited for, and all finish", async () => {
   own = await startPostgres();
   cluster = await TestCluster.on(own.url);
   const [client] = await Promise.all([cluster.server(), cluster.worker("one", { SLOTS: String(RUNS) })]);
@@ -48,4 +49,4 @@ it("a database that is restarted in the middle of 50 runs is waited for, and all
   }
 });
 
-const RUNS = 50;
+const RUNS = rounds(50);

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { inPipes } from "./in-pipes.ts";
 import { newDatabase } from "./postgres.ts";
-import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-const holdfast = (...args: string[]) => run(process.execPath, [MAIN, ...args], { cwd: home, env });
+const holdfast = (...args: string[]) => inPipes(args, { cwd: home, env });
 
 /** Starts a command that goes on, and resolves to its first line. */
 async function starting(...args: string[]): Promise<{
@@ -77,15 +77,15 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     holdfast("threads"),
     starting("status", "--watch", "--json"),
   ]);
-  expect(JSON.parse(json.stdout)).toMatchObject({
+  expect(JSON.parse(json.out)).toMatchObject({
     workers: [{ state: "working", slots: 2, running: 0 }],
     queues: [{ name: "runs", depth: 0, limited: 0, delayed: 0 }],
     runs: { success: 1, error: 0 },
   });
-  expect(lines.stdout).toMatch(
+  expect(lines.out).toMatch(
     /^Queue runs: nothing waits\nRuns: .* 1 done.*\nWorker .*: working, 0 of 2 slots of runs/,
   );
-  expect(threads.stdout).toContain("survey");
+  expect(threads.out).toContain("survey");
   expect(JSON.parse(watching.line)).toMatchObject({ runs: { success: 1 } });
   await watching.next();
   expect(await watching.stop()).toBe(0);
@@ -98,14 +98,14 @@ it("a server that does no runs, a worker that does, and what is to be seen of bo
     "offline",
     "--json",
   );
-  const { id } = JSON.parse(added.stdout) as { id: string };
-  expect((await holdfast("schedule")).stdout).toBe(`${id} (0 9 * * *): Survey this directory\n`);
-  expect((await holdfast("schedule", "--remove", id)).ok).toBe(true);
+  const { id } = JSON.parse(added.out) as { id: string };
+  expect((await holdfast("schedule")).out).toBe(`${id} (0 9 * * *): Survey this directory\n`);
+  expect((await holdfast("schedule", "--remove", id)).code).toBe(0);
 
   expect(await worker.stop()).toBe(0);
   const [none, empty, code] = await Promise.all([holdfast("status"), holdfast("schedule"), server.stop()]);
-  expect(none.stdout).toContain("Workers: none");
-  expect([empty.stdout, code]).toEqual(["", 0]);
+  expect(none.out).toContain("Workers: none");
+  expect([empty.out, code]).toEqual(["", 0]);
 });
 
 it("what is missing for a worker is said in a line", async () => {
@@ -115,9 +115,9 @@ it("what is missing for a worker is said in a line", async () => {
     holdfast("worker", "--limit", "tenant"),
     holdfast("worker", "--queues", "runs,at night"),
   ]);
-  expect(failed.map(({ ok, stderr }) => ({ ok, stderr }))).toEqual(
+  expect(failed).toEqual(
     ["--database or HOLDFAST_DATABASE_URL", "--limit tenant", '"at night" is no name of a queue'].map(
-      (text) => ({ ok: false, stderr: expect.stringContaining(text) as string }),
+      (text) => ({ code: 2, out: "", err: expect.stringMatching(`^holdfast: .*${text}.*\n$`) as string }),
     ),
   );
 });

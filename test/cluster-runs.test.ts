@@ -117,26 +117,7 @@ it("a limit holds across threads, and who waits for it goes on when one of the o
   for (const [at, thread] of threads.entries()) await client.runs.join(thread, runs[at]!);
 });
 
-it("a run waits for workers of its queue, and is seen to", async () => {
-  const thread = await newThread();
-  const body = { assistant_id: "agent", input: task({ id: "q" }), queue: "nightly" };
-  const [{ url, headers }] = cluster.served as [Served];
-  const asked = await fetch(`${url}/threads/${thread}/runs`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(body),
-  });
-  const { run_id: run } = (await asked.json()) as { run_id: string };
-  const metrics = await fetch(`${url}/metrics`, { headers });
-  expect(await metrics.text()).toContain('holdfast_queue_depth{queue="nightly"} 1\n');
-  const nightly = await cluster.worker("nightly", { QUEUES: "nightly" });
-  await client.runs.join(thread, run);
-  expect((await cluster.effects(thread)).map(({ worker }) => worker)).toEqual(["nightly", "nightly"]);
-  nightly.process.kill("SIGTERM");
-  expect(await nightly.ended).toBe(0);
-});
-
-it("of runs that wait for a worker those with the highest priority are begun first", async () => {
+it("runs wait for a worker of their queue, are seen to, and those with the highest priority are begun first", async () => {
   const [{ url, headers }] = cluster.served as [Served];
   const runs: { thread: string; run: string }[] = [];
   for (const [id, priority] of [
@@ -145,7 +126,7 @@ it("of runs that wait for a worker those with the highest priority are begun fir
     ["high", 50],
   ] as const) {
     const thread = await newThread();
-    const body = { assistant_id: "agent", input: task({ id }), queue: "narrow", priority };
+    const body = { assistant_id: "agent", input: task({ id }), queue: "nightly", priority };
     const asked = await fetch(`${url}/threads/${thread}/runs`, {
       method: "POST",
       headers,
@@ -153,14 +134,20 @@ it("of runs that wait for a worker those with the highest priority are begun fir
     });
     runs.push({ thread, run: ((await asked.json()) as { run_id: string }).run_id });
   }
-  const narrow = await cluster.worker("narrow", { QUEUES: "narrow", SLOTS: "1" });
+  const metrics = await fetch(`${url}/metrics`, { headers });
+  expect(await metrics.text()).toContain('holdfast_queue_depth{queue="nightly"} 3\n');
+  const nightly = await cluster.worker("nightly", { QUEUES: "nightly", SLOTS: "1" });
   for (const { thread, run } of runs) await client.runs.join(thread, run);
   const done = (await cluster.effects()).filter(
-    ({ worker, phase }) => worker === "narrow" && phase === "end",
+    ({ call, phase }) => /^(low|middle|high)-/.test(call) && phase === "end",
   );
-  expect(done.map(({ call }) => call)).toEqual(["high-0", "middle-0", "low-0"]);
-  narrow.process.kill("SIGTERM");
-  await narrow.ended;
+  expect(done.map(({ call, worker }) => `${call} ${worker}`)).toEqual([
+    "high-0 nightly",
+    "middle-0 nightly",
+    "low-0 nightly",
+  ]);
+  nightly.process.kill("SIGTERM");
+  expect(await nightly.ended).toBe(0);
 });
 
 it("a run that waits for a person holds no worker, and goes on with the answer", async () => {

@@ -30,13 +30,13 @@ interface Command {
 }
 
 const MAIN = ["--import", "tsx", "bench/main.ts"];
+const MOCK = ["--model", "openai-compatible:mock", "--prices", "1,10,0.1", "--retries", "0"];
 
 /** Starts the real command on a server of a test. */
 const start = (url: string, out: string, ...args: string[]): Command => startAs(MAIN, url, out, ...args);
 
 function startAs(program: readonly string[], url: string, out: string, ...args: string[]): Command {
-  const all = ["--live", "--model", "openai-compatible:mock", "--prices", "1,10,0.1", "--retries", "0"];
-  const command = [...program, ...all, "--out", join(folder, out), ...SANDBOX, ...args];
+  const command = [...program, "--live", ...MOCK, "--out", join(folder, out), ...SANDBOX, ...args];
   const env = { ...process.env, HOLDFAST_BASE_URL: url };
   const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
@@ -47,14 +47,17 @@ function startAs(program: readonly string[], url: string, out: string, ...args: 
 }
 
 /** The same in this process, which has loaded everything already. */
-async function call(out: string, ...args: string[]): Promise<{ code: number; said: string[] }> {
-  const said: string[] = [];
+async function call(
+  out: string,
+  ...args: string[]
+): Promise<{ code: number; said: string[]; printed: string }> {
+  const [said, printed]: [string[], string[]] = [[], []];
   const error = vi.spyOn(console, "error").mockImplementation((line: string) => void said.push(line));
-  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void printed.push(line));
   const code = await live(["--live", "--out", join(folder, out), ...SANDBOX, ...args]);
   error.mockRestore();
   log.mockRestore();
-  return { code, said };
+  return { code, said, printed: printed.join("\n") };
 }
 
 function read(out: string): { head: ResultsHead; records: RunRecord[]; report: () => LiveReport } {
@@ -95,12 +98,13 @@ describe("the live benchmark", () => {
     const afterKill = read("good").records;
 
     const before = server.requests.length;
-    const spent = start(server.url, "good", ...args, "--budget", String(CALL * 9.5));
-    expect(await spent.ended).toBe(0);
-    expect(spent.err()).toContain(`10 runs, ${afterKill.length} of them done`);
-    expect(spent.err()).toMatch(/The others take about \$\d/);
-    expect(spent.err()).toMatch(/finished, 8 calls, 8\.0k in \(3\.2k cached\), 400 out; so far \$/);
-    expect(spent.err()).toContain("stopped at the budget. The same command goes on where it stopped.");
+    const { code, said } = await call("good", ...MOCK, ...args, "--budget", String(CALL * 9.5));
+    expect(code).toBe(0);
+    const text = said.join("\n");
+    expect(text).toContain(`10 runs, ${afterKill.length} of them done`);
+    expect(text).toMatch(/The others take about \$\d/);
+    expect(text).toMatch(/finished, 8 calls, 8\.0k in \(3\.2k cached\), 400 out; so far \$/);
+    expect(text).toContain("stopped at the budget. The same command goes on where it stopped.");
     expect(server.requests.length - before).toBe(10);
     const afterBudget = read("good").records;
     expect(afterBudget.at(-1)!.end).toBe("interrupted");
@@ -118,14 +122,16 @@ describe("the live benchmark", () => {
     await recordsReach("good", afterEnd + 1, stopped);
     // It must not come to its end meanwhile.
     stopped.child.kill("SIGSTOP");
-    const second = await call("good", "--model", "openai-compatible:mock", ...args);
+    const second = await call("good", ...MOCK, ...args);
     expect(second.said.at(-1)).toContain(`Process ${stopped.child.pid} is writing to`);
     stopped.child.kill("SIGINT");
     stopped.child.kill("SIGCONT");
     expect(await stopped.ended).toBe(130);
+    expect(stopped.err()).toContain("bench: stopped. The same command goes on where it stopped.");
+    expect(stopped.out()).toContain("report.md (and report.json)");
 
-    const last = start(server.url, "good", ...args);
-    expect(await last.ended).toBe(0);
+    const last = await call("good", ...MOCK, ...args);
+    expect(last.code).toBe(0);
     server.stop();
     const { records, report } = read("good");
     const counted = records.filter(({ end }) => end !== "interrupted");
@@ -134,14 +140,14 @@ describe("the live benchmark", () => {
     expect(counted).toHaveLength(10);
     expect(counted.filter(({ solved }) => !solved)).toEqual([]);
     for (const name of ["no plan", "todoListMiddleware", "classic", "lean", "inline"]) {
-      expect(last.out()).toMatch(new RegExp(`^\\| ${name} \\| 2 \\| 100% \\(`, "m"));
+      expect(last.printed).toMatch(new RegExp(`^\\| ${name} \\| 2 \\| 100% \\(`, "m"));
     }
     const calls = counted.reduce((sum, { modelCalls }) => sum + modelCalls, 0);
     const cost = report().rows.reduce((sum, row) => sum + row.cost!.value * row.runs, 0);
     expect(cost).toBeCloseTo(calls * CALL, 10);
-    const text = readFileSync(join(folder, "good", "report.md"), "utf8");
-    expect(text).toContain("## Beside no plan, on the same tasks");
-    expect(text).toContain("| lean | 2 | 0% (");
+    const written = readFileSync(join(folder, "good", "report.md"), "utf8");
+    expect(written).toContain("## Beside no plan, on the same tasks");
+    expect(written).toContain("| lean | 2 | 0% (");
   }, 120_000);
 
   it("does not count what the provider failed in, tries it again, and counts what a bad model fails in", async () => {

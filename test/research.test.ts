@@ -1,12 +1,19 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import type { Runnable } from "@langchain/core/runnables";
+import { MemorySaver } from "@langchain/langgraph";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { createResearchAgent } from "../examples/research/agent.ts";
+import { OfflineModel } from "../examples/research/offline.ts";
 import { disagreements, readDefects } from "../examples/research/offline/defects.ts";
+import { servePages } from "../examples/research/pages.ts";
+import { research } from "../examples/research/research.ts";
 import { searchTool } from "../examples/research/search.ts";
 import { contentWords, sentencesOf } from "../examples/research/words.ts";
 import graphs from "../langgraph.json" with { type: "json" };
@@ -30,6 +37,7 @@ beforeAll(() => {
 });
 
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
@@ -40,10 +48,11 @@ afterAll(() => {
 describe("the research example on the offline model", () => {
   const question =
     "Why did the kelp forests of northern California collapse, and how can kelp forests be restored?";
-  let run: Awaited<ReturnType<typeof research>>;
+  let run: Awaited<ReturnType<typeof start>> & { report: string };
 
   beforeAll(async () => {
-    run = await research(question);
+    const done = await start([resolve(folder, "run.ts"), question]);
+    run = { ...done, report: readFileSync(join(home, "final_report.md"), "utf8") };
   });
 
   it("writes a report whose every quotation stands in the document it cites", () => {
@@ -59,23 +68,23 @@ describe("the research example on the offline model", () => {
   });
 
   it("reads the pages that it quotes from, and asks the library by MCP", async () => {
-    const script = `
-      import { createResearchAgent } from "./${folder}/agent.ts";
-      import { OfflineModel } from "./${folder}/offline.ts";
-      import { servePages } from "./${folder}/pages.ts";
-      const { origin, close } = await servePages();
-      const agent = createResearchAgent({ model: new OfflineModel(), env: {}, pages: origin });
-      const input = { messages: [{ role: "user", content: "How fast does giant kelp grow?" }] };
-      for await (const [, { messages = [] }] of await agent.stream(input, { streamMode: "values", subgraphs: true })) {
-        const last = messages.at(-1);
-        if (last?.type === "tool") console.log(last.name, last.status, last.text.replaceAll(origin, "ORIGIN").slice(0, 100));
-      }
-      close();`;
-    const { stdout, stderr } = await start(["--input-type=module", "-e", script], { cwd: "." });
-    expect(stderr).toBe("");
-    expect(stdout).toMatch(/web_fetch \w+ <external_data source="ORIGIN\/documents\/[\w-]+\.md">/);
-    expect(stdout).toMatch(
-      /mcp__library__list_directory success <external_data source="MCP server library">/,
+    const { origin, close } = await servePages();
+    const agent = createResearchAgent({ model: new OfflineModel(), env: {}, pages: origin });
+    const input = { messages: [{ role: "user", content: "How fast does giant kelp grow?" }] };
+    const results: string[] = [];
+    const stream = await agent.stream(input, { streamMode: "values", subgraphs: true });
+    for await (const [, { messages = [] }] of stream as AsyncIterable<
+      [unknown, { messages?: BaseMessage[] }]
+    >) {
+      const last = messages.at(-1);
+      if (!ToolMessage.isInstance(last)) continue;
+      results.push(`${last.name} ${last.status} ${last.text.replaceAll(origin, "ORIGIN")}`);
+    }
+    close();
+    const shown = results.join("\n");
+    expect(shown).toMatch(/^web_fetch \w+ <external_data source="ORIGIN\/documents\/[\w-]+\.md">/m);
+    expect(shown).toMatch(
+      /^mcp__library__list_directory success <external_data source="MCP server library">/m,
     );
   });
 
@@ -102,7 +111,7 @@ describe("the research example on the offline model", () => {
   });
 
   it("follows up on words that the review missed, and names those that no document has", async () => {
-    const { stdout, report } = await research(
+    const { stdout, report } = await researched(
       "How do quicklime, lobsters and otters compare as ways to control urchins?",
     );
     const missing = readDefects(stdout).flatMap((point) => (point.kind === "missing" ? [point.word] : []));
@@ -116,8 +125,7 @@ describe("the research example on the offline model", () => {
   });
 
   it("says so when the documents say nothing", async () => {
-    const { code, stdout, report } = await research("How do I bake sourdough bread?");
-    expect(code).toBe(0);
+    const { stdout, report } = await researched("How do I bake sourdough bread?");
     const { sources, quotations } = read(report);
     expect([sources, quotations]).toEqual([[], []]);
     expect(unanswered(report)).toEqual(["bake", "sourdough", "bread"]);
@@ -128,23 +136,20 @@ describe("the research example on the offline model", () => {
   });
 
   it("decides from the messages alone: every step can be taken by a new agent", async () => {
-    const script = `
-      import { MemorySaver } from "@langchain/langgraph";
-      import { createResearchAgent } from "./${folder}/agent.ts";
-      import { OfflineModel } from "./${folder}/offline.ts";
-      const checkpointer = new MemorySaver();
-      const config = { configurable: { thread_id: "t" }, interruptBefore: ["tools"] };
-      let input = { messages: [{ role: "user", content: "How fast does giant kelp grow?" }] };
-      for (let next = ["model"]; next.length > 0; input = null) {
-        const { graph } = createResearchAgent({ model: new OfflineModel(), checkpointer, env: {} });
-        await graph.invoke(input, config);
-        next = (await graph.getState(config)).next;
-        if (next.length === 0) console.log((await graph.getState(config)).values.files["/final_report.md"]);
-      }`;
-    const stepwise = await start(["--input-type=module", "-e", script], { cwd: "." });
-    const { report } = await research("How fast does giant kelp grow?");
-    expect(stepwise.stderr).toBe("");
-    expect(stepwise.stdout.trim()).toBe(report.trim());
+    const checkpointer = new MemorySaver();
+    const config = { configurable: { thread_id: "t" }, interruptBefore: ["tools"] as ["tools"] };
+    const asked = "How fast does giant kelp grow?";
+    let stepwise: Record<string, string> = {};
+    let input: object | null = { messages: [{ role: "user", content: asked }] };
+    for (let next = ["model"]; next.length > 0; input = null) {
+      const { graph } = createResearchAgent({ model: new OfflineModel(), checkpointer, env: {} });
+      await graph.invoke(input, config);
+      const state = await graph.getState(config);
+      next = state.next;
+      stepwise = (state.values as { files: Record<string, string> }).files;
+    }
+    const { report } = await researched(asked);
+    expect(stepwise["/final_report.md"]?.trim()).toBe(report.trim());
   });
 });
 
@@ -246,32 +251,50 @@ it("the documents disagree in the places that are known, and nowhere else", () =
 
 it("langgraph.json names a graph that can be run", async () => {
   const [path, name] = graphs.graphs.research.split(":");
-  const script = `
-    import { ${name} as graph } from "${path}";
-    const messages = [{ role: "user", content: "What is a holdfast?" }];
-    const { todos, files } = await graph.invoke({ messages });
-    console.log(todos.length, Object.keys(files).join(" "));`;
-  const { stdout, stderr } = await start(["--input-type=module", "-e", script], { cwd: "." });
-  expect(stdout, stderr).toBe("5 /research/1.md /research/2.md /final_report.md /critique.md\n");
+  withoutSettings();
+  const { [name!]: graph } = (await import(resolve(path!))) as Record<string, Pick<Runnable, "invoke">>;
+  const messages = [{ role: "user", content: "What is a holdfast?" }];
+  const { todos, files } = (await graph!.invoke({ messages })) as { todos: object[]; files: object };
+  expect(todos).toHaveLength(5);
+  expect(Object.keys(files)).toEqual([
+    "/research/1.md",
+    "/research/2.md",
+    "/final_report.md",
+    "/critique.md",
+  ]);
 });
 
-/** Researches a question in an empty folder with an empty environment. */
-async function research(question: string) {
-  const path = join(home, "final_report.md");
-  rmSync(path, { force: true });
-  const result = await start([resolve(folder, "run.ts"), question]);
-  return { ...result, report: existsSync(path) ? readFileSync(path, "utf8") : "" };
+/** Leaves this process without a model and without a key, until the test ends. */
+function withoutSettings(): void {
+  const settings = Object.keys(process.env).filter((name) => /^HOLDFAST_|_(KEY|TOKEN|URL)$/.test(name));
+  for (const name of settings) vi.stubEnv(name, undefined);
+}
+
+/** Researches a question in this process, in an empty folder and with nothing configured. */
+async function researched(question: string): Promise<{ stdout: string; report: string }> {
+  withoutSettings();
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(line));
+  try {
+    const { signal } = new AbortController();
+    const path = await research({ question, out: mkdtempSync(join(home, "out-")), signal });
+    return { stdout: lines.join("\n"), report: readFileSync(path, "utf8") };
+  } finally {
+    log.mockRestore();
+  }
 }
 
 interface StartOptions {
-  cwd?: string;
   env?: Record<string, string>;
   onStart?: (child: ReturnType<typeof spawn>) => void;
 }
 
-function start(args: string[], { cwd = home, env, onStart }: StartOptions = {}) {
+function start(args: string[], { env, onStart }: StartOptions = {}) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
-    const child = spawn(process.execPath, ["--import", tsx, ...args], { cwd, env: { ...bare, ...env } });
+    const child = spawn(process.execPath, ["--import", tsx, ...args], {
+      cwd: home,
+      env: { ...bare, ...env },
+    });
     const said = { stdout: "", stderr: "" };
     child.stdout.on("data", (data) => (said.stdout += String(data)));
     child.stderr.on("data", (data) => (said.stderr += String(data)));

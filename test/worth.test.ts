@@ -17,6 +17,7 @@ import { summarize } from "../bench/worth/summarizer.ts";
 import { SYSTEMS, type System } from "../bench/worth/systems.ts";
 import { workTool, World } from "../bench/worth/world.ts";
 import { callTool, ScriptedModel } from "../src/testing/index.ts";
+import { rounds } from "./rounds.ts";
 
 const system = (name: string): System => SYSTEMS.find((one) => one.name === name)!;
 const LEAN = system("holdfast lean");
@@ -143,10 +144,10 @@ describe("a run", () => {
   });
 
   it.each([
-    ["holdfast lean", 20],
-    ["holdfast lean, verify", 20],
-    ["holdfast lean inline", 20],
-    ["holdfast createDeepAgent", 5],
+    ["holdfast lean", rounds(20)],
+    ["holdfast lean, verify", rounds(20)],
+    ["holdfast lean inline", rounds(20)],
+    ["holdfast createDeepAgent", rounds(5)],
   ])("under %s loses no item, does not crash and comes to an end", async (name, count) => {
     const outcomes = await outcomesOf(system(name), count);
     const bad = outcomes.filter(({ lost, end }) => lost > 0 || end !== "answered");
