@@ -1,9 +1,17 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { expectSound, expectText, hasBrowser, openBrowser, openPage, openTab } from "./page/browser.ts";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  closeTabs,
+  expectSound,
+  expectText,
+  hasBrowser,
+  openBrowser,
+  openContext,
+  openTab,
+} from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
 import { run } from "./run.ts";
 
@@ -30,20 +38,28 @@ describe("the built page", () => {
 
 describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   let browser: Browser;
-  let served: ServedPage;
+  let context: BrowserContext;
+  /** One whose model answers at once, and one whose model takes its time. */
+  const served = new ServedPage();
+  const slow = new ServedPage();
+  const token = "a-token-of-the-test-itself";
 
   beforeAll(async () => {
-    browser = await openBrowser();
+    [browser] = await Promise.all([openBrowser(), served.start(), slow.start({ pace: 1, token })]);
+    context = await openContext(browser);
   });
-  afterAll(() => browser.close());
-  beforeEach(() => {
-    served = new ServedPage();
-  });
+  afterAll(() => Promise.all([browser.close(), served.close(), slow.close()]));
   afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await served.close();
+    await closeTabs(context);
+    await Promise.all([served.clear(), slow.clear()]);
   });
 
+  /** Who looks at it asked for less motion: what moves all the time is drawn all the time. */
+  const open = async (address: string): Promise<Page> => {
+    const page = await context.newPage();
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    return openTab(page, address);
+  };
   const plan = (page: Page) => page.getByRole("region", { name: "Plan" });
   const files = (page: Page) => page.getByRole("region", { name: "Files" });
   const give = async (page: Page, task = "Survey this directory"): Promise<void> => {
@@ -53,8 +69,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   const expectStatus = (page: Page, words: string) => expectText(page.getByRole("status"), words);
 
   it("takes a task, shows its plan with the helpers under their items, its files and its answer, also after a reload", async () => {
-    await served.start();
-    const page = await openPage(browser, served.address);
+    const page = await open(served.address);
     await give(page);
     await expectText(page, /The report is in survey.md/);
     await expectStatus(page, "Idle");
@@ -78,8 +93,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   });
 
   it("shows the plan for approval, asks about a file with its difference, and goes on with what was decided", async () => {
-    await served.start();
-    const page = await openPage(browser, served.address);
+    const page = await open(served.address);
     await page.getByText("Options").click();
     await page.getByLabel("Show me the plan first").selectOption("first");
     await page.getByLabel(/Ask me before files change/).check();
@@ -100,8 +114,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   it("compares a file that is asked for with what is there already, and knows afterwards what it was", async () => {
     const old = "# Survey\n\nMade by Holdfast's offline model, long ago.\n";
     writeFileSync(join(served.dir, "survey.md"), old);
-    await served.start();
-    const page = await openPage(browser, served.address);
+    const page = await open(served.address);
     await page.getByText("Options").click();
     await page.getByLabel(/Ask me before files change/).check();
     await give(page);
@@ -118,8 +131,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   });
 
   it("shows a thread of the terminal, which has those of the page", async () => {
-    await served.start();
-    const page = await openPage(browser, served.address);
+    const page = await open(served.address);
     await expectText(page, "No threads yet.");
     const command = (...args: string[]) =>
       run(process.execPath, ["dist/surfaces/cli/main.js", ...args, "--state", served.state]);
@@ -138,7 +150,6 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   });
 
   it("asks in the parent's conversation what a helper wants, in eight tabs at once", async () => {
-    await served.start();
     const { origin, hash } = new URL(served.address);
     const response = await fetch(`${origin}/holdfast/threads`, {
       method: "POST",
@@ -149,7 +160,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
       body: JSON.stringify({ task: "Survey this directory", settings: { ask: ["grep"] } }),
     });
     const { thread } = (await response.json()) as { thread: { id: string } };
-    const page = await openPage(browser, served.address);
+    const page = await open(served.address);
     await page.getByRole("link", { name: /Survey this directory/ }).click();
     const own = page.getByRole("region", { name: "The agent wants to use grep" });
     const card = page
@@ -179,8 +190,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   });
 
   it("stops, goes on, and forks from a moment of the past", async () => {
-    await served.start({ pace: 1 });
-    const page = await openPage(browser, served.address);
+    const page = await open(slow.address);
     await give(page);
     await expectText(plan(page), /[1-5] of 8 done/);
     await page.getByRole("button", { name: "Stop" }).click();
@@ -200,26 +210,8 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     expect(await page.getByRole("listitem").filter({ hasText: "Survey this directory" }).count()).toBe(2);
   });
 
-  it("clears nothing when the server is killed, and goes on when it is back", async () => {
-    const token = "a-token-of-the-test-itself";
-    await served.start({ pace: 1, token });
-    const page = await openPage(browser, served.address);
-    await give(page);
-    await expectText(plan(page), /[1-5] of 8 done/);
-    await served.kill("SIGKILL");
-    await expectStatus(page, "Connection lost.");
-    await expectText(plan(page), "List the files and their sizes");
-    const port = Number(new URL(served.address).port);
-    await served.start({ pace: 0, token, port });
-    // The next server finishes what the killed one had begun.
-    await expectText(page, /The report is in survey.md/);
-    await expectText(plan(page), "8 of 8 done");
-    expect(await page.getByText(/The report is in survey.md/).count()).toBe(1);
-  });
-
   it("changes the plan while the agent works, and shows both versions of an item that both changed", async () => {
-    await served.start({ pace: 1 });
-    const page = await openPage(browser, served.address);
+    const page = await open(slow.address);
     const save = plan(page).getByRole("button", { name: "Save the plan" });
     await give(page);
     await expectText(plan(page), /[1-5] of 8 done/);
@@ -241,5 +233,20 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     await plan(page).getByRole("button", { name: "Cancel" }).click();
     await expectText(page, /The report is in survey.md/);
     await expectText(plan(page), "Check survey.md twice", "8 of 8 done");
+  });
+
+  it("clears nothing when the server is killed, and goes on when it is back", async () => {
+    const page = await open(slow.address);
+    await give(page);
+    await expectText(plan(page), /[1-5] of 8 done/);
+    await slow.kill("SIGKILL");
+    await expectStatus(page, "Connection lost.");
+    await expectText(plan(page), "List the files and their sizes");
+    const port = Number(new URL(slow.address).port);
+    await slow.start({ pace: 0, token, port });
+    // The next server finishes what the killed one had begun.
+    await expectText(page, /The report is in survey.md/);
+    await expectText(plan(page), "8 of 8 done");
+    expect(await page.getByText(/The report is in survey.md/).count()).toBe(1);
   });
 });

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inPipes } from "./in-pipes.ts";
 import { collected } from "./served.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -14,22 +14,22 @@ const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;
 let model: Server;
 let modelUrl: string;
-/** Answers of the model that were asked for and not given yet. */
-let asked: ServerResponse[];
+/** What the model was asked, and has not answered yet. */
+let asked: { body: string; response: ServerResponse }[] = [];
 const started = new Set<ChildProcess>();
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-serve-"));
-  asked = [];
   model = createServer((request, response) => {
-    request.resume().on("end", () => asked.push(response));
+    let body = "";
+    request.setEncoding("utf8").on("data", (piece: string) => (body += piece));
+    request.on("end", () => asked.push({ body, response }));
   });
   await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
   modelUrl = `http://127.0.0.1:${(model.address() as AddressInfo).port}`;
 });
-afterEach(async () => {
+afterAll(async () => {
   for (const child of started) child.kill("SIGKILL");
-  started.clear();
   model.closeAllConnections();
   await new Promise((resolve) => model.close(resolve));
   rmSync(home, { recursive: true });
@@ -41,6 +41,10 @@ const environment = () => ({
   OPENAI_API_KEY: "sk-test",
   OPENAI_BASE_URL: `${modelUrl}/v1`,
 });
+
+/** A command in this process, which is another one than the server's. */
+const holdfast = (...args: string[]) =>
+  inPipes([...args, "--state", "threads.db"], { cwd: home, env: environment() });
 
 interface Running {
   client: Client;
@@ -62,7 +66,7 @@ async function serve(...args: string[]): Promise<Running> {
   started.add(child);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (text: Buffer) => (output += text.toString()));
+    stream.on("data", (piece: Buffer) => (output += piece.toString()));
   const ended = new Promise<number | null>((resolve) => {
     child.on("exit", (code) => resolve(code));
   });
@@ -88,10 +92,13 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 const event = (id: string, delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id, object: "chat.completion.chunk", choices: [{ index: 0, delta: { role: "assistant", ...delta }, finish_reason: finish }] })}\n\n`;
 
-/** Gives the next answer that the model is asked for. */
-async function answer(delta: object): Promise<void> {
-  await until(() => asked.length > 0);
-  const response = asked.shift()!;
+const isAsked = (words: string): boolean => asked.some(({ body }) => body.includes(words));
+
+/** Gives the next answer to a conversation with these words. */
+async function answer(words: string, delta: object): Promise<void> {
+  await until(() => isAsked(words));
+  const at = asked.findIndex(({ body }) => body.includes(words));
+  const [{ response }] = asked.splice(at, 1) as [(typeof asked)[number]];
   response.writeHead(200, { "content-type": "text/event-stream" });
   const id = crypto.randomUUID();
   const end = event(id, {}, "tool_calls" in delta ? "tool_calls" : "stop");
@@ -107,241 +114,14 @@ const texts = async (client: Client, thread: string): Promise<string[]> => {
   return values.messages.map(({ type, content }) => `${type}: ${content}`);
 };
 
-it("after kill -9 the next server finishes every run, and those behind them, without repeating a finished call", async () => {
-  const shell = ["--dir", ".", "--shell", "--yes", "--no-plan"];
-  const first = await serve(...shell);
-  const { thread_id: thread } = await first.client.threads.create();
-  const { run_id: work } = await first.client.runs.create(thread, "holdfast", { input: ask("Count") });
-  const { run_id: next } = await first.client.runs.create(thread, "holdfast", {
-    input: ask("And then?"),
-    multitaskStrategy: "enqueue",
-  });
-  await answer(call("c1", "execute", { command: "echo once >> count.txt" }));
-  await until(() => asked.length > 0);
-  const [counting] = asked;
-  // Another has got no further than its message.
-  const { thread_id: other } = await first.client.threads.create();
-  const { run_id: hello } = await first.client.runs.create(other, "holdfast", { input: ask("Hello") });
-  await until(() => asked.length > 1);
-  expect(asked[0]).toBe(counting);
-  await first.end("SIGKILL");
-  asked = [];
-
-  const second = await serve(...shell);
-  await until(() => asked.length > 1);
-  for (const words of ["Done.", "Done."]) await answer({ content: words });
-  await answer({ content: "Nothing." });
-  await second.client.runs.join(thread, next);
-  expect(readFileSync(join(home, "count.txt"), "utf8")).toBe("once\n");
-  expect(await second.client.runs.get(thread, work)).toMatchObject({ status: "success", attempt: 2 });
-  expect(await second.client.runs.get(thread, next)).toMatchObject({ status: "success", attempt: 1 });
-  const said = await texts(second.client, thread);
-  expect([said[0], said[1], ...said.slice(3)]).toEqual([
-    "human: Count",
-    "ai: ",
-    "ai: Done.",
-    "human: And then?",
-    "ai: Nothing.",
-  ]);
-  expect(said[2]).toMatch(/^tool: /);
-  const events = await collected(second.client.runs.joinStream(other, hello, { lastEventId: "-1" }));
-  expect(events[0]).toMatchObject({ event: "metadata", data: { run_id: hello, attempt: 2 } });
-  expect(await texts(second.client, other)).toEqual(["human: Hello", "ai: Done."]);
-});
-
-it("who reads a run whose server is killed gets the rest from the next one, after the last that was read", async () => {
-  const shell = ["--dir", ".", "--shell", "--yes", "--no-plan"];
-  const first = await serve(...shell);
-  const { thread_id: thread } = await first.client.threads.create();
-  const { run_id: work } = await first.client.runs.create(thread, "holdfast", { input: ask("Count") });
-  const streamMode = ["updates" as const];
-  const seen: { id?: string; event: string }[] = [];
-  const reading = first.client.runs.joinStream(thread, work, { lastEventId: "-1", streamMode });
-  const read = (async () => {
-    for await (const one of reading) seen.push(one);
-  })().catch(() => {});
-  await answer(call("c1", "execute", { command: "echo once" }));
-  await until(() => asked.length > 0 && seen.some(({ event: kind }) => kind === "updates"));
-  await first.end("SIGKILL");
-  await read;
-  asked = [];
-
-  const second = await serve(...shell);
-  await answer({ content: "Done." });
-  const lastEventId = seen.at(-1)!.id!;
-  const rest = await collected(second.client.runs.joinStream(thread, work, { lastEventId, streamMode }));
-  expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2, gap: true } });
-  expect(JSON.stringify(rest.at(-1))).toContain("Done.");
-});
-
-it("what is in the store is there after kill -9, and after a clean end", async () => {
-  const kept = { namespace: ["facts", "kelp"], key: "height", value: { metres: 45 } };
-  const first = await serve();
-  await first.client.store.putItem(kept.namespace, kept.key, kept.value);
-  const { thread_id: thread } = await first.client.threads.create();
-  await first.end("SIGKILL");
-
-  const second = await serve();
-  expect(await second.client.store.getItem(kept.namespace, kept.key)).toMatchObject(kept);
-  expect(await second.client.threads.get(thread)).toMatchObject({ thread_id: thread });
-  await second.client.store.putItem(kept.namespace, kept.key, { metres: 46 });
-  expect(await second.end("SIGINT")).toBe(0);
-
-  const third = await serve();
-  expect((await third.client.store.searchItems(["facts"])).items).toMatchObject([{ value: { metres: 46 } }]);
-  await third.end("SIGINT");
-  const checked = await run(process.execPath, [MAIN, "check", "--state", "threads.db"], {
-    cwd: home,
-    env: environment(),
-  });
-  expect(checked).toMatchObject({ ok: true, stderr: "" });
-});
-
-it("a task of `holdfast schedule`, and a run for later, are begun by the next server after kill -9", async () => {
-  const holdfast = (...args: string[]) =>
-    run(process.execPath, [MAIN, "schedule", ...args, "--state", "threads.db"], {
-      cwd: home,
-      env: environment(),
-    });
-  const [none, queue, time, name] = await Promise.all([
-    holdfast(),
-    holdfast("0 9 * * *", "x", "--queue", "night"),
-    holdfast("sometimes", "x"),
-    holdfast("0 9 * * *", "x", "--thread", "no/such thread"),
-  ]);
-  expect(none.stderr).toMatch(/^holdfast: There are no threads yet: .*threads\.db does not exist\.\n$/);
-  expect(queue.stderr).toMatch(/^holdfast: --queue is for workers that share a database/);
-  expect(time.stderr).toMatch(/^holdfast: The schedule "sometimes" cannot be kept/);
-  expect(name.stderr).toMatch(/^holdfast: .*no\/such thread/);
-  expect(readdirSync(home)).not.toContain("threads.db");
-  const first = await serve();
-  const { thread_id: thread } = await first.client.threads.create();
-  const later = await first.client.runs.create(thread, "holdfast", { input: ask("Later"), afterSeconds: 1 });
-  await first.end("SIGKILL");
-
-  const added = await holdfast("* * * * * *", "Tidy up", "--no-plan", "--json");
-  expect(added.stderr).toBe("holdfast: Started by holdfast serve, while it runs.\n");
-  const { id } = JSON.parse(added.stdout) as { id: string };
-  expect((await holdfast()).stdout).toBe(`${id} (* * * * * *): Tidy up\n`);
-
-  const { client } = await serve();
-  await until(() => asked.length > 1);
-  expect(await holdfast("--remove", id)).toMatchObject({ ok: true, stdout: "" });
-  await until(async () => {
-    while (asked.length > 0) await answer({ content: "Done." });
-    return (await client.threads.search({ status: "busy" })).length === 0;
-  });
-  expect(await client.runs.get(thread, later.run_id)).toMatchObject({ status: "success" });
-  const tidied = (await client.threads.search()).filter(({ thread_id: other }) => other !== thread);
-  expect(tidied.length).toBeGreaterThan(0);
-  expect(await texts(client, tidied[0]!.thread_id)).toEqual(["human: Tidy up", "ai: Done."]);
-  expect((await holdfast()).stdout).toBe("");
-});
-
-it("Ctrl-C stops runs where nothing is lost, and the thread goes on in the terminal", async () => {
-  const { client, end, output } = await serve("--dir", ".", "--shell", "--yes", "--no-plan");
-  const { thread_id: thread } = await client.threads.create({ threadId: "from-the-page" });
-  await client.runs.create(thread, "holdfast", { input: ask("Count") });
-  await answer(call("c1", "execute", { command: "echo once >> count.txt" }));
-  await until(() => asked.length > 0);
-  expect(await end("SIGTERM")).toBe(0);
-  expect(output()).toContain("stopping; nothing finished is lost");
-  asked = [];
-  const resumed = run(
-    process.execPath,
-    [MAIN, "resume", "from-the-page", "--state", "threads.db", "--quiet"],
-    { cwd: home, env: environment() },
-  );
-  await answer({ content: "Counted." });
-  expect(await resumed).toMatchObject({ ok: true, stdout: "Counted.\n" });
-  expect(readFileSync(join(home, "count.txt"), "utf8")).toBe("once\n");
-});
-
-it("a thread that the terminal works on is busy here, and a plan is edited there from here", async () => {
-  const list = { todos: [{ content: "One", status: "in_progress" }, { content: "Two" }] };
-  const working = run(
-    process.execPath,
-    [MAIN, "run", "Plan it", "--thread", "from-cli", "--state", "threads.db", "--model", "openai:gpt-5.1"],
-    { cwd: home, env: environment() },
-  );
-  await answer(call("c1", "write_todos", list));
-  await until(() => asked.length > 0);
-  const { client, url, token } = await serve();
-  expect((await client.threads.get("from-cli")).status).toBe("busy");
-  await expect(client.runs.wait("from-cli", "holdfast", { input: ask("Me too") })).rejects.toThrow(
-    /in use by process/,
-  );
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const todos = [
-    { id: "1", content: "One", status: "in_progress" },
-    { id: "2", content: "Two", status: "pending" },
-    { content: "Three", status: "pending" },
-  ];
-  const edited = fetch(`${url}/holdfast/threads/from-cli/plan`, {
-    method: "PUT",
-    headers,
-    body: JSON.stringify({ todos, base: todos.slice(0, 2) }),
-  });
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await answer(call("c2", "update_todos", { done: ["1"], start: ["2"] }));
-  const { todos: now } = (await (await edited).json()) as { todos: { content: string }[] };
-  expect(now.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
-  await answer(call("c3", "update_todos", { done: ["2"], cancel: ["3"] }));
-  await answer({ content: "Done." });
-  expect((await working).ok).toBe(true);
-});
-
-it("sites and names that it is told of may use it, several of each", async () => {
-  const sites = ["http://localhost:3000", "https://chat.example.com"];
-  const names = ["proxy.example.com", "other.example.com"];
-  const { url, token } = await serve(
-    ...sites.flatMap((site) => ["--allow-origin", site]),
-    ...names.flatMap((name) => ["--allow-host", name]),
-  );
-  const { hostname, port } = new URL(url);
-  const statusFor = (headers: Record<string, string>): Promise<number | undefined> =>
-    new Promise((resolve, reject) => {
-      // `fetch` would not lie about the host.
-      get({ hostname, port, path: "/info", headers: { "x-api-key": token, ...headers } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      }).on("error", reject);
-    });
-  for (const origin of sites) expect(await statusFor({ origin })).toBe(200);
-  for (const host of names) expect(await statusFor({ host })).toBe(200);
-  expect(await statusFor({ origin: "https://evil.example.com" })).toBe(403);
-  expect(await statusFor({ host: "evil.example.com" })).toBe(421);
-});
-
 it("an address that other machines reach needs a token of one's own, and says what else", async () => {
-  const flags = ["serve", "--port", "0", "--state", "threads.db", "--model", "offline", "--host", "0.0.0.0"];
+  const flags = ["serve", "--port", "0", "--model", "offline", "--host", "0.0.0.0"];
   for (const more of [[], ["--token", "short"]]) {
-    const { ok, stderr, stdout } = await run(process.execPath, [MAIN, ...flags, ...more], {
-      cwd: home,
-      env: environment(),
-    });
-    expect(ok).toBe(false);
-    expect(stdout).toBe("");
-    expect(stderr).toMatch(/needs a token.*--token or HOLDFAST_TOKEN.*TLS/);
+    const { code, out, err } = await holdfast(...flags, ...more);
+    expect(code).toBeGreaterThan(0);
+    expect(out).toBe("");
+    expect(err).toMatch(/needs a token.*--token or HOLDFAST_TOKEN.*TLS/);
   }
-});
-
-it("a server that gets no address leaves what a killed one began to the next", async () => {
-  const first = await serve();
-  const { thread_id: thread } = await first.client.threads.create();
-  const { run_id: work } = await first.client.runs.create(thread, "holdfast", { input: ask("Hello") });
-  await until(() => asked.length > 0);
-  await first.end("SIGKILL");
-  asked = [];
-  const { port } = model.address() as AddressInfo;
-  const taken = ["serve", "--port", String(port), "--state", "threads.db", "--model", "openai:gpt-5.1"];
-  const { ok } = await run(process.execPath, [MAIN, ...taken], { cwd: home, env: environment() });
-  expect({ ok, asked }).toEqual({ ok: false, asked: [] });
-  const next = await serve();
-  await answer({ content: "Hello." });
-  await next.client.runs.join(thread, work);
-  expect(await next.client.runs.get(thread, work)).toMatchObject({ status: "success", attempt: 2 });
-  await next.end("SIGTERM");
 });
 
 it("a port that is taken, and one that is none, are said in one line", async () => {
@@ -350,62 +130,273 @@ it("a port that is taken, and one that is none, are said in one line", async () 
     [String(port), "is in use"],
     ["70000", "0 to 65535"],
   ] as const) {
-    const { ok, stderr } = await run(
-      process.execPath,
-      [MAIN, "serve", "--port", given, "--state", "threads.db", "--model", "offline"],
-      { cwd: home, env: environment() },
-    );
-    expect(ok).toBe(false);
-    expect(stderr).toContain(why);
-    expect(stderr.trim().split("\n")).toHaveLength(1);
+    const { code, err } = await holdfast("serve", "--port", given, "--model", "offline");
+    expect(code).toBeGreaterThan(0);
+    expect(err).toContain(why);
+    expect(err.trim().split("\n")).toHaveLength(1);
   }
 });
 
-it("a thread that a terminal runs moves on in the page: its list, its plan and its end", async () => {
-  const { url, token, end } = await serve();
-  const headers = { authorization: `Bearer ${token}` };
-  const events: { event: string; data: Record<string, unknown> }[] = [];
-  const reading = new AbortController();
-  const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
-  const read = readEvents(response, (one) => events.push(one)).catch(() => {});
-  const opened = async () => {
-    const { id } = events.find(({ event: kind }) => kind === "thread")!.data;
-    const answered = await fetch(`${url}/holdfast/threads/${String(id)}`, { headers });
-    return (await answered.json()) as {
-      thread: { status: string; title: string };
-      events: { type: string; todos: { status: string }[]; outcome: string }[];
-    };
-  };
-  const plan = async () =>
-    (await opened()).events.findLast(({ type }) => type === "plan-change")?.todos.map(({ status }) => status);
-  /** Waits for another word about the thread, and forgets those before. */
-  const moved = async (): Promise<void> => {
-    await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] !== undefined));
-    const at = events.findLastIndex(({ event: kind }) => kind === "thread");
-    events.splice(0, events.length, events[at]!);
-  };
+it("`holdfast schedule` makes no store for what it refuses", async () => {
+  const schedule = async (...args: string[]): Promise<string> =>
+    (await inPipes(["schedule", ...args, "--state", "none.db"], { cwd: home, env: environment() })).err;
+  expect(await schedule()).toMatch(/^holdfast: There are no threads yet: .*none\.db does not exist\.\n$/);
+  expect(await schedule("0 9 * * *", "x", "--queue", "night")).toMatch(
+    /^holdfast: --queue is for workers that share a database/,
+  );
+  expect(await schedule("sometimes", "x")).toMatch(/^holdfast: The schedule "sometimes" cannot be kept/);
+  expect(await schedule("0 9 * * *", "x", "--thread", "no/such thread")).toMatch(
+    /^holdfast: .*no\/such thread/,
+  );
+  expect(readdirSync(home)).not.toContain("none.db");
+});
 
-  const flags = ["run", "--state", "threads.db", "--model", "openai:gpt-5.1", "From the terminal"];
-  const child = spawn(process.execPath, [MAIN, ...flags], { cwd: home, env: environment(), stdio: "ignore" });
-  started.add(child);
-  await answer(call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }));
-  await until(() => asked.length > 0);
-  do await moved();
-  while (!(await plan()));
-  expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
-  expect(await plan()).toEqual(["in_progress"]);
-  await answer(call("c2", "update_todos", { done: ["1"] }));
-  do await moved();
-  while ((await plan())?.[0] !== "completed");
-  expect((await opened()).thread.status).toBe("running");
-  await answer({ content: "It is done." });
-  do await moved();
-  while ((await opened()).thread.status === "running");
-  expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
-  expect(events[0]!.data).toMatchObject({ status: "done" });
-  reading.abort();
-  await read;
-  expect(await end("SIGINT")).toBe(0);
+describe("after kill -9", () => {
+  const SHELL = ["--dir", ".", "--shell", "--yes", "--no-plan"];
+  const KEPT = { namespace: ["facts", "kelp"], key: "height", value: { metres: 45 } };
+  const updates = { streamMode: ["updates" as const] };
+  const seen: { id?: string; event: string }[] = [];
+  let [thread, other, third] = ["", "", ""];
+  let [work, next, hello, later] = ["", "", "", ""];
+  let isWaiting: boolean;
+  let failed: { code: number; asked: number };
+  let scheduled: Awaited<ReturnType<typeof holdfast>>;
+  let second: Running;
+
+  beforeAll(async () => {
+    const first = await serve(...SHELL);
+    const { threads, runs, store } = first.client;
+    [thread, other, third] = (await Promise.all([threads.create(), threads.create(), threads.create()])).map(
+      ({ thread_id: id }) => id,
+    ) as [string, string, string];
+    await store.putItem(KEPT.namespace, KEPT.key, KEPT.value);
+    ({ run_id: work } = await runs.create(thread, "holdfast", { input: ask("Count to one") }));
+    ({ run_id: next } = await runs.create(thread, "holdfast", {
+      input: ask("And then?"),
+      multitaskStrategy: "enqueue",
+    }));
+    const reading = runs.joinStream(thread, work, { lastEventId: "-1", ...updates });
+    const read = (async () => {
+      for await (const one of reading) seen.push(one);
+    })().catch(() => {});
+    await answer("Count to one", call("c1", "execute", { command: "echo once >> count.txt" }));
+    await until(() => isAsked("Count to one") && seen.some(({ event: kind }) => kind === "updates"));
+    const [counting] = asked;
+    // Another has got no further than its message, and a third is for later.
+    ({ run_id: hello } = await runs.create(other, "holdfast", { input: ask("Hello there") }));
+    await until(() => asked.length > 1);
+    isWaiting = asked[0] === counting;
+    ({ run_id: later } = await runs.create(third, "holdfast", { input: ask("Later on"), afterSeconds: 1 }));
+    await first.end("SIGKILL");
+    await read;
+    asked = [];
+
+    const { port } = model.address() as AddressInfo;
+    const { code } = await holdfast("serve", "--port", String(port), "--model", "openai:gpt-5.1");
+    failed = { code, asked: asked.length };
+    scheduled = await holdfast("schedule", "* * * * * *", "Tidy up", "--no-plan", "--json");
+    second = await serve(...SHELL);
+  });
+
+  it("a server that gets no address leaves what the killed one began to the next", () => {
+    expect(failed.code).toBeGreaterThan(0);
+    expect(failed.asked).toBe(0);
+  });
+
+  it("the next server finishes every run, and those behind them, without repeating a finished call", async () => {
+    const { runs } = second.client;
+    expect(isWaiting).toBe(true);
+    await until(() => isAsked("Count to one") && isAsked("Hello there"));
+    await answer("Count to one", { content: "Done." });
+    await answer("Hello there", { content: "Done." });
+    await answer("And then?", { content: "Nothing." });
+    await runs.join(thread, next);
+    expect(readFileSync(join(home, "count.txt"), "utf8")).toBe("once\n");
+    expect(await runs.get(thread, work)).toMatchObject({ status: "success", attempt: 2 });
+    expect(await runs.get(thread, next)).toMatchObject({ status: "success", attempt: 1 });
+    const said = await texts(second.client, thread);
+    expect([said[0], said[1], ...said.slice(3)]).toEqual([
+      "human: Count to one",
+      "ai: ",
+      "ai: Done.",
+      "human: And then?",
+      "ai: Nothing.",
+    ]);
+    expect(said[2]).toMatch(/^tool: /);
+    const events = await collected(runs.joinStream(other, hello, { lastEventId: "-1" }));
+    expect(events[0]).toMatchObject({ event: "metadata", data: { run_id: hello, attempt: 2 } });
+    expect(await texts(second.client, other)).toEqual(["human: Hello there", "ai: Done."]);
+  });
+
+  it("who read a run gets the rest from the next server, after the last that was read", async () => {
+    const lastEventId = seen.at(-1)!.id!;
+    const rest = await collected(second.client.runs.joinStream(thread, work, { lastEventId, ...updates }));
+    expect(rest[0]).toMatchObject({ event: "metadata", data: { run_id: work, attempt: 2, gap: true } });
+    expect(JSON.stringify(rest.at(-1))).toContain("Done.");
+  });
+
+  it("what is in the store is there", async () => {
+    expect(await second.client.store.getItem(KEPT.namespace, KEPT.key)).toMatchObject(KEPT);
+    expect(await second.client.threads.get(third)).toMatchObject({ thread_id: third });
+  });
+
+  it("a task of `holdfast schedule`, and a run for later, are begun by the next server", async () => {
+    const { client } = second;
+    expect(scheduled.err).toBe("holdfast: Started by holdfast serve, while it runs.\n");
+    const { id } = JSON.parse(scheduled.out) as { id: string };
+    expect((await holdfast("schedule")).out).toBe(`${id} (* * * * * *): Tidy up\n`);
+    await until(() => isAsked("Tidy up") && isAsked("Later on"));
+    expect(await holdfast("schedule", "--remove", id)).toMatchObject({ code: 0, out: "" });
+    await until(async () => {
+      while (asked.length > 0) await answer("", { content: "Done." });
+      return (await client.threads.search({ status: "busy" })).length === 0;
+    });
+    expect(await client.runs.get(third, later)).toMatchObject({ status: "success" });
+    const tidied = (await client.threads.search()).filter(
+      ({ thread_id: one }) => ![thread, other, third].includes(one),
+    );
+    expect(tidied.length).toBeGreaterThan(0);
+    expect(await texts(client, tidied[0]!.thread_id)).toEqual(["human: Tidy up", "ai: Done."]);
+    expect((await holdfast("schedule")).out).toBe("");
+  });
+
+  it("Ctrl-C stops runs where nothing is lost, and the thread goes on in the terminal", async () => {
+    const { client, end, output } = second;
+    await client.store.putItem(KEPT.namespace, KEPT.key, { metres: 46 });
+    await client.threads.create({ threadId: "from-the-page" });
+    await client.runs.create("from-the-page", "holdfast", { input: ask("Count again") });
+    await answer("Count again", call("c1", "execute", { command: "echo once >> again.txt" }));
+    await until(() => isAsked("Count again"));
+    expect(await end("SIGTERM")).toBe(0);
+    expect(output()).toContain("stopping; nothing finished is lost");
+    asked = [];
+    const resumed = holdfast("resume", "from-the-page", "--quiet");
+    await answer("Count again", { content: "Counted." });
+    expect(await resumed).toMatchObject({ code: 0, out: "Counted.\n" });
+    expect(readFileSync(join(home, "again.txt"), "utf8")).toBe("once\n");
+  });
+});
+
+describe("after a clean end", () => {
+  const SITES = ["http://localhost:3000", "https://chat.example.com"];
+  const NAMES = ["proxy.example.com", "other.example.com"];
+  let served: Running;
+
+  beforeAll(async () => {
+    served = await serve(
+      ...SITES.flatMap((site) => ["--allow-origin", site]),
+      ...NAMES.flatMap((name) => ["--allow-host", name]),
+    );
+  });
+
+  it("what is in the store is there", async () => {
+    const { items } = await served.client.store.searchItems(["facts"]);
+    expect(items).toMatchObject([{ value: { metres: 46 } }]);
+  });
+
+  it("sites and names that it is told of may use it, several of each", async () => {
+    const { hostname, port } = new URL(served.url);
+    const statusFor = (headers: Record<string, string>): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const options = { hostname, port, path: "/info", headers: { "x-api-key": served.token, ...headers } };
+        // `fetch` would not lie about the host.
+        get(options, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        }).on("error", reject);
+      });
+    for (const origin of SITES) expect(await statusFor({ origin })).toBe(200);
+    for (const host of NAMES) expect(await statusFor({ host })).toBe(200);
+    expect(await statusFor({ origin: "https://evil.example.com" })).toBe(403);
+    expect(await statusFor({ host: "evil.example.com" })).toBe(421);
+  });
+
+  it("a thread that the terminal works on is busy here, and a plan is edited there from here", async () => {
+    const list = { todos: [{ content: "One", status: "in_progress" }, { content: "Two" }] };
+    const working = holdfast("run", "Plan it", "--thread", "from-cli", "--model", "openai:gpt-5.1");
+    await answer("Plan it", call("c1", "write_todos", list));
+    await until(() => isAsked("Plan it"));
+    const { client, url, token } = served;
+    expect((await client.threads.get("from-cli")).status).toBe("busy");
+    await expect(client.runs.wait("from-cli", "holdfast", { input: ask("Me too") })).rejects.toThrow(
+      /in use by process/,
+    );
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const todos = [
+      { id: "1", content: "One", status: "in_progress" },
+      { id: "2", content: "Two", status: "pending" },
+      { content: "Three", status: "pending" },
+    ];
+    const edited = fetch(`${url}/holdfast/threads/from-cli/plan`, {
+      method: "PUT",
+      headers,
+      body: JSON.stringify({ todos, base: todos.slice(0, 2) }),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await answer("Plan it", call("c2", "update_todos", { done: ["1"], start: ["2"] }));
+    const { todos: now } = (await (await edited).json()) as { todos: { content: string }[] };
+    expect(now.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);
+    await answer("Plan it", call("c3", "update_todos", { done: ["2"], cancel: ["3"] }));
+    await answer("Plan it", { content: "Done." });
+    expect((await working).code).toBe(0);
+  });
+
+  it("a thread that a terminal runs moves on in the page: its list, its plan and its end", async () => {
+    const { url, token } = served;
+    const id = "from-the-terminal";
+    const headers = { authorization: `Bearer ${token}` };
+    const events: { event: string; data: Record<string, unknown> }[] = [];
+    const reading = new AbortController();
+    const response = await fetch(`${url}/holdfast/events`, { headers, signal: reading.signal });
+    const read = readEvents(response, (one) => {
+      if (one.data["id"] === id || one.data["thread"] === id) events.push(one);
+    }).catch(() => {});
+    const opened = async () => {
+      const answered = await fetch(`${url}/holdfast/threads/${id}`, { headers });
+      return (await answered.json()) as {
+        thread: { status: string; title: string };
+        events: { type: string; todos: { status: string }[]; outcome: string }[];
+      };
+    };
+    const plan = async () =>
+      (await opened()).events
+        .findLast(({ type }) => type === "plan-change")
+        ?.todos.map(({ status }) => status);
+    /** Waits for another word about the thread, and forgets those before. */
+    const moved = async (): Promise<void> => {
+      await until(() => events.some(({ event: kind, data }) => kind === "gap" && data["thread"] === id));
+      const at = events.findLastIndex(({ event: kind }) => kind === "thread");
+      events.splice(0, events.length, events[at]!);
+    };
+
+    const working = holdfast("run", "From the terminal", "--thread", id, "--model", "openai:gpt-5.1");
+    await answer(
+      "From the terminal",
+      call("c1", "write_todos", { todos: [{ content: "Look", status: "in_progress" }] }),
+    );
+    await until(() => isAsked("From the terminal"));
+    do await moved();
+    while (!(await plan()));
+    expect((await opened()).thread).toMatchObject({ status: "running", title: "From the terminal" });
+    expect(await plan()).toEqual(["in_progress"]);
+    await answer("From the terminal", call("c2", "update_todos", { done: ["1"] }));
+    do await moved();
+    while ((await plan())?.[0] !== "completed");
+    expect((await opened()).thread.status).toBe("running");
+    await answer("From the terminal", { content: "It is done." });
+    do await moved();
+    while ((await opened()).thread.status === "running");
+    expect((await opened()).events.at(-1)).toMatchObject({ type: "run-end", outcome: "done" });
+    expect(events[0]!.data).toMatchObject({ status: "done" });
+    reading.abort();
+    await read;
+    expect((await working).code).toBe(0);
+  });
+
+  it("the file is sound when it has ended", async () => {
+    expect(await served.end("SIGINT")).toBe(0);
+    expect(await holdfast("check")).toMatchObject({ code: 0, err: "" });
+  });
 });
 
 /** Reads a stream of events to its end. */

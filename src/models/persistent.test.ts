@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { LLMock } from "@copilotkit/aimock";
 import { createAgent } from "langchain";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { chooseModel, explainModelError, type ChosenModel, type ModelOptions } from "./index.ts";
 import { MODEL_RETRY, type ModelRetry } from "./retries.ts";
@@ -34,12 +34,6 @@ describe.each([
   ["google-genai:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "", undefined],
 ])("%s", (name, variable, path, errorInStream) => {
   const mock = new LLMock({ port: 0, host: "127.0.0.1" });
-  let server: Server;
-  let url: string;
-  let requests: string[];
-  /** What breaks off the stream of a request that holds this word. */
-  let fault: { word: string; times: number; does: Fault };
-
   beforeAll(async () => {
     mock.onMessage(/.*/, { content: WORDS });
     await mock.start();
@@ -47,8 +41,12 @@ describe.each([
   afterAll(async () => {
     await mock.stop();
   });
-  beforeEach(async () => {
-    requests = [];
+  /** A server for one test, that breaks off the stream of a request that holds a word: many wait, at the same time. */
+  const serve = async (
+    fault: { word: string; times: number; does: Fault },
+    onTestFinished: (end: () => void) => void,
+  ) => {
+    const requests: string[] = [];
     const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const body = (await buffer(request)).toString();
       requests.push(body);
@@ -64,17 +62,17 @@ describe.each([
       const events = text.split(/(?<=\n\n)|(?<=\}\n)(?!\n)/);
       response.write(events.slice(0, events.length / 2).join(""), () => fault.does(response));
     };
-    server = createServer((request, response) => void pass(request, response));
+    const server = createServer((request, response) => void pass(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterEach(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-
-  const choose = async (settings: ModelOptions = {}): Promise<ChosenModel> =>
-    chooseModel({ model: name, env: { ...KEYS, [variable]: url + path }, settings });
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const choose = (settings: ModelOptions = {}): Promise<ChosenModel> =>
+      chooseModel({ model: name, env: { ...KEYS, [variable]: url + path }, settings });
+    return { requests, choose };
+  };
 
   /** Runs an agent that streams, and says what was heard of it by its own callbacks. */
   const run = async (chosen: ChosenModel, prompt: string, signal?: AbortSignal) => {
@@ -95,14 +93,14 @@ describe.each([
     return { answer: messages.at(-1)!.text, heard };
   };
 
-  it.each<readonly [string, Fault, string]>([
+  it.concurrent.for<readonly [string, Fault, string]>([
     ["the stream ends before the answer does", end, "the connection was cut"],
     ["the connection is cut", cut, "the connection was cut"],
     ...(errorInStream
       ? [["the server says that it failed", errorInStream, "the server broke off its answer"] as const]
       : []),
-  ])("asks again when %s in the middle of a stream", async (_, does, reason) => {
-    fault = { word: "hello", times: 1, does };
+  ])("asks again when %s in the middle of a stream", async ([, does, reason], { onTestFinished }) => {
+    const { requests, choose } = await serve({ word: "hello", times: 1, does }, onTestFinished);
     const { answer, heard } = await run(await choose(), "hello");
     expect(answer).toBe(WORDS);
     expect(requests).toHaveLength(2);
@@ -113,16 +111,19 @@ describe.each([
     expect(heard.slice(retry + 2).join("")).toBe(WORDS);
   });
 
-  it("asks again where nobody streams, and with tools bound", async () => {
-    fault = { word: "hello", times: 1, does: cut };
+  it.concurrent("asks again where nobody streams, and with tools bound", async ({ onTestFinished }) => {
+    const { requests, choose } = await serve({ word: "hello", times: 1, does: cut }, onTestFinished);
     const { model } = await choose();
     const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
     expect((await model.bindTools!(tools).invoke("hello")).text).toBe(WORDS);
     expect(requests).toHaveLength(2);
   });
 
-  it("gives up after as many attempts as it may make", async () => {
-    fault = { word: "hello", times: 9, does: errorInStream ?? cut };
+  it.concurrent("gives up after as many attempts as it may make", async ({ onTestFinished }) => {
+    const { requests, choose } = await serve(
+      { word: "hello", times: 9, does: errorInStream ?? cut },
+      onTestFinished,
+    );
     const chosen = await choose({ maxRetries: 1 });
     const error = await run(chosen, "hello").catch((reason: unknown) => reason);
     expect(explainModelError(error, { ...chosen, env: KEYS })).toMatch(
@@ -131,8 +132,8 @@ describe.each([
     expect(requests).toHaveLength(2);
   });
 
-  it("tells the run that waits, and no other on the same model", async () => {
-    fault = { word: "first", times: 1, does: cut };
+  it.concurrent("tells the run that waits, and no other on the same model", async ({ onTestFinished }) => {
+    const { choose } = await serve({ word: "first", times: 1, does: cut }, onTestFinished);
     const chosen = await choose();
     const [first, second] = await Promise.all([run(chosen, "first"), run(chosen, "second")]);
     expect(first.heard.filter((each) => each.startsWith("retry"))).toHaveLength(1);
@@ -140,16 +141,19 @@ describe.each([
     expect([first.answer, second.answer]).toEqual([WORDS, WORDS]);
   });
 
-  it("stops waiting at once when the run is cancelled", async () => {
+  it.concurrent("stops waiting at once when the run is cancelled", async ({ onTestFinished }) => {
     const cancel = new AbortController();
-    fault = {
-      word: "hello",
-      times: 9,
-      does: (response) => {
-        cut(response);
-        setTimeout(() => cancel.abort(), 50);
+    const { requests, choose } = await serve(
+      {
+        word: "hello",
+        times: 9,
+        does: (response) => {
+          cut(response);
+          setTimeout(() => cancel.abort(), 50);
+        },
       },
-    };
+      onTestFinished,
+    );
     await expect(run(await choose({ maxRetries: 9 }), "hello", cancel.signal)).rejects.toThrow(/abort/i);
     expect(requests).toHaveLength(1);
   });

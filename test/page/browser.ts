@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { findBrowser, FLAGS } from "../../scripts/browser.mjs";
 
@@ -17,13 +17,27 @@ export function openBrowser(): Promise<Browser> {
 const problems = new WeakMap<Page, string[]>();
 
 /** A page of its own, with nothing kept from others. */
-export async function openPage(
-  browser: Browser,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+export async function openPage(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   return openTab(await context.newPage(), url);
+}
+
+/** Where the tabs of several tests are open: one that stays keeps the browser from starting a process for each. */
+export async function openContext(browser: Browser): Promise<BrowserContext> {
+  const kept = await openPage(browser, "about:blank");
+  await kept.route("**", (route) => route.fulfill({ body: "" }));
+  await kept.goto("http://127.0.0.1/");
+  return kept.context();
+}
+
+/** Closes what a test has opened. */
+export async function closeTabs(context: BrowserContext): Promise<void> {
+  const [, ...tabs] = context.pages();
+  const others = context
+    .browser()!
+    .contexts()
+    .filter((each) => each !== context);
+  await Promise.all([...tabs, ...others].map((each) => each.close()));
 }
 
 /** Opens the page in a tab, and keeps what goes wrong there. */

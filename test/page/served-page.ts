@@ -55,6 +55,17 @@ export class ServedPage {
     this.#process = undefined;
   }
 
+  /** Forgets its threads, and what they wrote. */
+  async clear(): Promise<void> {
+    const { origin, hash } = new URL(this.address);
+    const headers = { authorization: `Bearer ${hash.slice("#token=".length)}` };
+    const found = await fetch(`${origin}/holdfast/threads`, { headers });
+    const { threads } = (await found.json()) as { threads: { id: string }[] };
+    for (const { id } of threads)
+      await fetch(`${origin}/holdfast/threads/${id}`, { method: "DELETE", headers });
+    rmSync(join(this.dir, "survey.md"), { force: true });
+  }
+
   async close(): Promise<void> {
     if (this.#process) await this.kill();
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,17 +1,22 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { openBrowser, openPage } from "./browser.ts";
+import { closeTabs, openBrowser, openContext, openTab } from "./browser.ts";
 import { StandIn, TOKEN } from "./stand-in.ts";
 import { START, THREAD } from "./story.ts";
 
-/** One browser for all tests of a file, and a stand-in server for each. */
+/**
+ * One browser for all tests of a file, and a stand-in server for each: its address is another one, so nothing is kept
+ * from a test to the next.
+ */
 export function pageSuite() {
   let browser: Browser;
+  let context: BrowserContext;
   let server: StandIn;
   let url: string;
 
   beforeAll(async () => {
     browser = await openBrowser();
+    context = await openContext(browser);
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
@@ -19,14 +24,18 @@ export function pageSuite() {
     url = await server.start();
   });
   afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
+    await closeTabs(context);
     await server.stop();
   });
 
-  type Options = Parameters<typeof openPage>[2];
-  const open = (options: Options = {}): Promise<Page> => openPage(browser, `${url}#token=${TOKEN}`, options);
-  const openThread = async (options: Options = {}): Promise<Page> => {
-    const page = await open(options);
+  const open = async ({ viewport, ...media }: Looks = {}): Promise<Page> => {
+    const page = await context.newPage();
+    if (viewport) await page.setViewportSize(viewport);
+    await page.emulateMedia(media);
+    return openTab(page, `${url}#token=${TOKEN}`);
+  };
+  const openThread = async (looks: Looks = {}): Promise<Page> => {
+    const page = await open(looks);
     await page.getByRole("link", { name: /Move the settings page/ }).click();
     await page.getByRole("heading", { name: /Move the settings page/ }).waitFor();
     return page;
@@ -46,4 +55,10 @@ export function pageSuite() {
     /** The head of an event that happens so many seconds after the story began. */
     at: (seconds: number) => ({ version: 1 as const, thread: THREAD, at: START + seconds * 1000 }),
   };
+}
+
+interface Looks {
+  viewport?: { width: number; height: number };
+  colorScheme?: "light" | "dark";
+  reducedMotion?: "reduce";
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
 import Database from "libsql";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../../../test/stores.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
 import { sqliteSaver, type ThreadStore } from "../../../storage/index.ts";
@@ -20,35 +20,41 @@ interface Opened {
 const OFTEN = "* * * * * *";
 const ask = (content: string) => ({ messages: [{ type: "human", content }] });
 
-let place: StorePlace;
-let open: Opened[];
-/** What the models of all servers were asked. */
-let asked: string[];
-
-async function serve(): Promise<Opened> {
-  const checkpointer = await place.open();
-  const model = new ScriptedModel(
-    [
-      ({ messages }) => {
-        asked.push(messages.at(-1)!.text);
-        return "Done.";
-      },
-    ],
-    { loop: true },
-  );
-  const agent = createDeepAgent({ model, plan: false });
-  const server = await createServer({ graphs: { agent }, checkpointer });
-  const { url: apiUrl, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
-  const client = new Client({ apiUrl, apiKey: server.token!, callerOptions: { maxRetries: 0 } });
-  const end = async (): Promise<void> => {
-    open = open.filter((other) => other !== opened);
-    await server.close();
-    await close();
-    await checkpointer.close();
+/** The servers of one test on one store: many tests wait for the clock, and do so at the same time. */
+function stage<Place extends Pick<StorePlace, "open" | "remove">>(place: Place) {
+  let open: Opened[] = [];
+  /** What the models of all servers were asked. */
+  const asked: string[] = [];
+  const serve = async (): Promise<Opened> => {
+    const checkpointer = await place.open();
+    const model = new ScriptedModel(
+      [
+        ({ messages }) => {
+          asked.push(messages.at(-1)!.text);
+          return "Done.";
+        },
+      ],
+      { loop: true },
+    );
+    const agent = createDeepAgent({ model, plan: false });
+    const server = await createServer({ graphs: { agent }, checkpointer });
+    const { url: apiUrl, close } = await listen(server, { port: 0, hostname: "127.0.0.1" });
+    const client = new Client({ apiUrl, apiKey: server.token!, callerOptions: { maxRetries: 0 } });
+    const end = async (): Promise<void> => {
+      open = open.filter((other) => other !== opened);
+      await server.close();
+      await close();
+      await checkpointer.close();
+    };
+    const opened: Opened = { client, store: checkpointer, end };
+    open.push(opened);
+    return opened;
   };
-  const opened: Opened = { client, store: checkpointer, end };
-  open.push(opened);
-  return opened;
+  const end = async (): Promise<void> => {
+    for (const one of open) await one.end();
+    place.remove();
+  };
+  return { place, asked, serve, end };
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -59,17 +65,16 @@ const settled = async (client: Client, thread: string): Promise<number> =>
   (await client.runs.list(thread, { limit: 1000 })).filter(({ status }) => status === "success").length;
 
 describe.each(STORES)("in $name,", ({ create }) => {
-  beforeEach(async () => {
-    asked = [];
-    open = [];
-    place = await create();
-  });
-  afterEach(async () => {
-    for (const one of open) await one.end();
-    place.remove();
-  });
+  const begin = async (onTestFinished: (end: () => Promise<void>) => void) => {
+    const { end, ...begun } = stage(await create());
+    onTestFinished(end);
+    return begun;
+  };
 
-  it("a schedule starts a run at each of its moments, by one of two servers", async () => {
+  it.concurrent("a schedule starts a run at each of its moments, by one of two servers", async ({
+    onTestFinished,
+  }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const [one, other] = [await serve(), await serve()];
     const { thread_id: thread } = await one.client.threads.create();
     const begun = Date.now();
@@ -91,7 +96,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await one.client.crons.count()).toBe(0);
   });
 
-  it("without a thread each run has its own", async () => {
+  it.concurrent("without a thread each run has its own", async ({ onTestFinished }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const { client } = await serve();
     const { cron_id: id } = await client.crons.create("agent", {
       schedule: OFTEN,
@@ -102,7 +108,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect((await client.threads.search()).length).toBeGreaterThanOrEqual(2);
   });
 
-  it("a schedule outlasts its server, rests while it is told to, and starts what it was changed to", async () => {
+  it.concurrent("a schedule outlasts its server, rests while it is told to, and starts what it was changed to", async ({
+    onTestFinished,
+  }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const first = await serve();
     const { thread_id: thread } = await first.client.threads.create();
     const { cron_id: id } = await first.client.crons.createForThread(thread, "agent", {
@@ -128,7 +137,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(new Set(asked)).toEqual(new Set(["second"]));
   });
 
-  it("a moment that passed while there was no server is not made up for", async () => {
+  it.concurrent("a moment that passed while there was no server is not made up for", async ({
+    onTestFinished,
+  }) => {
+    const { serve } = await begin(onTestFinished);
     const { client, store } = await serve();
     const { thread_id: thread } = await client.threads.create();
     const { cron_id: id } = await client.crons.createForThread(thread, "agent", {
@@ -143,7 +155,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect([due.getUTCMonth(), due.getUTCDate()]).toEqual([1, 29]);
   });
 
-  it("a schedule goes by the clock of its time zone", async () => {
+  it.concurrent("a schedule goes by the clock of its time zone", async ({ onTestFinished }) => {
+    const { serve } = await begin(onTestFinished);
     const { client, store } = await serve();
     const hourOf = async (): Promise<number> =>
       new Date((await store.ledger.schedules())[0]!.due!).getUTCHours();
@@ -162,7 +175,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await hourOf()).toBe(10);
   });
 
-  it("a schedule starts nothing after its end, until it has another", async () => {
+  it.concurrent("a schedule starts nothing after its end, until it has another", async ({
+    onTestFinished,
+  }) => {
+    const { serve } = await begin(onTestFinished);
     const { client, store } = await serve();
     const { thread_id: thread } = await client.threads.create();
     const endTime = new Date(Date.now() + 1500).toISOString();
@@ -183,7 +199,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await client.crons.delete(id);
   });
 
-  it("what cannot be kept is refused, and what is there is left as it was", async () => {
+  it.concurrent("what cannot be kept is refused, and what is there is left as it was", async ({
+    onTestFinished,
+  }) => {
+    const { serve } = await begin(onTestFinished);
     const { client } = await serve();
     const { thread_id: thread } = await client.threads.create();
     const add = (schedule: string) => client.crons.createForThread(thread, "agent", { schedule });
@@ -212,7 +231,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     ]);
   });
 
-  it("a run for later waits for its time and keeps nobody waiting, also when another server has it then", async () => {
+  it.concurrent("a run for later waits for its time and keeps nobody waiting, also when another server has it then", async ({
+    onTestFinished,
+  }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const first = await serve();
     const { thread_id: thread } = await first.client.threads.create();
     const later = await first.client.runs.create(thread, "agent", { input: ask("later"), afterSeconds: 3 });
@@ -227,7 +249,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(Date.parse(updated) - Date.parse(created)).toBeGreaterThanOrEqual(3000);
   });
 
-  it("a run for later can be stopped, and goes with its thread", async () => {
+  it.concurrent("a run for later can be stopped, and goes with its thread", async ({ onTestFinished }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const { client } = await serve();
     const { thread_id: thread } = await client.threads.create();
     const stopped = await client.runs.create(thread, "agent", { input: ask("stopped"), afterSeconds: 1 });
@@ -245,7 +268,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect((await client.threads.search()).map(({ thread_id: id }) => id)).toEqual([thread]);
   });
 
-  it("a run for later is begun once, by whichever server is there, and can be stopped by any", async () => {
+  it.concurrent("a run for later is begun once, by whichever server is there, and can be stopped by any", async ({
+    onTestFinished,
+  }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const [first, second] = [await serve(), await serve()];
     const { thread_id: thread } = await first.client.threads.create();
     const later = (words: string, afterSeconds: number) =>
@@ -264,7 +290,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(asked).toEqual(["left", "due"]);
   });
 
-  it("what is due on a thread that another process is at waits for it", async () => {
+  it.concurrent("what is due on a thread that another process is at waits for it", async ({
+    onTestFinished,
+  }) => {
+    const { place, asked, serve } = await begin(onTestFinished);
     const { client } = await serve();
     const elsewhere = await place.open();
     const { thread_id: thread } = await client.threads.create();
@@ -284,7 +313,10 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(asked.toSorted()).toEqual(["first", "later", ...runs.slice(2).map(() => "often")]);
   });
 
-  it("a change of something else keeps the moment, and a clock that was set back does not silence a schedule", async () => {
+  it.concurrent("a change of something else keeps the moment, and a clock that was set back does not silence a schedule", async ({
+    onTestFinished,
+  }) => {
+    const { asked, serve } = await begin(onTestFinished);
     const first = await serve();
     const { client, store } = first;
     const yearly = { schedule: "0 0 1 1 *", input: ask("Yearly") };
@@ -297,7 +329,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await change(id, Date.now());
     await client.crons.update(id, { metadata: { kind: "yearly" } });
     await until(() => asked.includes("Yearly"));
-    asked = [];
+    asked.length = 0;
     await client.crons.update(often, { enabled: true });
     await change(often, Date.now() + 3_600_000);
     await first.end();
@@ -310,10 +342,11 @@ describe.each(STORES)("in $name,", ({ create }) => {
 it("a damaged schedule or run for later keeps no other from its time", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-crons-"));
   const file = join(folder, "threads.db");
-  asked = [];
-  open = [];
-  place = { open: () => sqliteSaver(file) } as unknown as StorePlace;
-  const { client } = await serve();
+  const { asked, serve, end } = stage({
+    open: () => sqliteSaver(file),
+    remove: () => rmSync(folder, { recursive: true }),
+  });
+  const { client, store } = await serve();
   const { thread_id: thread } = await client.threads.create();
   const add = (words: string) => client.crons.create("agent", { schedule: OFTEN, input: ask(words) });
   const bad = await add("damaged");
@@ -327,10 +360,9 @@ it("a damaged schedule or run for later keeps no other from its time", async () 
   database.prepare("UPDATE schedules SET due = 1 WHERE id = ?").run([bad.cron_id]);
   database.prepare("UPDATE runs SET created = 1 WHERE id = ?").run([lost.run_id]);
   database.close();
-  await open[0]!.store.ledger.changeSchedule(unreadable, (found) => ({ ...found!, content: { cron: "?" } }));
+  await store.ledger.changeSchedule(unreadable, (found) => ({ ...found!, content: { cron: "?" } }));
   await add("whole");
   await until(() => asked.includes("whole") && asked.includes("later"));
   expect(asked).not.toContain("lost");
-  await open[0]!.end();
-  rmSync(folder, { recursive: true });
+  await end();
 });
