@@ -66,20 +66,21 @@ async function listenUntilStopped(
   { stdout, stderr }: Terminal,
 ): Promise<number> {
   const interruption = new Interruption(stdout, () => {});
+  let listening: Awaited<ReturnType<typeof listen>> | undefined;
   try {
-    const { url, close } = await listen(server, { port: flags.port, hostname: flags.host });
+    listening = await listen(server, { port: flags.port, hostname: flags.host });
     await server.recover();
-    const address = `${url}/#token=${server.token ?? ""}`;
+    const address = `${listening.url}/#token=${server.token ?? ""}`;
     stdout.write(shown`${harmless(address)}\n`);
     if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
     if (flags.open) openBrowser(address);
     await aborted(interruption.signal);
     stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
-    await worker?.drain();
-    await server.close();
-    await close();
     return EXIT.done;
   } finally {
+    await worker?.drain();
+    await server.close();
+    await listening?.close();
     interruption.dispose();
   }
 }
