@@ -187,7 +187,14 @@ describe("sub-agents", () => {
       description: "w",
       schema: z.object({ text: z.string() }),
     });
-    const own = new ScriptedModel([callTool("extract-1", { verdict: "fine" })]);
+    // LangChain counts the formats of a process, and names their tools so.
+    const format = (tools: readonly unknown[]) =>
+      (tools as { function: { name: string } }[]).find(({ function: { name } }) =>
+        name.startsWith("extract-"),
+      )!;
+    const own = new ScriptedModel([
+      ({ tools }) => callTool(format(tools).function.name, { verdict: "fine" }),
+    ]);
     const model = cast({
       go: [[task("a", "inheriting"), task("b", "own")], task("c", "judge"), "ok"],
       a: [callTool("shout", { text: "hi" }), "A"],

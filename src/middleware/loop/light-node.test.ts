@@ -136,7 +136,9 @@ async function stopped(reason: unknown, isLight: boolean): Promise<unknown> {
   const { agent, config, stop, end } = slowAgent(isLight);
   const run = agent.invoke({ messages: "Go." }, config).catch((error: unknown) => error);
   await stop(reason);
-  const { name, message } = (await run) as Error;
+  const reached = await run;
   end();
+  // Where the reason is text, LangChain rejects with it or with an error around it, whichever comes first.
+  const { name, message } = reached instanceof Error ? reached : new Error(reached as string);
   return { name, message };
 }
