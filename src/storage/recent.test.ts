@@ -40,5 +40,12 @@ it("blobs that are kept with another one count with it, and go with it", () => {
     expect(recent.get(chunk + 1)).toBeUndefined();
   }
   expect(recent.count).toBeLessThan(13);
+  // What is too much for one is kept as it was.
+  const large = [501, 502].map((id) => ({ id, message: blob(1, 5_000_000) }));
+  for (const { id, message } of large) recent.add(id, message);
+  recent.add(500, { ...blob(1), parts: [501, 502] });
+  recent.gather(500, [501, 502], { messages: large.map(({ message }) => message), texts: [] });
+  expect(recent.get(500)!.gathered).toBeUndefined();
+  expect(recent.get(501)).toBeDefined();
   expect(recent.get(200)).toBeUndefined();
 });

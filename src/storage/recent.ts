@@ -76,10 +76,11 @@ export class Recent<Key = number, Kept extends Blob = Blob> {
   /** Keeps blobs with the one that refers to them, and not on their own any more. */
   gather(id: Key, parts: readonly Key[], gathered: Gathered): void {
     const blob = this.get(id);
-    if (!blob || blob.gathered) return;
+    const size = gathered.messages.reduce((sum, message) => sum + message.size + BLOB_SIZE, blob?.size ?? 0);
+    if (!blob || blob.gathered || size > MAX_SIZE / 2) return;
     for (const part of [id, ...parts]) this.#drop(part);
     blob.gathered = gathered;
-    for (const { size } of gathered.messages) blob.size += size + BLOB_SIZE;
+    blob.size = size;
     this.add(id, blob);
   }
 
