@@ -5,8 +5,8 @@ import type { Reporter, TestCase } from "vitest/node";
 export default defineConfig({
   test: {
     globalSetup: ["test/postgres-setup.ts"],
-    // Many tests wait for processes, browsers and clocks: more than there are cores keep all of them busy.
-    maxWorkers: availableParallelism() * 2,
+    // Many tests wait for processes, browsers and clocks: some more than there are cores keep all of them busy.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // To load LangChain takes longer than most of the files: a worker loads it once.
     isolate: false,
     // A loaded machine is slow, not wrong.
