@@ -7,7 +7,8 @@ import { BUSY_PLAN, busyThread, failedThread, planChange, THREAD, threadOf } fro
 import { pageSuite } from "./page/suite.ts";
 
 interface State {
-  thread?: ToldThread;
+  /** A new one for each try: what happens in it is written into it. */
+  thread?: () => ToldThread;
   /** How much of a list the server gives at once. */
   pageSize?: number;
   /** What the server refuses once. */
@@ -22,7 +23,7 @@ interface State {
 
 describe.runIf(hasBrowser)("the page", () => {
   const suite = pageSuite();
-  const waiting = (more: Partial<ToldThread>): ToldThread => ({
+  const waiting = (more: Partial<ToldThread>) => (): ToldThread => ({
     ...busyThread(),
     thread: threadOf({ status: "waiting" }),
     ...more,
@@ -50,7 +51,7 @@ describe.runIf(hasBrowser)("the page", () => {
       words: ["Rejected: Too short", "1 of 2 decided."],
     },
     "an item that both changed": {
-      thread: busyThread(),
+      thread: busyThread,
       reach: async (page) => {
         await page.keyboard.press("e");
         await page.getByRole("textbox", { name: "Item 4" }).fill("Rewrite it by hand");
@@ -60,7 +61,7 @@ describe.runIf(hasBrowser)("the page", () => {
       words: ["The agent changed this item too.", "At once (To do)"],
     },
     "an earlier moment on the time line": {
-      thread: busyThread(),
+      thread: busyThread,
       reach: async (page) => {
         await page.getByRole("slider", { name: "Moment of the run" }).focus();
         for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
@@ -69,20 +70,20 @@ describe.runIf(hasBrowser)("the page", () => {
       tab: "Plan",
     },
     "earlier steps to load": {
-      thread: busyThread(),
+      thread: busyThread,
       pageSize: 3,
       words: ["Earlier steps"],
       tab: "Plan",
     },
-    "a failed run": { thread: failedThread(), words: ["The run failed.", "The model refused the key."] },
+    "a failed run": { thread: failedThread, words: ["The run failed.", "The model refused the key."] },
     "a part that could not be loaded": {
-      thread: busyThread(),
+      thread: busyThread,
       refused: [`GET threads/${THREAD}/files`, "GET info"],
       words: ["The files could not be loaded. Not now."],
       tab: "Files",
     },
     "a lost connection": {
-      thread: busyThread(),
+      thread: busyThread,
       reach: async () => suite.server.drop(),
       words: ["Connection lost."],
     },
@@ -94,7 +95,7 @@ describe.runIf(hasBrowser)("the page", () => {
     for (const route of refused) {
       suite.server.replies.set(route, [{ status: 500, body: { error: "internal", message: "Not now." } }]);
     }
-    if (thread) suite.server.add(thread);
+    if (thread) suite.server.add(thread());
     // Colours that are on their way to others are neither.
     const options = { reducedMotion: "reduce" } as const;
     const page = await (thread ? suite.openThread(options) : suite.open(options));

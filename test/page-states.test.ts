@@ -2,7 +2,7 @@ import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { expectSound, expectText, hasBrowser, openPage, openTab } from "./page/browser.ts";
 import { TOKEN } from "./page/stand-in.ts";
-import { busyThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
+import { busyThread, failedThread, planChange, story, THREAD, threadOf, todo } from "./page/story.ts";
 import { pageSuite } from "./page/suite.ts";
 
 /** States that a real server is not in at will: lost connections, edits at the same moment, many tabs, hostile text. */
@@ -123,6 +123,24 @@ describe.runIf(hasBrowser)("the page", () => {
     suite.server.back();
     await expectText(page, "Before and after");
     await expectText(page.getByRole("status"), "Working");
+  });
+
+  it("shows what it missed where nothing had happened before, and where the list was there before the stream", async () => {
+    // Of a run that goes on the page asks again by itself.
+    suite.server.add(failedThread());
+    const release = suite.server.hold("GET events");
+    const refused = { status: 503, body: { error: "internal", message: "Not now." } };
+    suite.server.replies.set("GET events", [refused]);
+    const page = await suite.openThread();
+    await expectText(page, "The run failed.");
+    suite.server.tell({ ...suite.at(50), type: "notice", text: "Before the stream." });
+    release();
+    await expectText(page, "Before the stream.");
+    suite.server.drop();
+    await expectText(page.getByRole("status"), "Connection lost.");
+    suite.server.tell({ ...suite.at(51), type: "notice", text: "While nobody listened." });
+    suite.server.back();
+    await expectText(page, "While nobody listened.");
   });
 
   it("says of each part why it could not be loaded, beside those that were, and tries again", async () => {

@@ -130,13 +130,16 @@ export class StandIn {
     if (request.headers.authorization !== `Bearer ${TOKEN}`) {
       return json(response, 401, { error: "unauthorized", message: "The key is missing or wrong." });
     }
-    if (pathname === "/holdfast/events") return this.#stream(request, response);
     const body = await bodyOf(request);
     const path = pathname.slice("/holdfast/".length);
     const method = request.method ?? "GET";
     if (method !== "GET") this.asked.push({ method, path, body });
     const given = this.replies.get(`${method} ${path}`)?.shift();
     if (given) return json(response, given.status, given.body);
+    if (path === "events") {
+      await this.#held.get("GET events");
+      return this.#stream(request, response);
+    }
     const { status, body: answer } = this.#reply(method, path, searchParams);
     await this.#held.get(`${method} ${path}`);
     json(response, status, answer);
@@ -203,6 +206,7 @@ export class StandIn {
     response.write(": hello\n\n");
     const last = request.headers["last-event-id"];
     const missed = last === undefined ? [] : this.#log.filter(({ n }) => n > Number(last));
+    if (last === undefined) write(response, { n: this.#n, event: "start", data: {} });
     for (const told of missed) write(response, told);
     this.#streams.add(response);
     response.on("close", () => this.#streams.delete(response));

@@ -87,5 +87,7 @@ export type StreamEvent =
   | { event: "run"; data: StampedEvent }
   | { event: "thread"; data: Thread }
   | { event: "removed"; data: { id: string } }
+  /** Nothing has happened yet: from here on everything is told. */
+  | { event: "start"; data: object }
   /** Something was missed: of one thread, or nobody knows of which. */
   | { event: "gap"; data: { thread?: string } };

@@ -27,7 +27,10 @@ export function shareStream(options: StreamOptions): void {
   const tell = (told: Told): void => channel.postMessage(told);
   channel.addEventListener("message", ({ data }: MessageEvent<Told>) => {
     if (data.type === "hello") {
-      if (leading) tell({ type: "connection", connection });
+      if (!leading) return;
+      const n = options.after();
+      if (n !== undefined) tell({ type: "event", event: { event: "start", data: {} }, n });
+      tell({ type: "connection", connection });
     } else if (data.type === "connection") {
       onConnection(data.connection);
     } else {

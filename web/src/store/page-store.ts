@@ -83,7 +83,9 @@ export class PageStore {
 
   readonly onConnection = (connection: Connection): void => {
     this.set({ connection });
-    if (!this.#hasLoaded) void this.load();
+    // Without a number to go on from, what happened since is not told.
+    const isUnknown = connection === "open" && this.last === undefined;
+    if (!this.#hasLoaded || isUnknown) void this.load();
     else if (connection === "open") void this.#loadFailed();
   };
 

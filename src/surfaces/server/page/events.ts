@@ -17,11 +17,13 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     const { events } = host;
     // A number of another start is above or below all of ours.
     const isKnown = given !== undefined && Number(given) >= events.first - 1 && Number(given) <= events.last;
-    const after = given === undefined ? events.last : isKnown ? Number(given) : events.last;
+    const after = isKnown ? Number(given) : events.last;
     const user = c.get("user");
     return streams.open(c, (stream, signal) =>
       others.during(async () => {
-        if (given !== undefined && !isKnown) await stream.send([{ event: "gap", data: "{}", id: after }]);
+        // Who is cut off before anything happens knows where to go on from, too.
+        const event = given === undefined ? "start" : "gap";
+        if (!isKnown) await stream.send([{ event, data: "{}", id: after }]);
         for await (const entries of events.read(after, { signal })) {
           const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
           await stream.send(found.flatMap((event) => event ?? []));

@@ -88,6 +88,7 @@ it("a task begins a thread, whose events come on the stream and are the same whe
 it("a reader that was cut off gets what it missed, and is told where that is not known", async () => {
   await start(["One.", "Two."]);
   const first = await eventsUntil(isEnd, {}, () => begin("First"));
+  expect(first[0]).toMatchObject({ event: "start", data: {} });
   const again = await eventsUntil(isEnd, { "last-event-id": String(first[0]!.id) });
   expect(again.map(({ id }) => id)).toEqual(first.slice(1).map(({ id }) => id));
   const runs = (events: Sse[]): Sse[] => events.filter(({ event }) => event === "run");
