@@ -751,6 +751,16 @@ describe("what a user gets wrong is one line and exit 2", () => {
   });
 });
 
+it.each([
+  [["--help"], "holdfast <command>"],
+  [["run", "--help"], "holdfast run [task]"],
+  [["--version"], /^\d+\.\d+\.\d+\n$/],
+])("%j goes where all other output goes", async (args, said) => {
+  const { code, out, err } = await holdfast(args);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(said);
+});
+
 it("a damaged thread file is one line, and stays as it is", async () => {
   const file = join(home, "threads.db");
   writeFileSync(file, "not a database, for sure".repeat(100));

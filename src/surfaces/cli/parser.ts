@@ -4,6 +4,7 @@ import { version } from "../../runs/version.ts";
 import { EXIT_CODES } from "./command-options.ts";
 import { ChosenCommand, commands } from "./commands.ts";
 import { unmarkLiterals } from "./literal.ts";
+import { harmless, shown } from "./output/harmless.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -15,7 +16,9 @@ export async function readCommand(
   terminal: Terminal,
 ): Promise<ChosenCommand | undefined> {
   try {
-    await createParser(args, terminal).parseAsync();
+    await createParser(args, terminal).parseAsync([...args], {}, (_error, _flags, output) => {
+      if (output) terminal.stdout.write(shown`${harmless(output)}\n`);
+    });
     return undefined;
   } catch (error) {
     if (error instanceof ChosenCommand) return error;
