@@ -8,7 +8,7 @@ import { build } from "vite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import { expectSoundEverywhere, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
+import { expectSound, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
 import { serve, type Served } from "./served.ts";
 
@@ -101,7 +101,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
     const model = new HeldModel([[TODOS, WRITE], DONE, "It is written."]);
     const page = await open(model);
     await expectStatus(page, "Idle");
-    await expectSoundEverywhere(page);
+    await expectSound(page);
     await give(page, "Write");
     model.let(2);
     await expectLines(page, "Files", ["/a.md: as asked"]);
@@ -130,7 +130,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
     await check();
     await page.getByRole("button", { name: "Past" }).click();
     await expectText(page.getByRole("list", { name: "Past" }), `${said.length + 3} messages`, "0 messages");
-    await expectSoundEverywhere(page);
+    await expectSound(page);
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
       await expectStatus(page, "Idle");
     };
     await check();
-    await expectSoundEverywhere(page);
+    await expectSound(page);
     await approval.getByRole("button", { name: "Approve" }).click();
     await expectLines(page, "Files", ["/a.md: as asked"]);
     await check();
@@ -189,7 +189,7 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
       await expectStatus(page, "Idle");
       const statuses = (await linesOf(page, "Todos").allInnerTexts()).map((line) => line.split(": ").at(-1));
       expect(statuses).toEqual(Array.from({ length: 8 }, () => "completed"));
-      await expectSoundEverywhere(page);
+      await expectSound(page);
       expect(await page.getByRole("alert").count()).toBe(0);
     } finally {
       await process.close();
