@@ -52,6 +52,16 @@ describe.runIf(hasBrowser)("the page", () => {
     await expectSound(other);
   });
 
+  it("takes the key that is put into the address of an open tab", async () => {
+    for (const was of ["", "#token=old"]) {
+      const page = await openPage(suite.browser, `${suite.url}${was}`);
+      await page.getByRole("heading", { name: /key/ }).waitFor();
+      await page.goto(`${suite.url}#token=${TOKEN}`);
+      await expectText(page, "No threads yet.");
+      expect(page.url()).not.toContain(TOKEN);
+    }
+  });
+
   it("takes its key out of the address, keeps it over a reload and gives it to another tab", async () => {
     const page = await suite.open();
     await expectText(page, "No threads yet.");

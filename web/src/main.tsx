@@ -1,7 +1,7 @@
 import { createRoot } from "react-dom/client";
 import { createApi } from "./client/api.ts";
 import { shareStream } from "./client/tabs.ts";
-import { findToken } from "./client/token.ts";
+import { addressedToken, findToken } from "./client/token.ts";
 import { addressedThread } from "./store/actions.ts";
 import { PageStore } from "./store/page-store.ts";
 import "./style/index.css";
@@ -13,11 +13,15 @@ const token = await findToken();
 const store = new PageStore(createApi(token ?? ""));
 const show = (): Promise<void> => store.open(addressedThread());
 
+window.addEventListener("hashchange", () => {
+  // To put the whole address into a tab that is open loads nothing by itself.
+  if (addressedToken()) location.reload();
+  else if (token !== undefined) void show();
+});
 if (token === undefined) {
   store.set({ hasToken: false });
 } else {
   await show();
-  window.addEventListener("hashchange", () => void show());
   // A page that the browser had put to sleep has missed what happened.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted) void store.load();

@@ -10,7 +10,7 @@ const PATIENCE_MS = 5000;
  * another tab of this page. Never a cookie: those go to every port of the host.
  */
 export async function findToken(): Promise<string | undefined> {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  const given = addressedToken();
   if (given) {
     sessionStorage.setItem(KEY, given);
     history.replaceState(null, "", location.pathname + location.search);
@@ -21,6 +21,11 @@ export async function findToken(): Promise<string | undefined> {
     answerOtherTabs(token);
   }
   return token;
+}
+
+/** The key in the address, where it has one. */
+export function addressedToken(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get("token");
 }
 
 async function askOtherTabs(): Promise<string | undefined> {
