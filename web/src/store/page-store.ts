@@ -110,6 +110,9 @@ export class PageStore {
         this.#meanwhile = undefined;
         this.set({ loading: "missing" });
         return;
+      case "start":
+        // Its number is all that it tells.
+        return;
       case "gap":
         if (event.data.thread === undefined) void this.load();
         else if (event.data.thread === this.state.open) void this.loadThread();

@@ -22,8 +22,8 @@ export function pageEvents(parts: PageParts): Hono<ServerEnv> {
     return streams.open(c, (stream, signal) =>
       others.during(async () => {
         // Who is cut off before anything happens knows where to go on from, too.
-        const event = given === undefined ? "start" : "gap";
-        if (!isKnown) await stream.send([{ event, data: "{}", id: after }]);
+        const first = given === undefined ? "start" : "gap";
+        if (!isKnown) await stream.send([{ event: first, data: "{}", id: after }]);
         for await (const entries of events.read(after, { signal })) {
           const found = await Promise.all(entries.map((entry) => eventOut(entry, user)));
           await stream.send(found.flatMap((event) => event ?? []));
