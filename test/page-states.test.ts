@@ -62,6 +62,18 @@ describe.runIf(hasBrowser)("the page", () => {
     }
   });
 
+  it("goes by its own key beside a tab whose key is not valid any more, and gives that one to others", async () => {
+    const old = await openPage(suite.browser, `${suite.url}#token=old`);
+    await old.getByRole("heading", { name: "The key is not valid any more" }).waitFor();
+    const page = await openTab(await old.context().newPage(), `${suite.url}#token=${TOKEN}`);
+    await expectText(page, "No threads yet.");
+    const tab = await openTab(await old.context().newPage(), suite.url);
+    await expectText(tab, "No threads yet.");
+    suite.server.send("thread", threadOf());
+    await Promise.all([page, tab].map((each) => expectText(each, threadOf().title!)));
+    expect(suite.server.streams).toBe(1);
+  });
+
   it("takes its key out of the address, keeps it over a reload and gives it to another tab", async () => {
     const page = await suite.open();
     await expectText(page, "No threads yet.");

@@ -1,7 +1,7 @@
 import { createRoot } from "react-dom/client";
 import { createApi } from "./client/api.ts";
 import { shareStream } from "./client/tabs.ts";
-import { addressedToken, findToken } from "./client/token.ts";
+import { addressedToken, answerOtherTabs, findToken } from "./client/token.ts";
 import { addressedThread } from "./store/actions.ts";
 import { PageStore } from "./store/page-store.ts";
 import "./style/index.css";
@@ -21,6 +21,7 @@ window.addEventListener("hashchange", () => {
 if (token === undefined) {
   store.set({ hasToken: false });
 } else {
+  answerOtherTabs(token, () => store.state.connection !== "refused");
   await show();
   // A page that the browser had put to sleep has missed what happened.
   window.addEventListener("pageshow", ({ persisted }) => {

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "./contract.ts";
 import { readStream, type Connection, type StreamOptions } from "./stream.ts";
 
-/** Whoever has it reads the stream for all tabs. */
+/** Whoever has the lock whose name begins so reads the stream for all tabs that have the same key. */
 export const STREAM_LOCK = "holdfast-events";
 
 /** What the tab that holds the stream tells the others. */
@@ -15,13 +15,15 @@ type Told =
  * The tab that has the lock reads and tells; when it closes, the next one goes on from where it knows everything.
  */
 export function shareStream(options: StreamOptions): void {
-  const { signal, onEvent, onConnection } = options;
+  const { token, signal, onEvent, onConnection } = options;
   // Without a secure context there are no locks: every tab reads for itself.
   if (!("locks" in navigator)) {
     void readStream(options);
     return;
   }
-  const channel = new BroadcastChannel(STREAM_LOCK);
+  // A tab that was left open may have a key that is not valid any more, and hears nothing that is worth telling.
+  const name = `${STREAM_LOCK} ${token}`;
+  const channel = new BroadcastChannel(name);
   let leading = false;
   let connection: Connection = "connecting";
   const tell = (told: Told): void => channel.postMessage(told);
@@ -55,5 +57,5 @@ export function shareStream(options: StreamOptions): void {
   };
   signal.addEventListener("abort", () => channel.close());
   // Rejected when the wait for the lock is given up.
-  navigator.locks.request(STREAM_LOCK, { signal }, lead).catch(() => {});
+  navigator.locks.request(name, { signal }, lead).catch(() => {});
 }

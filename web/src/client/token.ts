@@ -16,10 +16,7 @@ export async function findToken(): Promise<string | undefined> {
     history.replaceState(null, "", location.pathname + location.search);
   }
   const token = given ?? sessionStorage.getItem(KEY) ?? (await askOtherTabs());
-  if (token) {
-    sessionStorage.setItem(KEY, token);
-    answerOtherTabs(token);
-  }
+  if (token) sessionStorage.setItem(KEY, token);
   return token;
 }
 
@@ -49,12 +46,13 @@ async function askOtherTabs(): Promise<string | undefined> {
 async function isOtherTabOpen(): Promise<boolean> {
   if (!("locks" in navigator)) return false;
   const { held = [], pending = [] } = await navigator.locks.query();
-  return [...held, ...pending].some(({ name }) => name === STREAM_LOCK);
+  return [...held, ...pending].some(({ name }) => name?.startsWith(STREAM_LOCK));
 }
 
-function answerOtherTabs(token: string): void {
+/** Gives the key to tabs that ask for it, for as long as it is valid. */
+export function answerOtherTabs(token: string, isValid: () => boolean): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.addEventListener("message", ({ data }: MessageEvent<{ token?: string }>) => {
-    if (!data.token) channel.postMessage({ token });
+    if (!data.token && isValid()) channel.postMessage({ token });
   });
 }
