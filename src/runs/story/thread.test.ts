@@ -122,6 +122,15 @@ describe("a thread made of its events", () => {
     expect(answered.entries.at(-1)).toMatchObject({ kind: "question", answer: { type: "approve" } });
   });
 
+  it("does not ask any more once another task is given, and goes on asking while others are answered", () => {
+    const asked: Body = { type: "question", id: "q", kind: "permission", text: "May I?", options: [] };
+    const state = after([START, asked, { ...asked, id: "r" }, { ...DONE, outcome: "waiting" }]);
+    expect(after([START], state).questions).toEqual([]);
+    const { task: _, ...resumed } = START;
+    const answer: Body = { type: "answer", id: "q", answer: { type: "approve" } };
+    expect(after([answer, resumed as Body], state).questions).toMatchObject([{ id: "r" }]);
+  });
+
   it("knows what an answered question was about, though only the loaded questions said so", () => {
     const question = { id: "q", kind: "permission" as const, text: "May I?", options: [] };
     const call = { owner: "main", call: "c", name: "rm", args: {} };

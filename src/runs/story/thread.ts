@@ -82,8 +82,11 @@ export function follow(state: ThreadState, event: StampedEvent): ThreadState {
     last: event.n ?? state.last,
   };
   switch (event.type) {
-    case "run-start":
-      return { ...next, isRunning: true };
+    case "run-start": {
+      // Who gives a task in the place of an answer is not asked any more.
+      const questions = event.task === undefined ? state.questions : [];
+      return { ...next, isRunning: true, questions };
+    }
     case "run-end": {
       const cost = event.cost === undefined ? state.cost : (state.cost ?? 0) + event.cost;
       const isAsking = event.outcome === "waiting" || event.outcome === "interrupted";
