@@ -390,6 +390,21 @@ describe.runIf(hasBrowser)("with the page", () => {
     expect(sent("runs")).toEqual([{ task: "one\ntwo" }, { task: "one\ntwo" }]);
   });
 
+  it("a task that is written while the one before it is sent is kept", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    const field = page.getByLabel("Next task");
+    const release = suite.server.hold(`POST threads/${THREAD}/runs`);
+    await field.fill("One");
+    await field.press("Enter");
+    await expect.poll(() => sent("runs")).toEqual([{ task: "One" }]);
+    await field.fill("Two");
+    release();
+    await page.getByRole("button", { name: "Queue", disabled: false }).click();
+    await expect.poll(() => field.inputValue()).toBe("");
+    expect(sent("runs")).toEqual([{ task: "One" }, { task: "Two" }]);
+  });
+
   it("a task that is half written stays with its thread, whatever else is looked at", async () => {
     suite.server.add(busyThread());
     const other = { ...threadOf({ status: "done" }), id: "other", title: "Another thread" };

@@ -31,9 +31,9 @@ export function Composer() {
     setSending(true);
     const isTaken = await giveTask(store, task, settings);
     setSending(false);
-    // What could not be sent stays where it was typed.
+    // What could not be sent stays where it was typed, and so does what was typed meanwhile.
     if (!isTaken) return;
-    store.drafts.forget(open, "task");
+    if (store.drafts.get(open, "task") === text) store.drafts.forget(open, "task");
     store.drafts.forget(open, "settings");
   };
   return (
