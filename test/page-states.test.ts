@@ -234,6 +234,17 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
+  it("shows a file that is open as it is after another change of as many lines", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await page.getByRole("button", { name: /docs\/fields.md/ }).click();
+    await expectText(page, "Two of them are checked on the server.");
+    told.files = told.files!.map((file) => ({ ...file, after: "# Fields\n\nNine.\nThree are checked.\n" }));
+    suite.server.tell({ ...suite.at(50), type: "answer", id: "q", answer: "Yes." });
+    await expectText(page, "Three are checked.");
+  });
+
   it("loads a thread again that went on in another process, and only that one", async () => {
     const told = busyThread();
     suite.server.add(told);

@@ -56,19 +56,28 @@ function File({ file }: { file: ChangedFile }) {
         {added > 0 && <span className="plus">+{added}</span>}
         {removed > 0 && <span className="minus">−{removed}</span>}
       </button>
-      {isOpen && <FileDiff key={`${added} ${removed}`} path={path} />}
+      {isOpen && <FileDiff file={file} />}
     </li>
   );
 }
 
-function FileDiff({ path }: { path: string }) {
+function FileDiff({ file }: { file: ChangedFile }) {
   const store = useStore();
   const { open } = usePage();
+  const { path } = file;
   const [versions, setVersions] = useState<FileVersions | string>();
+  // Each time that the files are looked at: other words may have as many lines.
   useEffect(() => {
-    if (open === undefined) return;
-    store.api.file(open, path).then(setVersions, (error: Error) => setVersions(error.message));
-  }, [open, path]);
+    if (open === undefined) return undefined;
+    let isWanted = true;
+    const show = (found: FileVersions | string): void => {
+      if (isWanted) setVersions(found);
+    };
+    store.api.file(open, path).then(show, (error: Error) => show(error.message));
+    return () => {
+      isWanted = false;
+    };
+  }, [open, file]);
   if (versions === undefined) return <p className="empty">Loading the file…</p>;
   if (typeof versions === "string") return <p className="problem">{versions}</p>;
   const { before, after, isKnown } = versions;
