@@ -508,6 +508,21 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expectText(page, "The page has");
   });
 
+  it("a moment that cannot be loaded is not taken for the one that is shown", async () => {
+    suite.server.add(busyThread());
+    const page = await suite.openThread();
+    const slider = page.getByRole("slider", { name: "Moment of the run" });
+    const refused = { status: 500, body: { error: "internal", message: "Not now." } };
+    suite.server.replies.set(`GET threads/${THREAD}/checkpoints/check-0`, [refused]);
+    await slider.press("Home");
+    await expectText(page.getByRole("alert"), "Not now.");
+    expect(await slider.getAttribute("aria-valuetext")).toBe("Now");
+    expect(await page.getByText(/You look at /).count()).toBe(0);
+    await slider.press("Home");
+    await expectText(page, /You look at .*, 0 of 5 done/);
+    await page.getByText("The page has").waitFor({ state: "detached" });
+  });
+
   it("earlier steps are loaded by keyboard, and stay when newer ones come", async () => {
     suite.server.pageSize = 3;
     const told = busyThread();

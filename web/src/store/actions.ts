@@ -124,8 +124,10 @@ export async function lookAt(store: PageStore, checkpoint: Checkpoint | undefine
   store.set({ past: { ...past, checkpoint } });
   const content = await store.attempt(() => store.api.checkpoint(open, checkpoint.id));
   const isStill = store.state.open === open && store.state.past?.checkpoint.id === checkpoint.id;
-  if (content && isStill)
-    store.set({ past: { checkpoint, thread: { ...threadOf(content), isRunning: false } } });
+  if (!isStill) return;
+  // A moment that could not be loaded is not shown as another one.
+  const thread = content && { ...threadOf(content), isRunning: false };
+  store.set({ past: thread && { checkpoint, thread } });
 }
 
 /** Shows the plan as the server has it, before its event comes. */
