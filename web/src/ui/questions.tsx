@@ -30,7 +30,8 @@ export function Questions() {
     seen.current = ids;
     const active = document.activeElement;
     // Somebody in the middle of a sentence is not interrupted; the status line says it too.
-    const isWriting = active instanceof HTMLTextAreaElement && active.value !== "";
+    const isField = active?.matches("textarea, [type=search]");
+    const isWriting = isField && (active as HTMLTextAreaElement).value !== "";
     if (fresh < 0 || isWriting) return;
     const heading = box.current?.querySelectorAll<HTMLElement>("h2")[fresh];
     heading?.focus();
