@@ -262,6 +262,30 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.getByText("I will first read").count()).toBe(1);
   });
 
+  it("loads a thread that goes on in another process one time after the other, however long that takes", async () => {
+    const told = busyThread();
+    suite.server.add(told);
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const loads = (): number => asked.filter((path) => path === `/holdfast/threads/${THREAD}`).length;
+    const release = suite.server.hold(`GET threads/${THREAD}`);
+    const moved = async (title: string): Promise<void> => {
+      suite.server.send("gap", { thread: THREAD });
+      suite.server.send("thread", { ...threadOf(), id: title, title });
+      await expectText(page, title);
+    };
+    await moved("Moved once");
+    await moved("Moved twice");
+    await moved("Moved again");
+    expect(loads()).toBe(1);
+    told.events.push({ ...suite.at(52), type: "notice", text: "Saved by a terminal." });
+    release();
+    await expectText(page, "Saved by a terminal.");
+    expect(loads()).toBe(2);
+  });
+
   it("works in eight tabs at once over one stream, and goes on when the one that reads is closed", async () => {
     suite.server.add(busyThread());
     const first = await suite.openThread();

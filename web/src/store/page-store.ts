@@ -27,6 +27,8 @@ export class PageStore {
   #waiting: StampedEvent[] = [];
   /** What came since the thread was asked for, until the answer is there: it may not have it. */
   #meanwhile: StampedEvent[] | undefined;
+  /** Whether more was saved of the thread since it was asked for. */
+  #isBehind = false;
   /** The same for the list of threads, or more of it. */
   #listMeanwhile: ListChange[] | undefined;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -115,7 +117,7 @@ export class PageStore {
         return;
       case "gap":
         if (event.data.thread === undefined) void this.load();
-        else if (event.data.thread === this.state.open) void this.loadThread();
+        else if (event.data.thread === this.state.open) this.#loadMoved();
     }
   };
 
@@ -123,7 +125,7 @@ export class PageStore {
   readonly watch = (): void => {
     const { thread, connection } = this.state;
     const isSilent = thread.isRunning && Date.now() - this.#heardAt > SILENCE_MS;
-    if (isSilent && connection === "open" && !document.hidden) void this.loadThread();
+    if (isSilent && connection === "open" && !document.hidden && !this.#meanwhile) void this.loadThread();
   };
 
   /** Loads what the page shows, the first time and after something was missed. */
@@ -203,6 +205,7 @@ export class PageStore {
     const { info, threads, older } = this.state.failed;
     this.#waiting = [];
     this.#meanwhile = undefined;
+    this.#isBehind = false;
     this.set({
       open: id,
       thread: EMPTY_THREAD,
@@ -223,6 +226,7 @@ export class PageStore {
     if (id === undefined) return;
     const meanwhile: StampedEvent[] = [];
     this.#meanwhile = meanwhile;
+    this.#isBehind = false;
     // Not where another thread was opened, this one was asked for again, or it was removed.
     const isWanted = (): boolean => this.#meanwhile === meanwhile;
     await this.#read("thread", async () => {
@@ -245,6 +249,13 @@ export class PageStore {
       void this.#loadCalls();
       this.#settle();
     });
+    if (this.#isBehind && !this.#meanwhile) await this.loadThread();
+  }
+
+  /** Moves come each second: a thread that takes longer to load would never be there if each asked for it anew. */
+  #loadMoved(): void {
+    if (this.#meanwhile) this.#isBehind = true;
+    else void this.loadThread();
   }
 
   async loadHistory(): Promise<void> {
