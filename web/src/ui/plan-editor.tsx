@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Todo } from "../../../src/plan/todo.ts";
 import { conflictsOf, isDirty, rebased, settle, toSend, type PlanDraft } from "../model/plan-draft.ts";
 import { writePlan } from "../store/actions.ts";
@@ -31,7 +31,8 @@ export function PlanEditor({
   const form = useRef<HTMLFormElement>(null);
 
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);
-  useEffect(() => {
+  // At once: who is at another item already is not taken away from it.
+  useLayoutEffect(() => {
     // Who comes back to one that was begun is not taken to it.
     if (!isDirty(draft)) form.current?.querySelector<HTMLElement>(".draft-text")?.focus();
   }, []);
