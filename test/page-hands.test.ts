@@ -64,23 +64,26 @@ describe.runIf(hasBrowser)("with the page", () => {
       expect(await card.getByText("npm …").count()).toBe(0);
     });
 
-    it.each(["Next task", "Search threads"])("does not take the focus from who writes in %s", async (label) => {
-      suite.server.add(busyThread());
-      const page = await suite.openThread();
-      await page.getByLabel(label).fill("And then");
-      suite.server.tell({
-        ...suite.at(50),
-        type: "question",
-        id: "q",
-        kind: "clarification",
-        text: "Which?",
-        options: ["a"],
-      });
-      await expectText(page, "The agent asks");
-      // The heading gets it once it is drawn.
-      await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 50)))");
-      expect(await page.locator(":focus").inputValue()).toBe("And then");
-    });
+    it.each(["Next task", "Search threads"])(
+      "does not take the focus from who writes in %s",
+      async (label) => {
+        suite.server.add(busyThread());
+        const page = await suite.openThread();
+        await page.getByLabel(label).fill("And then");
+        suite.server.tell({
+          ...suite.at(50),
+          type: "question",
+          id: "q",
+          kind: "clarification",
+          text: "Which?",
+          options: ["a"],
+        });
+        await expectText(page, "The agent asks");
+        // The heading gets it once it is drawn.
+        await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 50)))");
+        expect(await page.locator(":focus").inputValue()).toBe("And then");
+      },
+    );
 
     it("of a helper is asked in the parent's conversation; several are decided each and sent together", async () => {
       waiting([WRITE, COMMAND]);
@@ -334,6 +337,42 @@ describe.runIf(hasBrowser)("with the page", () => {
         { status: "completed" },
         { content: "Rewrite it by hand" },
       ]);
+    });
+
+    it("keeps what is changed while it is saved, on top of what was saved", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      await page.keyboard.press("e");
+      const item = (place: number) => page.getByRole("textbox", { name: `Item ${place}` });
+      await item(4).fill("Rewrite it");
+      await page.getByRole("button", { name: "Add an item" }).click();
+      await item(6).fill("Tidy up");
+      let answer = (): void => {};
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      const first = [...changed("4", { content: "Rewrite it" }), todo("6", "Tidy up")];
+      await page.route("**/plan", async (route) => {
+        await held;
+        await route.fulfill({ json: { todos: first } });
+      });
+      const save = page.getByRole("button", { name: "Save the plan" });
+      await save.click();
+      await item(4).fill("Rewrite it by hand");
+      await item(5).fill("Test");
+      answer();
+      await page.getByRole("button", { name: "Save the plan", disabled: false }).waitFor();
+      await page.unroute("**/plan");
+      suite.server.replies.set(`PUT threads/${THREAD}/plan`, [{ status: 200, body: { todos: first } }]);
+      await save.click();
+      await page.getByRole("button", { name: "Edit" }).waitFor();
+      const [body] = sent("plan") as [{ todos: { id?: string; content: string }[]; base: unknown }];
+      expect(body.base).toEqual(first);
+      expect(body.todos.slice(3)).toMatchObject([
+        { id: "4", content: "Rewrite it by hand" },
+        { id: "5", content: "Test" },
+        { id: "6", content: "Tidy up" },
+      ]);
+      expect(body.todos).toHaveLength(6);
     });
 
     it("that moved on while it was sent is sent again on top, or shown where both changed the same", async () => {

@@ -92,7 +92,7 @@ export async function answer(store: PageStore, answers: Readonly<Record<string, 
 
 /** What became of an edit of the plan. */
 export type Written =
-  | { type: "saved" }
+  | { type: "saved"; todos: readonly Todo[] }
   | { type: "moved"; todos: readonly Todo[] }
   | { type: "refused"; text: string };
 
@@ -107,7 +107,7 @@ export async function writePlan(
     const saved = await store.api.writePlan(thread, todos, base);
     show(saved.todos);
     store.set({ said: "The plan is saved." });
-    return { type: "saved" };
+    return { type: "saved", todos: saved.todos };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status !== 409 || !error.todos) return { type: "refused", text: error.message };

@@ -29,6 +29,8 @@ export function PlanEditor({
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
+  /** How often somebody changed something. */
+  const changes = useRef(0);
 
   useEffect(() => onDraft((current) => current && rebased(current, todos)), [todos]);
   // At once: who is at another item already is not taken away from it.
@@ -38,6 +40,10 @@ export function PlanEditor({
   }, []);
 
   const onDone = (): void => onDraft(undefined);
+  const change = (next: PlanDraft): void => {
+    changes.current += 1;
+    onDraft(next);
+  };
   const conflicts = conflictsOf(draft, todos);
   const save = async (): Promise<void> => {
     setSaving(true);
@@ -47,16 +53,16 @@ export function PlanEditor({
   /** Sends the draft; returns what keeps it from being saved. */
   const sent = async (): Promise<string | undefined> => {
     let theirs = todos;
+    const before = changes.current;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
-      const written = await writePlan(store, {
-        thread,
-        todos: toSend(rebased(draft, theirs).mine),
-        base: theirs,
-      });
+      const { mine } = rebased(draft, theirs);
+      const written = await writePlan(store, { thread, todos: toSend(mine), base: theirs });
       if (written.type === "refused") return written.text;
       if (written.type === "saved") {
-        onDone();
+        // The agent's step may take long: what was changed meanwhile is on top of what is saved.
+        if (changes.current === before) onDone();
+        else onDraft((now) => now && rebased({ base: mine, mine: now.mine }, written.todos));
         return undefined;
       }
       theirs = written.todos;
@@ -78,9 +84,9 @@ export function PlanEditor({
     >
       <DraftList
         draft={draft}
-        onDraft={onDraft}
+        onDraft={change}
         conflicts={conflicts}
-        onSettle={(conflict, keep) => onDraft(settle(draft, conflict, keep))}
+        onSettle={(conflict, keep) => change(settle(draft, conflict, keep))}
       />
       {problem && (
         <p className="problem" role="alert">
