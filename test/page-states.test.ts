@@ -138,6 +138,29 @@ describe.runIf(hasBrowser)("the page", () => {
     expect(await page.locator(".thread-title").allTextContents()).toEqual(["newest", "newer", "oldest"]);
   });
 
+  it("knows how an old thread is called, and what is between it and the newest ones", async () => {
+    for (const [at, id] of ["oldest", "old", "newer", "newest"].entries()) {
+      const thread = { ...threadOf({ status: "done" }), id, title: `The ${id}`, updatedAt: at + 1 };
+      suite.server.add({ thread, events: [] });
+    }
+    suite.server.pageSize = 1;
+    const page = await suite.open();
+    await expectText(page, "The newest");
+    await page.evaluate("location.hash = '#/t/oldest'");
+    const heading = page.getByRole("heading", { name: "The oldest" });
+    await heading.waitFor();
+    const titles = page.locator(".thread-title");
+    for (const shown of [2, 3, 4]) {
+      await page.getByRole("button", { name: "Show older threads" }).click();
+      await expect.poll(() => titles.count()).toBe(shown);
+    }
+    expect(await titles.allTextContents()).toEqual(["The newest", "The newer", "The old", "The oldest"]);
+    await page.evaluate("window.dispatchEvent(new Event('focus'))");
+    await expect.poll(() => titles.count()).toBe(1);
+    await heading.waitFor();
+    expect(await page.title()).toMatch(/^The oldest · Idle/);
+  });
+
   it("clears nothing when the connection is lost, and shows what it missed when it is back", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();

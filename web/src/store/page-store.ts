@@ -99,6 +99,7 @@ export class PageStore {
         this.#heard({ ...event.data, ...(n !== undefined && { n }) });
         return;
       case "thread":
+        if (event.data.id === this.state.open) this.set({ listed: event.data });
         this.#changeList((threads) => {
           const isListed = threads.some(({ id }) => id === event.data.id);
           return isListed || this.state.query === "" ? withThread(threads, event.data) : threads;
@@ -110,7 +111,7 @@ export class PageStore {
         if (event.data.id !== this.state.open) return;
         // An answer that is under way was given before.
         this.#meanwhile = undefined;
-        this.set({ loading: "missing" });
+        this.set({ loading: "missing", listed: undefined });
         return;
       case "start":
         // Its number is all that it tells.
@@ -194,7 +195,9 @@ export class PageStore {
       // It was asked for again.
       if (this.#listMeanwhile !== meanwhile) return;
       const found = meanwhile.reduce((list: readonly Thread[], change) => change(list), threads);
-      this.set({ threads: listOf(found), hasMoreThreads: more });
+      const { open, listed } = this.state;
+      const again = found.find(({ id }) => id === open) ?? listed;
+      this.set({ threads: listOf(found), hasMoreThreads: more, listed: again });
     });
     if (this.#listMeanwhile === meanwhile) this.#listMeanwhile = undefined;
   }
@@ -208,6 +211,7 @@ export class PageStore {
     this.#isBehind = false;
     this.set({
       open: id,
+      listed: this.state.threads?.find((thread) => thread.id === id),
       thread: EMPTY_THREAD,
       settings: {},
       files: undefined,
@@ -241,11 +245,13 @@ export class PageStore {
       });
       if (!content || !isWanted()) return;
       this.#heardAt = Date.now();
-      const threads = withThread(this.state.threads ?? [], content.thread);
+      const listed = content.thread;
       const thread = meanwhile.reduce(follow, threadOf(content));
       this.#meanwhile = undefined;
       this.#waiting = [];
-      this.set({ thread, settings: content.settings, loading: "idle", threads });
+      // An older one than all that are shown would stand where others are to come.
+      const threads = this.state.threads?.map((one) => (one.id === id ? listed : one));
+      this.set({ thread, settings: content.settings, loading: "idle", listed, ...(threads && { threads }) });
       void this.#loadCalls();
       this.#settle();
     });

@@ -17,6 +17,8 @@ export interface PageState {
   query: string;
   /** The thread that is looked at; none to give a new task. */
   open?: string | undefined;
+  /** The same as the server lists it: an old one, or one that nobody searches, is not among those that are shown. */
+  listed?: Thread | undefined;
   loading: "idle" | "loading" | "missing" | "failed";
   thread: ThreadState;
   settings: Settings;
@@ -47,11 +49,10 @@ export const START: PageState = {
 };
 
 /** The status of the thread that is open: what was seen happen, else what the server says. */
-export function statusOf({ thread, threads, open }: PageState): ThreadStatus | undefined {
-  const listed = threads?.find(({ id }) => id === open)?.status;
+export function statusOf({ thread, listed, open }: PageState): ThreadStatus | undefined {
   if (open === undefined) return undefined;
   if (thread.isRunning) return thread.questions.length > 0 ? "waiting" : "running";
-  if (listed === "running") return "running";
+  if (listed?.status === "running") return "running";
   if (thread.questions.length > 0) return "waiting";
   switch (thread.end?.outcome) {
     case "failed":
@@ -63,13 +64,18 @@ export function statusOf({ thread, threads, open }: PageState): ThreadStatus | u
       return "done";
     case "waiting":
     case undefined:
-      return listed ?? "done";
+      return listed?.status ?? "done";
   }
 }
 
 /** What is shown of a thread: the moment that was chosen, or now. */
 export function shownThread({ past, thread }: PageState): ThreadState {
   return past?.thread ?? thread;
+}
+
+/** How a thread is called. */
+export function titleOf({ listed, open = "" }: PageState): string {
+  return listed?.title || open;
 }
 
 /** Threads with one put in, the newest first. */

@@ -2,6 +2,7 @@ import { inSight } from "../../../src/runs/story/words.ts";
 import type { Thread, ThreadStatus } from "../client/contract.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import type { PageStore } from "../store/page-store.ts";
+import { titleOf } from "../store/state.ts";
 
 /** What somebody who looks elsewhere wants to know. */
 const CALLS: Partial<Record<ThreadStatus, string>> = {
@@ -18,7 +19,7 @@ export function watchAttention(store: PageStore): void {
   let known = store.state.threads;
 
   const update = (): void => {
-    const { threads = [], open } = store.state;
+    const { threads = [], listed } = store.state;
     if (!document.hidden) missed.clear();
     if (threads !== known) {
       for (const thread of threads) {
@@ -31,8 +32,7 @@ export function watchAttention(store: PageStore): void {
       }
       known = threads;
     }
-    const thread = threads.find(({ id }) => id === open);
-    const name = thread ? `${inSight(thread.title || thread.id)} · ${THREAD_NAMES[thread.status]}` : "";
+    const name = listed ? `${inSight(titleOf(store.state))} · ${THREAD_NAMES[listed.status]}` : "";
     const title = [missed.size > 0 ? `(${missed.size})` : "", name, name ? "· Holdfast" : "Holdfast"];
     document.title = title.filter(Boolean).join(" ");
   };

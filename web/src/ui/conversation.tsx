@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { agentOf } from "../../../src/runs/story/thread.ts";
 import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
 import { MAIN } from "../../../src/runs/view.ts";
-import { shownThread, type PageState } from "../store/state.ts";
+import { shownThread, titleOf, type PageState } from "../store/state.ts";
 import { Composer } from "./composer.tsx";
 import { Delete } from "./delete.tsx";
 import { Entries } from "./entries.tsx";
@@ -17,13 +17,12 @@ export function Conversation() {
   const { open, loading, past } = page;
   const thread = shownThread(page);
   const { box, isAtEnd, toEnd } = useStickyEnd(thread, open);
-  const title = page.threads?.find(({ id }) => id === open)?.title || open;
   if (open === undefined) return <Blank />;
   return (
     <main className="talk">
       <header className="talk-head">
         <div>
-          <h1>{inSight(title ?? "")}</h1>
+          <h1>{inSight(titleOf(page))}</h1>
           <p className="talk-about">{about(page)}</p>
         </div>
         {loading === "idle" && (
@@ -54,8 +53,8 @@ export function Conversation() {
   );
 }
 
-function about({ thread, settings, threads, open, past }: PageState): string {
-  const dir = threads?.find(({ id }) => id === open)?.dir;
+function about({ thread, settings, listed, past }: PageState): string {
+  const { dir } = listed ?? {};
   const moment = past && `as it was at ${clock(past.checkpoint.at)}`;
   return [moment, thread.view.model || settings.model, dir && inSight(dir)].filter(Boolean).join(" · ");
 }

@@ -1,6 +1,6 @@
 import { exportHtml } from "../../../src/runs/story/html/index.ts";
 import { costOfThread } from "../../../src/runs/story/thread.ts";
-import type { PageState } from "../store/state.ts";
+import { titleOf, type PageState } from "../store/state.ts";
 import { useStore } from "./use-store.ts";
 
 /** Hands the thread to the person as one file. */
@@ -13,9 +13,9 @@ export function Export() {
   );
 }
 
-function save({ threads, open = "", thread, info }: PageState): void {
-  const title = threads?.find(({ id }) => id === open)?.title || open;
-  const html = exportHtml(title, thread, costOfThread(thread, info?.prices));
+function save(page: PageState): void {
+  const { open = "", thread, info } = page;
+  const html = exportHtml(titleOf(page), thread, costOfThread(thread, info?.prices));
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
   link.download = `${open.replaceAll(/[^\w.-]+/g, "-")}.html`;
