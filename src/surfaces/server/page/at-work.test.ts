@@ -14,7 +14,7 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
   await start([slow, "First, again.", slow, "Third."]);
   const thread = await begin("First");
   expect(await send("POST", `/threads/${thread}/resume`, {})).toMatchObject({ status: 409 });
-  await vi.waitUntil(() => gate.isReached);
+  await vi.waitUntil(() => gate.isReached, 60_000);
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({ status: 200, body: { stopped: true } });
   expect((await open(thread)).thread.status).toBe("stopped");
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({
@@ -37,6 +37,26 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
   const { events } = await settled(thread);
   const tasks = events.flatMap((event) => (event.type === "run-start" ? [event.task] : []));
   expect(tasks).toEqual(["First", "Second", "Third"]);
+});
+
+it("of two who want it to go on at the same moment the second is refused", async () => {
+  const gate = { isSet: false, reached: 0 };
+  const projectOf = async () => {
+    // Both have seen that it is not at work before either begins.
+    if (gate.isSet) gate.reached += 1;
+    await vi.waitUntil(() => !gate.isSet || gate.reached > 1, 60_000);
+    return { config: {}, skills: [], instructions: async () => "", mcp: { mcpServers: {} } };
+  };
+  const list = callTool("write_todos", { todos: [{ content: "One" }, { content: "Two" }] });
+  await start([list, "Later.", "Later.", "Later.", "Later.", "Later.", "Later."], {}, { projectOf });
+  const thread = await begin("Plan it");
+  expect((await settled(thread)).thread.status).toBe("stopped");
+  gate.isSet = true;
+  const resume = () => send("POST", `/threads/${thread}/resume`, {});
+  const both = await Promise.all([resume(), resume()]);
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409]);
+  const starts = (await settled(thread)).events.filter(({ type }) => type === "run-start");
+  expect(starts).toHaveLength(2);
 });
 
 it("the plan is changed while the agent works, with its base, and a conflict shows the plan as it is", async () => {

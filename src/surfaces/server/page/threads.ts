@@ -85,7 +85,11 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const { graph: reading } = await host.graph(graph).reader(id);
       const words = goOnInput(await reading.getState({ configurable: { thread_id: id } }));
       if (words === undefined) throw conflict("The thread is finished: give it another task.");
-      const run = await start(id, { input: words === null ? null : { messages: words } });
+      // Of two who want the same at once, the second comes too late.
+      const run = await start(id, {
+        input: words === null ? null : { messages: words },
+        strategy: "reject",
+      });
       return json(c, { run: run.id }, 202);
     })
     .post("/:thread/stop", async (c) => {
@@ -109,7 +113,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
         if (!asked) throw conflict("The question is no longer open.");
         checkAnswer(asked.kind, answer);
       }
-      const run = await start(id, { command: { resume: answers } });
+      const run = await start(id, { command: { resume: answers }, strategy: "reject" });
       return json(c, { run: run.id }, 202);
     })
     .put("/:thread/plan", async (c) => {
