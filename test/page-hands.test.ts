@@ -526,8 +526,8 @@ describe.runIf(hasBrowser)("with the page", () => {
       usage,
     });
     await expectText(page, "Stopped. What is finished is kept");
-    await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByRole("button", { name: "Fork" }).click();
+    await page.getByRole("button", { name: "Resume" }).dblclick();
+    await page.getByRole("button", { name: "Fork" }).dblclick();
     await expect.poll(() => [sent("resume"), sent("fork")]).toEqual([[{}], [{}]]);
   });
 
@@ -653,10 +653,11 @@ describe.runIf(hasBrowser)("with the page", () => {
     await expect.poll(() => page.title()).toMatch(/^Move/);
   });
 
-  it("a thread is deleted on the second press, and not on the first", async () => {
+  it("a thread is deleted on the second press, and not on the first, which a double click is", async () => {
     suite.server.add(busyThread());
     const page = await suite.openThread();
-    await page.getByRole("button", { name: "Delete this thread" }).click();
+    await page.getByRole("button", { name: "Delete this thread" }).dblclick();
+    await page.getByRole("button", { name: "Delete for good" }).waitFor();
     expect(suite.server.asked).toEqual([]);
     await page.getByRole("button", { name: "Delete for good" }).click();
     await page.getByRole("heading", { name: "Give a task" }).waitFor();

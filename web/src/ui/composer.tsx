@@ -3,6 +3,7 @@ import type { Settings } from "../client/contract.ts";
 import { fork, giveTask, resume, stop } from "../store/actions.ts";
 import { statusOf } from "../store/state.ts";
 import { Failed } from "./failed.tsx";
+import { pressed } from "./pressed.ts";
 import { TaskOptions } from "./task-options.tsx";
 import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage, useStore } from "./use-store.ts";
@@ -79,11 +80,11 @@ export function Composer() {
                 </button>
               )}
               {(status === "stopped" || status === "failed") && (
-                <button type="button" onClick={() => void resume(store)}>
+                <button type="button" onClick={pressed(() => resume(store))}>
                   Resume
                 </button>
               )}
-              <button type="button" className="quiet" onClick={() => void fork(store)}>
+              <button type="button" className="quiet" onClick={pressed(() => fork(store))}>
                 Fork
               </button>
             </>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { remove } from "../store/actions.ts";
+import { pressed } from "./pressed.ts";
 import { useStore } from "./use-store.ts";
 
 /** Deletes a thread when it was meant: the second press counts, and not for long. */
@@ -15,7 +16,7 @@ export function Delete({ id }: { id: string }) {
     <button
       type="button"
       className={isSure ? "danger small" : "quiet small"}
-      onClick={() => (isSure ? void remove(store, id) : setSure(true))}
+      onClick={pressed(() => (isSure ? remove(store, id) : setSure(true)))}
     >
       {isSure ? "Delete for good" : "Delete"}
       <span className="hidden"> this thread</span>

@@ -6,6 +6,7 @@ import type { Checkpoint } from "../client/contract.ts";
 import { fork, lookAt } from "../store/actions.ts";
 import type { PageState } from "../store/state.ts";
 import { Failed } from "./failed.tsx";
+import { pressed } from "./pressed.ts";
 import { useNow, usePage, useStore } from "./use-store.ts";
 
 const NOTHING = "Nothing has happened yet. Items, calls and sub-agents appear here as bars.";
@@ -69,7 +70,7 @@ function Head({ length, onClose }: { length: string; onClose: () => void }) {
             You look at {clock(past.checkpoint.at)}, {past.checkpoint.todos.done} of{" "}
             {past.checkpoint.todos.total} done.
           </span>
-          <button type="button" className="small" onClick={() => void fork(store, past.checkpoint.id)}>
+          <button type="button" className="small" onClick={pressed(() => fork(store, past.checkpoint.id))}>
             Fork from here
           </button>
           <button type="button" className="small" onClick={() => void lookAt(store, undefined)}>
