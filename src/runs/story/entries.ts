@@ -51,89 +51,147 @@ export type Entry =
 
 type WithoutKey<Of> = Of extends Entry ? Omit<Of, "key"> : never;
 
-/** The conversation after an event. */
-export function withEntry(entries: readonly Entry[], event: StampedEvent): readonly Entry[] {
-  const { at } = event;
-  const add = (entry: WithoutKey<Entry>): readonly Entry[] => [
-    ...entries,
-    { ...entry, key: (entries.at(-1)?.key ?? 0) + 1 },
-  ];
-  switch (event.type) {
-    case "run-start":
-      return event.task === undefined ? entries : add({ kind: "task", at, owner: MAIN, text: event.task });
-    case "text": {
-      const index = openText(entries, event.owner);
-      if (index < 0) return add({ kind: "text", at, owner: event.owner, text: event.text, isOpen: true });
-      const { text, ...rest } = entries[index] as TextEntry;
-      return entries.with(index, { ...rest, text: event.anew ? event.text : text + event.text });
+/** A conversation that goes on: what is not over yet is found without a look through all of it. */
+export class Conversation {
+  readonly #given: readonly Entry[];
+  readonly #entries: Entry[];
+  #isChanged = false;
+  /** Where that stands which is not over, by what it is. */
+  readonly #open = new Map<string, number>();
+  readonly #helpers = new Set<string>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#given = entries;
+    this.#entries = [...entries];
+    this.#look();
+  }
+
+  /** The same list as before where nothing was said. */
+  get entries(): readonly Entry[] {
+    return this.#isChanged ? this.#entries : this.#given;
+  }
+
+  follow(event: StampedEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "run-start":
+        if (event.task !== undefined) this.#add({ kind: "task", at, owner: MAIN, text: event.task });
+        return;
+      case "text": {
+        const { owner, text } = event;
+        const index = this.#open.get(textKey(owner));
+        if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: true });
+        const was = this.#entries[index] as TextEntry;
+        return this.#put(index, { ...was, text: event.anew ? text : was.text + text });
+      }
+      case "model-retry":
+        return this.#remove(this.#open.get(textKey(event.owner)));
+      case "model-end": {
+        const { owner, text } = event;
+        const index = this.#open.get(textKey(owner));
+        if (!text.trim()) return this.#remove(index);
+        if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: false });
+        return this.#put(index, { ...(this.#entries[index] as TextEntry), text, isOpen: false });
+      }
+      case "tool-start": {
+        const { owner, call, name, about, args } = event;
+        return this.#add({ kind: "call", at, owner, call, name, about, args });
+      }
+      case "tool-end": {
+        const { owner, call, name, about, args, ok, result, output, exitCode } = event;
+        const end = { endedAt: at, ok, result, output, exitCode };
+        const index = this.#open.get(callKey(owner, call));
+        if (index === undefined)
+          return this.#add({ kind: "call", at, owner, call, name, about, args, ...end });
+        return this.#put(index, { ...(this.#entries[index] as CallEntry), ...end });
+      }
+      case "subagent-start":
+        if (this.#helpers.has(event.owner)) return;
+        return this.#add({ kind: "helper", at, owner: parentOf(event.owner), helper: event.owner });
+      case "plan-change": {
+        const { owner, by } = event;
+        return this.#add({ kind: "plan", at, owner, by, changes: event.changes as unknown as Change[] });
+      }
+      case "question": {
+        const index = this.#open.get(questionKey(event.id));
+        const question = questionOf(event);
+        if (index === undefined) return this.#add({ kind: "question", at, owner: MAIN, question });
+        return this.#put(index, { ...(this.#entries[index] as QuestionEntry), question });
+      }
+      case "answer": {
+        const index = this.#open.get(questionKey(event.id));
+        if (index === undefined) return;
+        return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer: event.answer ?? null });
+      }
+      case "notice":
+        return this.#add({ kind: "notice", at, owner: MAIN, text: event.text });
+      case "run-end": {
+        const { outcome, reason, error } = event;
+        for (const index of [...this.#open.values()]) {
+          const entry = this.#entries[index]!;
+          if (entry.kind === "text") this.#put(index, { ...entry, isOpen: false });
+          else if (entry.kind === "call" && entry.cutAt === undefined)
+            this.#put(index, { ...entry, cutAt: at });
+        }
+        return this.#add({ kind: "end", at, owner: MAIN, outcome, reason, error });
+      }
+      case "plan-snapshot":
+      case "model-start":
+      case "completion-refusal":
+      case "subagent-end":
     }
-    case "model-retry": {
-      const index = openText(entries, event.owner);
-      return index < 0 ? entries : entries.toSpliced(index, 1);
-    }
-    case "model-end": {
-      const { owner, text } = event;
-      const index = openText(entries, owner);
-      if (index < 0) return text.trim() ? add({ kind: "text", at, owner, text, isOpen: false }) : entries;
-      if (!text.trim()) return entries.toSpliced(index, 1);
-      return entries.with(index, { ...(entries[index] as TextEntry), text, isOpen: false });
-    }
-    case "tool-start": {
-      const { owner, call, name, about, args } = event;
-      return add({ kind: "call", at, owner, call, name, about, args });
-    }
-    case "tool-end": {
-      const { owner, call, name, about, args, ok, result, output, exitCode } = event;
-      const end = { endedAt: at, ok, result, output, exitCode };
-      const index = entries.findLastIndex(
-        (entry) => entry.kind === "call" && entry.call === call && entry.owner === owner && !entry.endedAt,
-      );
-      if (index < 0) return add({ kind: "call", at, owner, call, name, about, args, ...end });
-      return entries.with(index, { ...(entries[index] as CallEntry), ...end });
-    }
-    case "subagent-start":
-      if (entries.some((entry) => entry.kind === "helper" && entry.helper === event.owner)) return entries;
-      return add({ kind: "helper", at, owner: parentOf(event.owner), helper: event.owner });
-    case "plan-change": {
-      const { owner, by } = event;
-      return add({ kind: "plan", at, owner, by, changes: event.changes as unknown as Change[] });
-    }
-    case "question": {
-      const asked = entries.findLastIndex(
-        (entry) => entry.kind === "question" && entry.question.id === event.id && entry.answer === undefined,
-      );
-      const question = questionOf(event);
-      if (asked < 0) return add({ kind: "question", at, owner: MAIN, question });
-      return entries.with(asked, { ...(entries[asked] as QuestionEntry), question });
-    }
-    case "answer": {
-      const index = entries.findLastIndex(
-        (entry) => entry.kind === "question" && entry.question.id === event.id && entry.answer === undefined,
-      );
-      if (index < 0) return entries;
-      return entries.with(index, { ...(entries[index] as QuestionEntry), answer: event.answer ?? null });
-    }
-    case "notice":
-      return add({ kind: "notice", at, owner: MAIN, text: event.text });
-    case "run-end": {
-      const { outcome, reason, error } = event;
-      const closed = entries.map((entry): Entry => {
-        if (entry.kind === "text" && entry.isOpen) return { ...entry, isOpen: false };
-        const isCut = entry.kind === "call" && entry.endedAt === undefined && entry.cutAt === undefined;
-        return isCut ? { ...entry, cutAt: at } : entry;
-      });
-      return [
-        ...closed,
-        { kind: "end", at, owner: MAIN, outcome, reason, error, key: (entries.at(-1)?.key ?? 0) + 1 },
-      ];
-    }
-    case "plan-snapshot":
-    case "model-start":
-    case "completion-refusal":
-    case "subagent-end":
-      return entries;
+  }
+
+  #add(entry: WithoutKey<Entry>): void {
+    this.#put(this.#entries.length, { ...entry, key: (this.#entries.at(-1)?.key ?? 0) + 1 });
+  }
+
+  #put(index: number, entry: Entry): void {
+    const was = this.#entries[index];
+    const key = was && openKey(was);
+    if (key !== undefined) this.#open.delete(key);
+    this.#entries[index] = entry;
+    this.#isChanged = true;
+    this.#note(entry, index);
+  }
+
+  #remove(index: number | undefined): void {
+    if (index === undefined) return;
+    this.#entries.splice(index, 1);
+    this.#isChanged = true;
+    // What stands behind it has moved.
+    this.#open.clear();
+    this.#look();
+  }
+
+  #look(): void {
+    for (const [index, entry] of this.#entries.entries()) this.#note(entry, index);
+  }
+
+  #note(entry: Entry, index: number): void {
+    const key = openKey(entry);
+    if (key !== undefined) this.#open.set(key, index);
+    if (entry.kind === "helper") this.#helpers.add(entry.helper);
   }
 }
+
+/** What an entry is found by while it is not over. */
+function openKey(entry: Entry): string | undefined {
+  switch (entry.kind) {
+    case "text":
+      return entry.isOpen ? textKey(entry.owner) : undefined;
+    case "call":
+      return entry.endedAt === undefined ? callKey(entry.owner, entry.call) : undefined;
+    case "question":
+      return entry.answer === undefined ? questionKey(entry.question.id) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const textKey = (owner: string): string => `text ${owner}`;
+const callKey = (owner: string, call: string): string => `call ${owner} ${call}`;
+const questionKey = (id: string): string => `question ${id}`;
 
 /** The question of an event. A call that is cut is not to be decided about: the whole of it is asked for. */
 export function questionOf(event: Extract<StampedEvent, { type: "question" }>): Question {
@@ -145,8 +203,4 @@ export function questionOf(event: Extract<StampedEvent, { type: "question" }>): 
 /** `main/a:1/b:2` was started by `main/a:1`. */
 export function parentOf(owner: string): string {
   return owner.slice(0, Math.max(0, owner.lastIndexOf("/"))) || MAIN;
-}
-
-function openText(entries: readonly Entry[], owner: string): number {
-  return entries.findLastIndex((entry) => entry.kind === "text" && entry.isOpen && entry.owner === owner);
 }

@@ -41,9 +41,20 @@ function joined(busy: readonly Stretch[]): Stretch[] {
 }
 
 function interpolated(points: readonly { at: number; x: number }[], at: number): number {
-  const next = points.findIndex((point) => point.at >= at);
-  if (next < 0) return points.at(-1)?.x ?? 0;
+  const next = firstFrom(points, at);
+  if (next === points.length) return points.at(-1)?.x ?? 0;
   const [before, after] = [points[next - 1], points[next]!];
   if (!before || after.at === before.at) return after.x;
   return before.x + ((at - before.at) / (after.at - before.at)) * (after.x - before.x);
+}
+
+/** The place of the first point that is not before a moment. */
+function firstFrom(points: readonly { at: number }[], at: number): number {
+  let [low, high] = [0, points.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle]!.at < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

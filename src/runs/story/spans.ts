@@ -17,76 +17,98 @@ export interface Span {
   ok?: boolean;
 }
 
-/** The spans after an event. */
-export function withSpan(spans: readonly Span[], event: StampedEvent): readonly Span[] {
-  const { at } = event;
-  switch (event.type) {
-    case "plan-snapshot":
-    case "plan-change": {
-      const running = event.todos.filter(({ status }) => status === "in_progress");
-      const isMine = ({ kind, owner, to }: Span): boolean =>
-        kind === "item" && owner === event.owner && to === undefined;
-      const kept = spans.map((span) =>
-        isMine(span) && !running.some(({ id }) => id === span.id) ? { ...span, to: at } : span,
-      );
-      const begun = running.filter(({ id }) => !kept.some((span) => isMine(span) && span.id === id));
-      return [
-        ...kept,
-        ...begun.map(({ id, content }): Span => ({
-          kind: "item",
-          owner: event.owner,
-          id,
-          label: content,
-          from: at,
-        })),
-      ];
+/** The spans of a thread that goes on: what is not over yet is found without a look through all of them. */
+export class Spans {
+  readonly #given: readonly Span[];
+  readonly #spans: Span[];
+  #isChanged = false;
+  /** Where those stand that are not over. */
+  readonly #open = new Map<string, number>();
+
+  constructor(spans: readonly Span[]) {
+    this.#given = spans;
+    this.#spans = [...spans];
+    for (const [index, span] of spans.entries())
+      if (span.to === undefined) this.#open.set(keyOf(span), index);
+  }
+
+  /** The same list as before where nothing began or ended. */
+  get spans(): readonly Span[] {
+    return this.#isChanged ? this.#spans : this.#given;
+  }
+
+  follow(event: StampedEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "plan-snapshot":
+      case "plan-change": {
+        const { owner } = event;
+        const running = event.todos.filter(({ status }) => status === "in_progress");
+        const ids = new Set(running.map(({ id }) => id));
+        for (const span of this.#openOnes())
+          if (span.kind === "item" && span.owner === owner && !ids.has(span.id)) this.#end(span, at);
+        for (const { id, content } of running)
+          this.#begin({ kind: "item", owner, id, label: content, from: at });
+        return;
+      }
+      case "tool-start": {
+        const { owner, call: id, name, about } = event;
+        if (PLAN_TOOLS.includes(name)) return;
+        return this.#add({ kind: "call", owner, id, label: about ? `${name} ${about}` : name, from: at });
+      }
+      case "tool-end":
+        return this.#end({ kind: "call", owner: event.owner, id: event.call }, at, event.ok);
+      case "subagent-start": {
+        const { owner: id, name } = event;
+        return this.#add({ kind: "helper", owner: parentOf(id), id, label: name, from: at });
+      }
+      case "subagent-end": {
+        const { owner: id, ok } = event;
+        return this.#end({ kind: "helper", owner: parentOf(id), id }, at, ok);
+      }
+      case "question": {
+        const { id } = event;
+        return this.#begin({ kind: "question", owner: MAIN, id, label: "Waited for an answer", from: at });
+      }
+      case "answer":
+        return this.#end({ kind: "question", owner: MAIN, id: event.id }, at);
+      case "run-end":
+        for (const span of this.#openOnes()) this.#end(span, at);
+        return;
+      case "run-start":
+      case "model-start":
+      case "model-retry":
+      case "text":
+      case "model-end":
+      case "completion-refusal":
+      case "notice":
     }
-    case "tool-start": {
-      const { owner, call: id, name, about } = event;
-      if (PLAN_TOOLS.includes(name)) return spans;
-      return [...spans, { kind: "call", owner, id, label: about ? `${name} ${about}` : name, from: at }];
-    }
-    case "tool-end":
-      return ended(spans, { kind: "call", owner: event.owner, id: event.call, at, ok: event.ok });
-    case "subagent-start": {
-      const { owner: id, name } = event;
-      return [...spans, { kind: "helper", owner: parentOf(id), id, label: name, from: at }];
-    }
-    case "subagent-end": {
-      const { owner: id, ok } = event;
-      return ended(spans, { kind: "helper", owner: parentOf(id), id, at, ok });
-    }
-    case "question":
-      if (spans.some((span) => span.kind === "question" && span.id === event.id && span.to === undefined))
-        return spans;
-      return [
-        ...spans,
-        { kind: "question", owner: MAIN, id: event.id, label: "Waited for an answer", from: at },
-      ];
-    case "answer":
-      return ended(spans, { kind: "question", owner: MAIN, id: event.id, at });
-    case "run-end":
-      return spans.map((span) => (span.to === undefined ? { ...span, to: at } : span));
-    case "run-start":
-    case "model-start":
-    case "model-retry":
-    case "text":
-    case "model-end":
-    case "completion-refusal":
-    case "notice":
-      return spans;
+  }
+
+  #openOnes(): Span[] {
+    return [...this.#open.values()].map((index) => this.#spans[index]!);
+  }
+
+  /** Adds it where it has not begun. */
+  #begin(span: Span): void {
+    if (!this.#open.has(keyOf(span))) this.#add(span);
+  }
+
+  #add(span: Span): void {
+    this.#open.set(keyOf(span), this.#spans.length);
+    this.#spans.push(span);
+    this.#isChanged = true;
+  }
+
+  #end(of: Pick<Span, "kind" | "owner" | "id">, at: number, ok?: boolean): void {
+    const index = this.#open.get(keyOf(of));
+    if (index === undefined) return;
+    this.#spans[index] = { ...this.#spans[index]!, to: at, ...(ok !== undefined && { ok }) };
+    this.#open.delete(keyOf(of));
+    this.#isChanged = true;
   }
 }
 
-interface End extends Pick<Span, "kind" | "owner" | "id"> {
-  at: number;
-  ok?: boolean;
-}
-
-function ended(spans: readonly Span[], { kind, owner, id, at, ok }: End): readonly Span[] {
-  const index = spans.findLastIndex(
-    (span) => span.kind === kind && span.owner === owner && span.id === id && span.to === undefined,
-  );
-  if (index < 0) return spans;
-  return spans.with(index, { ...spans[index]!, to: at, ...(ok !== undefined && { ok }) });
+function keyOf({ kind, owner, id }: Pick<Span, "kind" | "owner" | "id">): string {
+  return `${kind} ${owner} ${id}`;
 }

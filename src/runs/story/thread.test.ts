@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { workOf } from "../../../test/work.ts";
+import { timelineOf } from "./lanes.ts";
 import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 import type { StampedEvent } from "./told.ts";
 
@@ -15,7 +17,7 @@ function after(bodies: readonly Body[], start: ThreadState = EMPTY_THREAD): Thre
     thread: "t",
     at: index * 1000,
   }));
-  return events.reduce(follow, start);
+  return follow(start, events);
 }
 
 const START: Body = { type: "run-start", model: "m", resumed: false, task: "Do it" };
@@ -155,8 +157,8 @@ describe("a thread made of its events", () => {
   it("has the questions that its events say, and those that only the server knows", () => {
     const loaded = threadOf({ questions: [], events: [], last: 9 });
     const piece = { type: "text", owner: "main", text: "a", version: 1, thread: "t", at: 1 } as StampedEvent;
-    expect(follow(loaded, { ...piece, n: 9 })).toBe(loaded);
-    expect(follow(loaded, { ...piece, n: 10 }).entries).toHaveLength(1);
+    expect(follow(loaded, [{ ...piece, n: 9 }])).toBe(loaded);
+    expect(follow(loaded, [{ ...piece, n: 10 }]).entries).toHaveLength(1);
   });
 
   it("closes what was going on when the run ends, and takes the end of a call that comes in the next run", () => {
@@ -182,5 +184,65 @@ describe("a thread made of its events", () => {
     };
     const calls = after([START, end], state).entries.filter(({ kind }) => kind === "call");
     expect(calls).toMatchObject([{ ok: true, endedAt: 1000 }]);
+  });
+
+  it("is the same whether its events come one by one or together", () => {
+    const text = (piece: string): Body => ({ type: "text", owner: "main", text: piece });
+    const said = (whole: string): Body => ({ type: "model-end", owner: "main", text: whole, usage: USAGE });
+    const call = { owner: "main", call: "c", name: "ls", about: "/" };
+    const events: Body[] = [
+      START,
+      PLAN,
+      text("Fi"),
+      { type: "model-retry", owner: "main", seconds: 1, reason: "busy" },
+      text("\n"),
+      said(""),
+      { type: "tool-start", ...call },
+      { type: "subagent-start", owner: "main/scout:d", name: "scout", description: "Look" },
+      { type: "tool-start", ...call, owner: "main/scout:d" },
+      { type: "tool-end", ...call, ok: true, result: "a.md" },
+      { type: "question", id: "q", kind: "permission", text: "May I?", options: [] },
+      { ...DONE, outcome: "waiting" },
+      { type: "answer", id: "q", answer: { type: "approve" } },
+      text("Do"),
+      said("Done."),
+      { type: "tool-start", ...call },
+      DONE,
+    ];
+    const together = after(events);
+    const oneByOne = events.reduce((state, event, at) => {
+      const stamped: StampedEvent = { ...event, version: 1, thread: "t", at: at * 1000 };
+      return follow(state, [stamped]);
+    }, EMPTY_THREAD);
+    expect(oneByOne).toEqual(together);
+    expect(together.entries.map(({ kind }) => kind)).toEqual(
+      "task plan call helper call question end text call end".split(" "),
+    );
+    expect(together.spans.map(({ kind, to }) => `${kind} ${to}`)).toEqual([
+      "item 11000",
+      "call 9000",
+      "helper 11000",
+      "call 11000",
+      "question 11000",
+      "call 16000",
+    ]);
+  });
+
+  it("is made with as much more work as there are more events", () => {
+    const call = { owner: "main", call: "c", name: "ls", about: "/" };
+    const run: Body[] = [
+      START,
+      PLAN,
+      { type: "tool-start", ...call },
+      { type: "tool-end", ...call, ok: true, result: "a.md" },
+      { type: "model-end", owner: "main", text: "Done.", usage: USAGE },
+      DONE,
+    ];
+    const work = (runs: number): number => {
+      const events = Array.from({ length: runs }, () => run).flat();
+      return workOf(() => timelineOf(after(events).spans, 0));
+    };
+    const [once, twice] = [work(400), work(800)];
+    expect(twice / once).toBeLessThan(2.5);
   });
 });

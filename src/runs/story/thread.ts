@@ -2,8 +2,8 @@ import type { Todo } from "../../plan/todo.ts";
 import type { Usage } from "../events.ts";
 import { costOf, type Prices } from "../prices.ts";
 import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../view.ts";
-import { questionOf, withEntry, type Entry } from "./entries.ts";
-import { withSpan, type Span } from "./spans.ts";
+import { Conversation, questionOf, type Entry } from "./entries.ts";
+import { Spans, type Span } from "./spans.ts";
 import type { Question, StampedEvent, ToldThread } from "./told.ts";
 
 /** A sub-agent, from its start. What it does and has spent is in the view, by its owner. */
@@ -49,7 +49,7 @@ export const EMPTY_THREAD: ThreadState = {
 
 /** A thread as it was loaded. */
 export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
-  const state = events.reduce(follow, EMPTY_THREAD);
+  const state = follow(EMPTY_THREAD, events);
   // A run that is just about to wait has said its questions, and the thread does not have them yet.
   const said = new Set(state.questions.map(({ id }) => id));
   const open = [...state.questions, ...questions.filter(({ id }) => !said.has(id))];
@@ -69,15 +69,26 @@ export function withCalls(state: ThreadState, asked: readonly Question[]): Threa
   return { ...state, entries, questions: state.questions.map(known) };
 }
 
-/** The thread after an event. An event that is in here already changes nothing. */
-export function follow(state: ThreadState, event: StampedEvent): ThreadState {
-  if (event.n !== undefined && event.n <= state.last) return state;
+/** The thread after some events. An event that is in here already changes nothing. */
+export function follow(state: ThreadState, events: readonly StampedEvent[]): ThreadState {
+  const conversation = new Conversation(state.entries);
+  const spans = new Spans(state.spans);
+  let next = state;
+  for (const event of events) {
+    if (event.n !== undefined && event.n <= next.last) continue;
+    conversation.follow(event);
+    spans.follow(event);
+    next = after(next, event);
+  }
+  return next === state ? state : { ...next, entries: conversation.entries, spans: spans.spans };
+}
+
+/** The same for what is small: the lists of what was said and done stay as they are. */
+function after(state: ThreadState, event: StampedEvent): ThreadState {
   const view = viewAfter(state.view, event);
   const next: ThreadState = {
     ...state,
     view,
-    entries: withEntry(state.entries, event),
-    spans: withSpan(state.spans, event),
     helpers: helpersAfter(state.helpers, event, view.model),
     last: event.n ?? state.last,
   };

@@ -246,7 +246,7 @@ export class PageStore {
       if (!content || !isWanted()) return;
       this.#heardAt = Date.now();
       const listed = content.thread;
-      const thread = meanwhile.reduce(follow, threadOf(content));
+      const thread = follow(threadOf(content), meanwhile);
       this.#meanwhile = undefined;
       this.#waiting = [];
       // An older one than all that are shown would stand where others are to come.
@@ -320,7 +320,7 @@ export class PageStore {
     const events = this.#waiting.splice(0);
     if (events.length === 0) return;
     this.#heardAt = Date.now();
-    this.set({ thread: events.reduce(follow, this.state.thread) });
+    this.set({ thread: follow(this.state.thread, events) });
     if (events.some(({ type }) => SETTLING.includes(type))) this.#settle();
     void this.#loadCalls();
   }

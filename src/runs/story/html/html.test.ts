@@ -39,7 +39,7 @@ describe("an exported thread", () => {
     { ...stamp, type: "notice", text: EVIL },
     { ...stamp, type: "run-end", outcome: "failed", error: EVIL, exitCode: 1, counts, usage },
   ];
-  const html = exportHtml(EVIL, events.reduce(follow, EMPTY_THREAD), 0.5);
+  const html = exportHtml(EVIL, follow(EMPTY_THREAD, events), 0.5);
 
   it("is text, whatever was said", () => {
     expect(html.match(/<(script|img|link|iframe|object|form|a)\b/gi)).toBeNull();
@@ -63,7 +63,7 @@ describe("an exported thread", () => {
       { ...call, at: 2000, call: "e", name: "edit_file", about: "/a.ts", args },
       { ...call, at: 3000, call: "p", name: "update_todos", about: "", args: { done: "1" } },
     ];
-    const page = exportHtml("t", told.reduce(follow, EMPTY_THREAD));
+    const page = exportHtml("t", follow(EMPTY_THREAD, told));
     expect(page).toContain('<span class="removed">- let b;</span><span class="added">+ const b = 1;</span>');
     expect(page).toContain("<title>edit_file /a.ts, 2 s</title></rect>");
     expect(page).not.toContain("update_todos");
