@@ -327,6 +327,20 @@ describe.runIf(hasBrowser)("the page", () => {
     await expect.poll(() => suite.server.streams).toBe(1);
   });
 
+  it("shows what there is though the tab that reads the stream is asleep", async () => {
+    suite.server.add(busyThread());
+    const [kept] = suite.browser.contexts();
+    const asleep = await kept!.newPage();
+    await asleep.route("**", (route) => route.fulfill({ body: "" }));
+    await asleep.goto(suite.url);
+    // Whoever has the lock reads for all: this one has it and says nothing.
+    await asleep.evaluate(
+      `void navigator.locks.request("holdfast-events ${TOKEN}", () => new Promise(() => {}))`,
+    );
+    const page = await suite.openThread();
+    await expectText(page, "I will first read");
+  });
+
   it("shows nothing of what a model, a tool or a file says as anything but text", async () => {
     const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>[x](javascript:alert(3))`;
     const { at, events } = story();

@@ -127,7 +127,8 @@ export class Conversation {
         return this.#add({ kind: "notice", at, owner: MAIN, text: event.text });
       case "run-end": {
         const { outcome, reason, error } = event;
-        for (const index of [...this.#open.values()]) {
+        const open = [...this.#open.values()];
+        for (const index of open) {
           const entry = this.#entries[index]!;
           if (entry.kind === "text") this.#put(index, { ...entry, isOpen: false });
           else if (entry.kind === "call" && entry.cutAt === undefined)

@@ -4,6 +4,9 @@ import { readStream, type Connection, type StreamOptions } from "./stream.ts";
 /** Whoever has the lock whose name begins so reads the stream for all tabs that have the same key. */
 export const STREAM_LOCK = "holdfast-events";
 
+/** Another tab answers at once. */
+const HEARD_MS = 2000;
+
 /** What the tab that holds the stream tells the others. */
 type Told =
   | { type: "event"; event: StreamEvent; n: number | undefined }
@@ -28,6 +31,7 @@ export function shareStream(options: StreamOptions): void {
   let connection: Connection = "connecting";
   const tell = (told: Told): void => channel.postMessage(told);
   channel.addEventListener("message", ({ data }: MessageEvent<Told>) => {
+    clearTimeout(unheard);
     if (data.type === "hello") {
       if (!leading) return;
       const n = options.after();
@@ -40,7 +44,10 @@ export function shareStream(options: StreamOptions): void {
     }
   });
   tell({ type: "hello" });
+  // The tab that reads may be asleep: what there is to see does not wait until it wakes up.
+  const unheard = setTimeout(() => onConnection("connecting"), HEARD_MS);
   const lead = async (): Promise<void> => {
+    clearTimeout(unheard);
     leading = true;
     await readStream({
       ...options,

@@ -45,6 +45,15 @@ describe("a plan under a person's hands", () => {
     expect(toSend(addItem(startDraft([]), "  ").mine)).toEqual([]);
   });
 
+  it("has a new item once, though the answer that it was saved was lost", () => {
+    const draft = addItem(addItem(startDraft(PLAN), "D "), "E");
+    const saved: Todo[] = [...PLAN, { id: "4", content: "D", status: "pending" }];
+    const next = rebased(draft, saved);
+    expect(next.base).toEqual(saved);
+    expect(next.mine.map(({ content }) => content)).toEqual(["A", "B", "C", "D", "E"]);
+    expect(isDirty(rebased(addItem(startDraft(PLAN), "D"), saved))).toBe(false);
+  });
+
   it("takes in what the agent did to other items, and to other fields of the same one", () => {
     const draft = renameItem(startDraft(PLAN), "1", "A, but better");
     const theirs: Todo[] = [

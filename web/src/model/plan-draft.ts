@@ -55,8 +55,19 @@ export function rebased(draft: PlanDraft, theirs: readonly Todo[]): PlanDraft {
     (list, conflict) => put(list, conflict.id, conflict.base),
     theirs,
   );
-  const merge = mergeEdit({ ...draft, theirs: base });
+  const mine = withArrived(draft, theirs);
+  const merge = mergeEdit({ base: draft.base, mine, theirs: base });
   return { base, mine: merge.ok ? merge.todos : draft.mine };
+}
+
+/** Mine with the new items that are there by now as they are there: they were saved, though nobody could say so. */
+function withArrived({ base, mine }: PlanDraft, theirs: readonly Todo[]): readonly Todo[] {
+  const known = new Set(base.map(({ id }) => id));
+  const arrived = theirs.filter(({ id }) => !known.has(id));
+  return mine.map((todo) => {
+    const at = isNew(todo.id) ? arrived.findIndex(({ content }) => content === todo.content.trim()) : -1;
+    return at < 0 ? todo : arrived.splice(at, 1)[0]!;
+  });
 }
 
 /** What both changed, as the server will see it. */
