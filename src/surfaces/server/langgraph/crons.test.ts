@@ -89,9 +89,11 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await other.client.crons.delete(id);
     await expect(one.client.crons.delete(id)).rejects.toThrow(/404/);
     const seconds = Math.ceil((Date.now() - begun) / 1000);
-    const runs = await one.client.runs.list(thread, { limit: 1000 });
+    // One that was due may have begun while the schedule was deleted.
+    const list = () => one.client.runs.list(thread, { limit: 1000 });
+    await until(async () => (await list()).every(({ status }) => status === "success"));
+    const runs = await list();
     expect(runs.length).toBeLessThanOrEqual(seconds);
-    await until(async () => (await settled(one.client, thread)) === runs.length);
     expect(asked).toHaveLength(runs.length);
     expect(await one.client.crons.count()).toBe(0);
   });
@@ -237,7 +239,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     const { asked, serve } = await begin(onTestFinished);
     const first = await serve();
     const { thread_id: thread } = await first.client.threads.create();
-    const later = await first.client.runs.create(thread, "agent", { input: ask("later"), afterSeconds: 3 });
+    const later = await first.client.runs.create(thread, "agent", { input: ask("later"), afterSeconds: 5 });
     expect(later.status).toBe("pending");
     await first.client.runs.wait(thread, "agent", { input: ask("now") });
     await first.end();
@@ -246,23 +248,24 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await sleep(1200);
     expect(asked).toEqual(["now", "later"]);
     const { created_at: created, updated_at: updated } = await second.client.runs.get(thread, later.run_id);
-    expect(Date.parse(updated) - Date.parse(created)).toBeGreaterThanOrEqual(3000);
+    expect(Date.parse(updated) - Date.parse(created)).toBeGreaterThanOrEqual(5000);
   });
 
   it.concurrent("a run for later can be stopped, and goes with its thread", async ({ onTestFinished }) => {
     const { asked, serve } = await begin(onTestFinished);
     const { client } = await serve();
     const { thread_id: thread } = await client.threads.create();
-    const stopped = await client.runs.create(thread, "agent", { input: ask("stopped"), afterSeconds: 1 });
+    const stopped = await client.runs.create(thread, "agent", { input: ask("stopped"), afterSeconds: 3 });
     await client.runs.cancel(thread, stopped.run_id, true);
     expect(await client.runs.get(thread, stopped.run_id)).toMatchObject({ status: "interrupted" });
     const { thread_id: gone } = await client.threads.create();
-    await client.runs.create(gone, "agent", { input: ask("gone"), afterSeconds: 1 });
-    await client.crons.createForThread(gone, "agent", { schedule: OFTEN, input: ask("gone") });
+    await client.runs.create(gone, "agent", { input: ask("gone"), afterSeconds: 3 });
+    const schedule = `${new Date(Date.now() + 3000).getUTCSeconds()} * * * * *`;
+    await client.crons.createForThread(gone, "agent", { schedule, input: ask("gone") });
     await client.threads.delete(gone);
     const alone = await client.runs.create(null, "agent", { input: ask("alone"), afterSeconds: 60 });
     await client.runs.cancel(alone.thread_id, alone.run_id, true);
-    await sleep(2500);
+    await sleep(4500);
     expect(asked).toEqual([]);
     expect(await client.crons.count()).toBe(0);
     expect((await client.threads.search()).map(({ thread_id: id }) => id)).toEqual([thread]);
@@ -276,12 +279,12 @@ describe.each(STORES)("in $name,", ({ create }) => {
     const { thread_id: thread } = await first.client.threads.create();
     const later = (words: string, afterSeconds: number) =>
       first.client.runs.create(thread, "agent", { input: ask(words), afterSeconds });
-    const stopped = await later("stopped", 2);
+    const stopped = await later("stopped", 3);
     await second.client.runs.cancel(thread, stopped.run_id, true);
     await later("left", 1);
     const due = await later("due", 4);
     await first.end();
-    await until(async () => (await settled(second.client, thread)) === 1);
+    await until(async () => (await settled(second.client, thread)) >= 1);
     await second.end();
     await until(() => Date.now() > Date.parse(due.created_at) + 4000);
     const [third] = await Promise.all([serve(), serve()]);
