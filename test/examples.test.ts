@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -42,4 +42,11 @@ it("there are examples to run", () => {
 it.each(examples)("%s runs without a model key", (file) => {
   expect(printed.get(file)?.trim() ?? errors).not.toBe("");
   expect(printed.has(file), errors).toBe(true);
+});
+
+it("the README's token figures are those that example 09 prints", () => {
+  const text = printed.get("09-cost.ts") ?? errors;
+  const tokens = (line: RegExp): string => line.exec(text)?.[1] ?? `none in: ${text}`;
+  const [theirs, ours] = [tokens(/todoListMiddleware\s+(\d+)/), tokens(/lean\s+(\d+)/)];
+  expect(readFileSync("README.md", "utf8")).toContain(`| ${theirs} | ${ours} |`);
 });
