@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { run } from "./run.ts";
 
+const PROGRAM = "test/lead-process.mjs";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-lead-process-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it("a question in the middle of a plan outlives its process: killed, then answered in a new one, nothing done twice", async () => {
-  const command = ["--import", "tsx", "test/lead-process.ts"];
   const database = join(folder, "threads.db");
-  const first = spawn("node", [...command, "begin", database], { stdio: ["ignore", "pipe", "inherit"] });
+  const first = spawn("node", [PROGRAM, "begin", database], { stdio: ["ignore", "pipe", "inherit"] });
   const [asked] = (await once(first.stdout, "data")) as [Buffer];
   expect(JSON.parse(asked.toString())).toEqual({
     type: "clarification",
@@ -22,7 +22,7 @@ it("a question in the middle of a plan outlives its process: killed, then answer
   first.kill("SIGKILL");
   await once(first, "exit");
 
-  const { ok, stdout, stderr } = await run("node", [...command, "resume", database]);
+  const { ok, stdout, stderr } = await run("node", [PROGRAM, "resume", database]);
   expect(ok, stderr).toBe(true);
   const { statuses, said, requests } = JSON.parse(stdout) as {
     statuses: string[];

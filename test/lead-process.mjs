@@ -4,19 +4,19 @@ import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
+import { makeLeadAgent } from "holdfast";
+import { sqliteSaver } from "holdfast/storage";
+import { callTool, ScriptedModel } from "holdfast/testing";
 import { tool } from "langchain";
 import { z } from "zod";
-import { makeLeadAgent } from "../src/index.ts";
-import { sqliteSaver } from "../src/storage/index.ts";
-import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../src/testing/index.ts";
 
-const [part, database] = process.argv.slice(2) as [string, string];
+const [part, database] = process.argv.slice(2);
 const folder = dirname(database);
-const list = (...statuses: string[]) => ({
+const list = (...statuses) => ({
   todos: ["Dig", "Fill"].map((content, index) => ({ content, status: statuses[index] })),
 });
 
-const script: Step[] = [
+const script = [
   callTool("write_todos", list("in_progress", "pending")),
   callTool("dig"),
   callTool("write_todos", list("completed", "in_progress")),
@@ -24,7 +24,7 @@ const script: Step[] = [
   callTool("dig"),
   callTool("write_todos", list("completed", "completed")),
 ];
-const play = ({ messages }: ModelRequestRecord): Step =>
+const play = ({ messages }) =>
   script[messages.filter((message) => AIMessage.isInstance(message)).length] ?? "Filled.";
 const dig = tool(
   () => {
@@ -40,8 +40,8 @@ const model = new ScriptedModel([play], { loop: true });
 const agent = makeLeadAgent(config, { model, tools: [dig], checkpointer, baseDir: join(folder, "threads") });
 
 if (part === "begin") {
-  const paused = (await agent.invoke({ messages: [new HumanMessage("A hole, please")] }, config)) as object;
-  console.log(JSON.stringify((paused as Record<string, { value: unknown }[]>)["__interrupt__"]?.[0]?.value));
+  const paused = await agent.invoke({ messages: [new HumanMessage("A hole, please")] }, config);
+  console.log(JSON.stringify(paused["__interrupt__"]?.[0]?.value));
   // Waits to be killed.
   setInterval(() => undefined, 1000);
 } else {
