@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inOneProcess } from "./one-process.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inOneProcess, type Ended } from "./one-process.ts";
 
 // Nothing that looks like a key: it is known because it is set.
 const KEY = "open.sesame-mountain~7";
@@ -15,23 +15,25 @@ type Answer = (response: ServerResponse, authorization: string) => void;
 let home: string;
 let server: Server;
 let url: string;
-let requests: string[];
-let script: Answer[];
-/** Once there is nothing left in the script. */
-let otherwise: Answer;
+/** What each of the servers was sent, by the beginning of its paths. */
+const requests: Record<string, string[]> = {};
+const ended: Record<string, Ended[]> = {};
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "holdfast-secrets-"));
-  [requests, script, otherwise] = [[], [], refuses];
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    requests.push(await text(request));
-    (script.shift() ?? otherwise)(response, request.headers.authorization ?? "");
+    const name = request.url!.split("/")[1]!;
+    const sent = (requests[name] ??= []);
+    sent.push(await text(request));
+    const answers = SERVERS[name]!;
+    answers[Math.min(sent.length, answers.length) - 1]!(response, request.headers.authorization ?? "");
   };
   server = createServer((request, response) => void serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await runAll();
 });
-afterEach(async () => {
+afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   rmSync(home, { recursive: true });
@@ -70,55 +72,69 @@ const breaksOff: Answer = (response, authorization) => {
   );
 };
 
-/** Processes of their own: keys are known by the variables of a process. */
-const holdfast = (...commands: string[][]) =>
-  inOneProcess(
-    commands.map((args) => ({ args })),
+/** What servers answer, one after another; the last of it to all that follows. */
+const SERVERS: Readonly<Record<string, Answer[]>> = {
+  refuses: [refuses],
+  "breaks-off": [breaksOff],
+  "refuses-another": [
+    calls("task", { description: "Look around", subagent_type: "general-purpose" }),
+    refuses,
+    says("The sub-agent failed."),
+  ],
+};
+
+/** Runs all commands, in a process that is not this one: keys are known by the variables of a process. */
+async function runAll(): Promise<void> {
+  const tasks = [["--json"], ["--quiet"], []].map((flags) => [...flags, "Say hello"]);
+  const commands = [
+    ...["refuses", "breaks-off"].flatMap((name) => tasks.map((args) => ({ name, args }))),
+    { name: "refuses-another", args: ["--json", "--thread", "delegated", "Delegate it"] },
+  ];
+  const all = await inOneProcess(
+    commands.map(({ name, args }) => ({
+      args: ["run", ...args],
+      env: { HOLDFAST_STATE: join(home, `${name}.db`), HOLDFAST_BASE_URL: `${url}/${name}/v1` },
+    })),
     {
       cwd: home,
       env: {
         PATH: process.env["PATH"]!,
         HOME: home,
-        HOLDFAST_STATE: join(home, "threads.db"),
         HOLDFAST_MODEL: "openai-compatible:any",
         HOLDFAST_API_KEY: KEY,
-        HOLDFAST_BASE_URL: `${url}/v1`,
       },
     },
   );
+  for (const [at, { name }] of commands.entries()) (ended[name] ??= []).push(all[at]!);
+}
 
 /** Every byte that was kept: the file of threads, and what stands beside it. */
-const kept = (): string =>
+const kept = (name: string): string =>
   readdirSync(home)
-    .filter((name) => name.startsWith("threads.db"))
-    .map((name) => readFileSync(join(home, name), "latin1"))
+    .filter((file) => file.startsWith(`${name}.db`))
+    .map((file) => readFileSync(join(home, file), "latin1"))
     .join("");
 
 describe("a key that a server repeats", () => {
   it.each([
-    ["in place of an answer", refuses, "What do you mean by"],
-    ["in the middle of one", breaksOff, "No more for"],
-  ])("%s is nowhere: not in events, not in the file, not on the error stream", async (_, answer, words) => {
-    otherwise = answer;
-    const ended = await holdfast(
-      ...[["--json"], ["--quiet"], []].map((flags) => ["run", ...flags, "Say hello"]),
-    );
-    expect(ended).toHaveLength(3);
-    expect(requests.length).toBeGreaterThanOrEqual(3);
-    for (const { out, err } of ended) {
+    ["in place of an answer", "refuses", "What do you mean by"],
+    ["in the middle of one", "breaks-off", "No more for"],
+  ])("%s is nowhere: not in events, not in the file, not on the error stream", (_, name, words) => {
+    expect(ended[name]).toHaveLength(3);
+    expect(requests[name]!.length).toBeGreaterThanOrEqual(3);
+    for (const { out, err } of ended[name]!) {
       expect(out + err).toContain(words);
       expect(out + err).not.toContain(KEY);
     }
-    expect(kept()).toContain(words);
-    expect(kept()).not.toContain(KEY);
+    expect(kept(name)).toContain(words);
+    expect(kept(name)).not.toContain(KEY);
   });
 
-  it("in the error of a sub-agent does not go back to the model", async () => {
-    const job = { description: "Look around", subagent_type: "general-purpose" };
-    script = [calls("task", job), refuses, says("The sub-agent failed.")];
-    const [ended] = await holdfast(["run", "--json", "--thread", "delegated", "Delegate it"]);
-    expect(requests).toHaveLength(3);
-    expect(requests[2]).toContain("What do you mean by");
-    expect(requests.join("") + ended!.out + kept()).not.toContain(KEY);
+  it("in the error of a sub-agent does not go back to the model", () => {
+    const name = "refuses-another";
+    const [{ out }] = ended[name] as [Ended];
+    expect(requests[name]).toHaveLength(3);
+    expect(requests[name]![2]).toContain("What do you mean by");
+    expect(requests[name]!.join("") + out + kept(name)).not.toContain(KEY);
   });
 });
