@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -17,6 +17,7 @@ import { research } from "../examples/research/research.ts";
 import { searchTool } from "../examples/research/search.ts";
 import { contentWords, sentencesOf } from "../examples/research/words.ts";
 import graphs from "../langgraph.json" with { type: "json" };
+import { run as runToEnd } from "./run.ts";
 
 const folder = "examples/research";
 const documents = Object.fromEntries(
@@ -154,15 +155,35 @@ describe("the research example on the offline model", () => {
 });
 
 describe("the command line of the research example", () => {
+  let compiled: string;
+  let program: string;
+
+  beforeAll(async () => {
+    // Compiled once, on the built package: to do that in each process takes longer than all that they do. Beside the
+    // example, so that it finds what that finds.
+    compiled = mkdtempSync(resolve("examples/.tmp-research-"));
+    program = join(compiled, "run.js");
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => join(folder, file));
+    const options = ["--ignoreConfig", "--noCheck", "--noResolve", "--rewriteRelativeImportExtensions"];
+    const form = ["--module", "nodenext", "--target", "es2023", "--verbatimModuleSyntax"];
+    const places = ["--rootDir", folder, "--outDir", compiled];
+    const made = await runToEnd("node_modules/.bin/tsc", [...options, ...form, ...places, ...sources]);
+    if (!made.ok) throw new Error(made.stdout);
+    symlinkSync(resolve(folder, "documents"), join(compiled, "documents"));
+  });
+  afterAll(() => rmSync(compiled, { recursive: true }));
+
   it("answers wrong usage with one line and exit code 2", async () => {
     const wrong = [[], ["--nope", "x"], ["x", "--out"]];
     for (const { code, stdout, stderr } of await Promise.all(
-      wrong.map((args) => start([resolve(folder, "run.ts"), ...args])),
+      wrong.map((args) => startNode([program, ...args])),
     )) {
       expect([code, stdout], stderr).toEqual([2, ""]);
       expect(stderr).toMatch(/^.+ Try --help\.\n$/);
     }
-    const help = await start([resolve(folder, "run.ts"), "--help"]);
+    const help = await startNode([program, "--help"]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
     expect(help.stdout).toContain("--out DIR");
   });
@@ -172,8 +193,8 @@ describe("the command line of the research example", () => {
     const url = await listen(() => child!.kill("SIGINT"));
     const env = { HOLDFAST_MODEL: "openai-compatible:silent", HOLDFAST_BASE_URL: url };
     const out = join(home, "interrupted");
-    const args = [resolve(folder, "run.ts"), "What is kelp?", "--out", out];
-    const { code, stderr } = await start(args, { env, onStart: (started) => void (child = started) });
+    const args = [program, "What is kelp?", "--out", out];
+    const { code, stderr } = await startNode(args, { env, onStart: (started) => void (child = started) });
     expect([code, stderr]).toEqual([130, "Interrupted. No report was written.\n"]);
     expect(readdirSync(out)).toEqual([]);
   });
@@ -185,7 +206,7 @@ describe("the command line of the research example", () => {
       HOLDFAST_BASE_URL: url,
       HOLDFAST_API_KEY: "secret",
     };
-    const { code, stderr } = await start([resolve(folder, "run.ts"), "What is kelp?"], { env });
+    const { code, stderr } = await startNode([program, "What is kelp?"], { env });
     expect([code, stderr]).toEqual([
       1,
       "OpenAI-compatible did not accept the API key (401): check HOLDFAST_API_KEY.\n",
@@ -289,9 +310,11 @@ interface StartOptions {
   onStart?: (child: ReturnType<typeof spawn>) => void;
 }
 
-function start(args: string[], { env, onStart }: StartOptions = {}) {
+const start = (args: string[]) => startNode(["--import", tsx, ...args]);
+
+function startNode(args: string[], { env, onStart }: StartOptions = {}) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((done) => {
-    const child = spawn(process.execPath, ["--import", tsx, ...args], {
+    const child = spawn(process.execPath, args, {
       cwd: home,
       env: { ...bare, ...env },
     });
