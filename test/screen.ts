@@ -2,6 +2,7 @@ import { spawn, type IPty } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
 const PATIENCE_MS = 45_000;
+const LOOK_AGAIN_MS = 500;
 
 export interface ScreenOptions {
   columns?: number;
@@ -17,6 +18,7 @@ export class Screen {
   readonly exit: Promise<number>;
   /** Every byte that was written. */
   raw = "";
+  #onWritten = (): void => {};
 
   constructor(command: readonly string[], { columns = 90, rows = 30, cwd, env = {} }: ScreenOptions = {}) {
     this.#terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
@@ -30,7 +32,7 @@ export class Screen {
     });
     this.#process.onData((data) => {
       this.raw += data;
-      this.#terminal.write(data);
+      this.#terminal.write(data, () => this.#onWritten());
     });
     this.exit = new Promise((resolve) => this.#process.onExit(({ exitCode }) => resolve(exitCode)));
   }
@@ -79,7 +81,7 @@ export class Screen {
     const deadline = Date.now() + PATIENCE_MS;
     while (!isSo()) {
       if (Date.now() > deadline) throw new Error(`${what} did not appear on:\n${this.all()}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await this.#written();
     }
   }
 
@@ -87,7 +89,18 @@ export class Screen {
   async frames(count: number): Promise<void> {
     const drawn = (): number => this.raw.split("\u001B[?7h").length;
     const [wanted, deadline] = [drawn() + count, Date.now() + PATIENCE_MS];
-    while (drawn() < wanted && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (drawn() < wanted && Date.now() < deadline) await this.#written();
+  }
+
+  /** Waits until something is written, and not for ever: before that there is nothing new to look at. */
+  #written(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_AGAIN_MS);
+      this.#onWritten = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #read(from: number): string[] {
