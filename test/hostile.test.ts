@@ -116,22 +116,20 @@ describe("hostile words of a model", () => {
   ];
   const RUN = ["run", "--dir", ".", TASK];
 
-  it("are harmless in lines and events, and so is the model's error at the end", async () => {
-    scripts = [WORK, [], WORK, []].map((steps) => [...steps]);
-    const json = [...RUN, "--json"];
-    const ended = await inProcess(RUN, RUN, json, json);
+  it("are harmless in lines and events, and so is the model's error at the end; exact in a pipe that asks for the answer alone", async () => {
+    const [json, quiet] = [
+      [...RUN, "--json"],
+      [...RUN, "--quiet"],
+    ];
+    scripts = [[...WORK], [], [...WORK], [], [{ content: HOSTILE }], []];
+    const ended = await inProcess(RUN, RUN, json, json, quiet, quiet);
+    const [exact, failed] = ended.splice(4);
     expect(ended).toHaveLength(4);
     for (const at of [0, 2]) {
       expect(ended[at]!.out).toContain("Second evil");
       expect(ended[at + 1]!.out).toMatch(/rejected the request \(400\): evil/);
     }
     expect(ended.flatMap(({ out, err }) => left(out + err))).toEqual([]);
-  });
-
-  it("are exact in a pipe that asks for the answer alone", async () => {
-    const quiet = [...RUN, "--quiet"];
-    scripts = [[{ content: HOSTILE }], []];
-    const [exact, failed] = await inProcess(quiet, quiet);
     expect(exact).toEqual({ code: 0, out: `${HOSTILE}\n`, err: "" });
     expect(failed!.err).toContain("evil");
     expect(left(failed!.err)).toEqual([]);
@@ -178,57 +176,60 @@ describe("a thread of another program, hostile in all it holds", () => {
     const input = taskInput("Go", { run: settings, title: HOSTILE });
     await agent.graph.invoke(input as never, { configurable: { thread_id: ID } });
     saver.close();
+    const editor = join(home, "editor.sh");
+    writeFileSync(editor, `echo "$2" > "${home}/seen"; cp "${home}/$1" "$2"\n`);
+    writeFileSync(join(home, "wrong"), `- [ ] What\n  - estimate: ${EVIL_LINE}`);
+    writeFileSync(join(home, "right"), `- [ ] ${EVIL_LINE} anew`);
   });
 
-  it("is listed and shown harmless, and exactly where another program reads it", async () => {
-    const listed = [["threads"], ["threads", "--json"], ["show", ID, "--format", "json"]];
+  const LISTED = [["threads"], ["threads", "--json"], ["show", ID, "--format", "json"]].map((args) => ({
+    args,
+  }));
+  const WRONG = [
+    { args: ["show", ID, "--file", HOSTILE] },
+    { args: ["show", `${HOSTILE}?`] },
+    { args: ["run", "--thread", ID, "Go on"] },
+  ];
+  const edit = (text: string) => ({
+    args: ["plan", "edit", ID],
+    env: { EDITOR: `sh ${join(home, "editor.sh")} ${text}` },
+  });
+
+  it("is listed, shown, edited and deleted harmless on a terminal", async () => {
     const shown = [[], ["--format", "markdown"], ["--format", "mermaid"], ["--answer"], ["--files"]];
-    const commands = [...listed, ...shown.map((args) => ["show", ID, ...args])].map((args) => ({ args }));
-    expect(await leftInPipes(commands.slice(0, listed.length))).toEqual([]);
+    const right = [...LISTED, ...shown.map((args) => ({ args: ["show", ID, ...args] }))];
+    const commands = [...right, ...WRONG, edit("wrong"), { args: ["rm", ID] }];
     const screen = onTerminal(commands);
+    await screen.see(/Edit it again\?/);
+    screen.type("n");
     expect(await leftOnTerminal(commands, screen)).toEqual([]);
-    expect((await endedOn(screen)).filter(({ code }) => code !== 0)).toEqual([]);
+    const codes = (await endedOn(screen)).map(({ code }) => code);
+    expect(codes.slice(0, right.length).filter((code) => code !== 0)).toEqual([]);
+    expect(codes.slice(-2)).toEqual([2, 0]);
+    expect((await inPipe(["threads"])).out).toContain("No threads yet.");
+  });
+
+  it("is listed harmless in a pipe, and exactly where another program reads it", async () => {
+    expect(await leftInPipes(LISTED)).toEqual([]);
     const file = await inPipe(["show", ID, "--file", `/${EVIL_NAME}`]);
     expect(file.out).toBe(`${HOSTILE}\n`);
     const json = JSON.parse((await inPipe(["show", ID, "--format", "json"])).out) as object;
     expect(json).toMatchObject({ id: ID, answer: HOSTILE, title: HOSTILE });
   });
 
-  it("is named harmless in errors, in hints and when it is deleted", async () => {
-    const wrong = [
-      { args: ["show", ID, "--file", HOSTILE] },
-      { args: ["show", `${HOSTILE}?`] },
-      { args: ["run", "--thread", ID, "Go on"] },
-    ];
-    expect(await leftInPipes(wrong)).toEqual([]);
+  it("is named harmless in errors and in hints", async () => {
+    expect(await leftInPipes(WRONG)).toEqual([]);
     script = [call("ls", {})];
     const resumed = await inPipe(["resume", ID, "--model", "openai:gpt-5.1", "--max-turns", "1"]);
     expect(resumed.out).toContain("Go on with: holdfast resume $'../evil");
     expect(left(resumed.out + resumed.err)).toEqual([]);
-    const commands = [...wrong, { args: ["rm", ID] }];
-    const screen = onTerminal(commands);
-    expect(await leftOnTerminal(commands, screen)).toEqual([]);
-    expect((await endedOn(screen)).at(-1)).toMatchObject({ code: 0 });
-    expect((await inPipe(["threads"])).out).toContain("No threads yet.");
   });
 
   it("has its plan edited in a file of another name, and says harmlessly what was wrong", async () => {
-    const editor = join(home, "editor.sh");
-    writeFileSync(editor, `echo "$2" > "${home}/seen"; cp "${home}/$1" "$2"\n`);
-    writeFileSync(join(home, "wrong"), `- [ ] What\n  - estimate: ${EVIL_LINE}`);
-    writeFileSync(join(home, "right"), `- [ ] ${EVIL_LINE} anew`);
-    const edit = (text: string) => ({ args: ["plan", "edit", ID], env: { EDITOR: `sh ${editor} ${text}` } });
     const wrong = await inPipe(edit("wrong").args, edit("wrong").env);
     expect(wrong.err).toContain("evil");
     expect(left(wrong.err)).toEqual([]);
     expect(readFileSync(join(home, "seen"), "utf8")).toMatch(/holdfast-\w+\/plan\.md\n$/);
-
-    const screen = onTerminal([edit("wrong")]);
-    await screen.see(/Edit it again\?/);
-    screen.type("n");
-    expect(await leftOnTerminal([edit("wrong")], screen)).toEqual([]);
-    expect(await endedOn(screen)).toMatchObject([{ code: 2 }]);
-
     const changed = await inPipe(edit("right").args, edit("right").env);
     expect(changed.out).toContain("evil");
     expect(left(changed.out)).toEqual([]);

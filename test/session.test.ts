@@ -60,7 +60,7 @@ const real = (): Record<string, string> => ({
 });
 
 it("a task in several words opens a session that surveys offline, and --continue takes it up again", async () => {
-  const screen = open([process.execPath, MAIN, "Survey this directory"]);
+  const screen = openEach(["Survey this directory"], ["--continue"], ["--resume"]);
   await screen.see(/Allow it\?[^]*1\. yes[^]*> or type why not/);
   expect(screen.all()).toMatch(/^holdfast · .*project · offline · commands .* · no project files/m);
   expect(screen.all()).toContain("+# Survey");
@@ -69,23 +69,23 @@ it("a task in several words opens a session that surveys offline, and --continue
   await screen.see(IDLE);
   expect(readFileSync(join(home, "project/survey.md"), "utf8")).toContain("a.ts");
   screen.type(CTRL_D);
-  expect(await screen.exit).toBe(0);
-  expect(screen.hasCursor).toBe(true);
-  expect(screen.raw).toContain("\u001B[?2004l");
+  await screen.until(() => screen.all().includes("going on with"), "the second session");
   const thread = /^(survey-this-directory-\w+); go on with holdfast --continue/m.exec(screen.all())?.[1];
-
-  const again = openEach(["--continue"], ["--resume"]);
-  await again.see(new RegExp(`going on with ${thread}`));
-  again.type(CTRL_C + CTRL_C);
-  await again.see(/Which thread\?\n❯ 1\. survey-this/);
-  again.type(ENTER);
-  await again.until(
-    () => again.all().split("going on with survey-this-directory-").length === 3,
+  expect(screen.all()).toContain(`going on with ${thread}`);
+  await screen.see(IDLE);
+  screen.type(CTRL_C + CTRL_C);
+  await screen.see(/Which thread\?\n❯ 1\. survey-this/);
+  screen.type(ENTER);
+  await screen.until(
+    () => screen.all().split("going on with survey-this-directory-").length === 3,
     "the thread",
   );
-  await again.see(IDLE);
-  again.type(CTRL_D);
-  expect((await endedOn(again)).map(({ code }) => code)).toEqual([0, 0]);
+  await screen.see(IDLE);
+  screen.type(CTRL_D);
+  const ended = await endedOn(screen);
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(screen.hasCursor).toBe(true);
+  for (const { out } of ended) expect(out).toContain("\u001B[?2004l");
 });
 
 it.each([
@@ -182,32 +182,24 @@ async function shows(screen: Screen, what: RegExp): Promise<void> {
 
 it("asks whether the files of a project are trusted, says what was read, and what is not isolated; --continue asks again in a thread of mode auto where nothing isolates commands, unless a flag says otherwise", async () => {
   writeFileSync(join(home, "project/AGENTS.md"), "Be brief.");
-  const first = open([
-    process.execPath,
-    MAIN,
-    "--sandbox",
-    "never",
-    "--mode",
-    "auto",
-    "Survey this directory",
-  ]);
-  await first.see(/Do you trust .*project\?/);
-  first.type(ENTER);
-  await first.see(/Done \(8\/8/);
-  await first.see(/^auto \(shift-tab\)/m);
-  expect(first.all()).toMatch(/^holdfast · .*commands not isolated · read AGENTS\.md/m);
-  expect(first.all()).toContain("they run with your rights, and none is asked for.");
-  first.type(CTRL_D);
-  expect(await first.exit).toBe(0);
-
-  const again = openEach(["--continue"], ["--continue", "--mode", "auto"]);
-  await again.see(/^ask \(shift-tab\)/m);
-  expect(again.all()).toContain("The thread was in mode auto");
-  again.type(CTRL_D);
-  await again.see(/^auto \(shift-tab\)/m);
-  again.type(CTRL_D);
-  const [asking, meant] = await endedOn(again);
-  expect([asking!.code, meant!.code]).toEqual([0, 0]);
+  const screen = openEach(
+    ["--sandbox", "never", "--mode", "auto", "Survey this directory"],
+    ["--continue"],
+    ["--continue", "--mode", "auto"],
+  );
+  await screen.see(/Do you trust .*project\?/);
+  screen.type(ENTER);
+  await screen.see(/Done \(8\/8/);
+  await screen.see(/^auto \(shift-tab\)/m);
+  expect(screen.all()).toMatch(/^holdfast · .*commands not isolated · read AGENTS\.md/m);
+  expect(screen.all()).toContain("they run with your rights, and none is asked for.");
+  screen.type(CTRL_D);
+  await screen.see(/^ask \(shift-tab\)/m);
+  expect(screen.all()).toContain("The thread was in mode auto");
+  screen.type(CTRL_D);
+  await screen.see(/^auto \(shift-tab\)/m);
+  screen.type(CTRL_D);
+  expect((await endedOn(screen)).map(({ code }) => code)).toEqual([0, 0, 0]);
 });
 
 it("has plain lines on a terminal that knows nothing else", async () => {

@@ -89,33 +89,39 @@ describe("the offline survey on a terminal", () => {
     expect(ended[3]!.out).not.toMatch(/\u001B\[[\d;]*m/);
   });
 
-  it("stops at Ctrl-C, says how to go on, and goes on", async () => {
-    const first = open(SURVEY);
-    await first.see(/\[x\] 1 /);
-    first.type(CTRL_C);
-    expect(await first.exit).toBe(130);
-    expect(first.all()).toContain("Go on with: holdfast resume survey");
-    expect(first.hasCursor).toBe(true);
-
-    const progress = /Interrupted \((\d+)\/(\d+)/.exec(first.all())!;
-    const listed = await holdfast("threads");
-    expect(listed.out).toMatch(new RegExp(`survey +stopped +${progress[1]}/${progress[2]}`));
-    expect((await holdfast("show", "survey")).out).toContain(`(${progress[1]}/${progress[2]} completed)`);
-    expect(listed.out).toMatch(/survey +stopped +\d\/\d/);
-
-    const second = open(["resume"]);
-    await second.see(/\[x\] 1 /);
-    expect(await second.exit).toBe(0);
-    expect(second.all()).toMatch(/Done \((\d+)\/\1/);
-  });
-
-  it("quits at once at the second Ctrl-C", async () => {
-    const screen = open(SURVEY);
-    // By then the plan has been saved.
+  it("stops at Ctrl-C, says how to go on, and goes on; quits at once at the second Ctrl-C", async () => {
+    const screen = openEach(
+      { args: SURVEY },
+      { args: ["threads"], env: { NO_COLOR: "1" } },
+      { args: ["show", "survey"], env: { NO_COLOR: "1" } },
+      { args: ["resume"], env: { HOLDFAST_PACE: "0" } },
+      { args: ["run", "--dir", "project", "--thread", "other", "Survey this directory"] },
+    );
     await screen.see(/\[x\] 1 /);
+    screen.type(CTRL_C);
+    for (const count of [1, 3, 4])
+      await screen.until(
+        () => screen.raw.split("[ended with").length > count,
+        `the end of ${count} commands`,
+      );
+    // By then the plan of the last one has been saved.
+    const last = () => screen.raw.slice(screen.raw.lastIndexOf("[ended with"));
+    await screen.until(() => last().includes("[x] 1 "), "an item of the last plan that is done");
     screen.type(CTRL_C + CTRL_C);
-    expect(await screen.exit).toBe(130);
-    expect((await holdfast("show", "survey")).out).toMatch(/completed\)/);
+    const [first, listed, shown, resumed, quit] = await endedOn(screen);
+    // Without a word behind it where the process was ended with it.
+    expect(quit?.code ?? (await screen.exit)).toBe(130);
+    expect((await holdfast("show", "other")).out).toMatch(/completed\)/);
+
+    expect(first!.code).toBe(130);
+    expect(first!.out).toContain("Go on with: holdfast resume survey");
+    expect(first!.out.lastIndexOf("\u001B[?25h")).toBeGreaterThan(first!.out.lastIndexOf("\u001B[?25l"));
+    const [, done, all] = /Interrupted \((\d+)\/(\d+)/.exec(screen.all())!;
+    expect(listed!.out).toMatch(new RegExp(`survey +stopped +${done}/${all}`));
+    expect(shown!.out).toContain(`(${done}/${all} completed)`);
+    expect(resumed!.code).toBe(0);
+    expect(resumed!.out).toContain("[x] 1 ");
+    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
   it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
@@ -150,44 +156,51 @@ describe("the offline survey on a terminal", () => {
     expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
-  it("asks for the plan's approval and works on the plan as it was edited", async () => {
+  it("asks for the plan's approval and works on the plan as it was edited; keeps a question for later when it is told to end, and when Ctrl-C is pressed at it", async () => {
     const editor = join(home, "editor.sh");
     writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
       mode: 0o755,
     });
-    const screen = open([...SURVEY, "--approve", "first"], { env: { EDITOR: editor } });
-    await screen.see(/Work on this plan\?/);
+    const asking = (thread: string) => ({
+      args: ["run", "--dir", "project", "--thread", thread, "--approve", "first", "Survey this directory"],
+      env: { EDITOR: editor, HOLDFAST_PACE: "0" },
+    });
+    const screen = openEach(
+      asking("edited"),
+      asking("told"),
+      asking("survey"),
+      { args: ["threads"], env: { NO_COLOR: "1" } },
+      { args: ["resume", "survey"], env: { HOLDFAST_PACE: "0" } },
+    );
+    /** Waits for the question of a command, by its number. */
+    const asked = (at: number) =>
+      screen.until(() => {
+        const parts = screen.raw.split("[ended with");
+        return parts.length === at + 1 && parts[at]!.includes("Work on this plan?");
+      }, `the question of command ${at}`);
+    await asked(0);
     // The live plan has made room: nothing spins, and nothing is drawn over the question.
+    await screen.see(/Work on this plan\?[^]*└/);
     const before = screen.raw.length;
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect(screen.raw.slice(before)).toBe("");
     screen.type(DOWN + ENTER);
-    expect(await screen.exit).toBe(0);
+    await asked(1);
     expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
-    const shown = await holdfast("show", "survey");
+    const shown = await holdfast("show", "edited");
     expect(shown.out).toContain("[-] #4");
     expect(shown.out).not.toMatch(/\[[ >]\]/);
     expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
-  });
 
-  it("keeps a question for later when it is told to end, and when Ctrl-C is pressed at it", async () => {
-    const asking = (thread: string) => ({
-      args: ["run", "--dir", "project", "--thread", thread, "--approve", "first", "Survey this directory"],
-    });
-    const first = openEach(asking("told"), asking("survey"));
-    await first.see(/Work on this plan\?/);
-    first.kill("SIGTERM");
-    await first.until(() => /\[ended with[^]*Work on this plan\?/.test(first.all()), "the second question");
-    first.type(CTRL_C);
-    const [told, pressed] = await endedOn(first);
-    expect([told!.code, pressed!.code]).toEqual([130, 130]);
-    expect(told!.out).toContain("Go on with: holdfast resume told");
-    expect((await holdfast("threads")).out).toMatch(/survey +waiting/);
-
-    const second = open(["resume", "survey"]);
-    await second.see(/Work on this plan\?/);
-    second.type(ENTER);
-    expect(await second.exit).toBe(0);
+    screen.kill("SIGTERM");
+    await asked(2);
+    screen.type(CTRL_C);
+    await asked(4);
+    screen.type(ENTER);
+    const ended = await endedOn(screen);
+    expect(ended.map(({ code }) => code)).toEqual([0, 130, 130, 0, 0]);
+    expect(ended[1]!.out).toContain("Go on with: holdfast resume told");
+    expect(ended[3]!.out).toMatch(/survey +waiting/);
   });
 });
 
