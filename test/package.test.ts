@@ -83,6 +83,8 @@ describe("the packed package", { timeout: 180_000 }, () => {
       // Without the optional ones: the package has to import where no provider is installed.
       const peers = Object.keys(manifest.peerDependencies)
         .filter((name) => !(name in manifest.peerDependenciesMeta))
+        // What LangGraph brings along: a newer one need not go with the others.
+        .concat("@langchain/langgraph-sdk")
         .map((name) => `${name}@${packages[`node_modules/${name}`]?.version}`);
       const flags = ["--no-audit", "--no-fund", "--prefer-offline"];
       const installed = await run("npm", ["install", ...flags, tarball, ...peers], { cwd });

@@ -6,11 +6,19 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { run } from "./run.ts";
 
+const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+  packages: Record<string, { version: string }>;
+};
+/** A package as this project has it: newer ones need not go with the server. */
+const ours = (name: string): string => `${name}@${lock.packages[`node_modules/${name}`]!.version}`;
 /** The server wants another TypeScript than this project has, so it gets a folder of its own. */
 const PACKAGES = [
   "@langchain/langgraph-cli@1.5.1",
   "@langchain/langgraph-api@1.5.1",
-  "@langchain/langgraph-sdk@^1.12.0",
+  ours("@langchain/core"),
+  ours("@langchain/langgraph"),
+  ours("@langchain/langgraph-checkpoint"),
+  ours("@langchain/langgraph-sdk"),
   "typescript@^5.9.0",
 ];
 const home = mkdtempSync(join(tmpdir(), "holdfast-server-"));
