@@ -183,9 +183,12 @@ export class ClusterWorker {
       protocol: { push: (event) => stream.push({ kind: "protocol", event }) },
       emit: (event) => stream.push({ kind: "event", event }),
       save: async (change) => {
+        const isKnown = change.base !== undefined && change.base === run.record.base;
         run.record = { ...run.record, ...change };
+        if (isKnown) return true;
         if (change.base !== undefined) await this.#jobs.note(job, { base: change.base });
         stream.push({ kind: "begin", head: run.head });
+        return true;
       },
       traces: this.#traces,
       isTakenOver: job.isTakenOver === true,

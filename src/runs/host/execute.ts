@@ -32,8 +32,8 @@ export interface Execution {
   chunks: Sink<Chunk>;
   protocol: ThreadSink;
   emit: (event: RunEvent) => void;
-  /** Writes down how far the run is. */
-  save: (change: Partial<RunRecord>) => Promise<void>;
+  /** Writes down how far the run is. Returns whether it is still to be run here, and was not taken by somebody else. */
+  save: (change: Partial<RunRecord>) => Promise<boolean>;
   traces?: Traces | undefined;
   /** Whether the thread is taken from a process that is known to be dead. */
   isTakenOver?: boolean;
@@ -75,8 +75,14 @@ export async function execute(
     held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
     const state = await agent.graph.getState(config);
     run.head = headOf(state);
-    const isAgain = run.record.base !== undefined;
-    if (!isAgain) await save({ base: run.head ?? "" });
+    const { base } = run.record;
+    const isAgain = base !== undefined;
+    // With the thread in hand: who has the run now has it alone.
+    if (!(await save({ base: base ?? run.head ?? "" }))) {
+      await run.edits.close();
+      await held().catch(() => {});
+      return { status: "pending", isLeft: true };
+    }
     const begun = await beginning(run.record, { graph, ready, state, isAgain });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {

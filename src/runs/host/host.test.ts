@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, InMemoryStore, interrupt, StateGraph } from "@langchain/langgraph";
 import { afterEach, expect, it } from "vitest";
 import { sqliteSaver } from "../../storage/index.ts";
 import { hostedGraphs } from "../../surfaces/server/graphs.ts";
 import { RunHost } from "./host.ts";
+import { newRecord } from "./records.ts";
 import type { RunRequest } from "./request.ts";
 
 const State = Annotation.Root({ said: Annotation<string> });
@@ -86,4 +90,49 @@ it("a thread for one run takes no other when that ends", async () => {
   while (!asking.isAsking) await sleep(0);
   await expect(host.start("t", request("asks"))).rejects.toMatchObject(BUSY);
   await asking.done;
+});
+
+it("what two servers of one file find unfinished at the same moment is run once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
+  let [ran, prepared] = [0, 0];
+  const works = new StateGraph(State)
+    .addNode("work", () => {
+      ran += 1;
+      return { said: "Done." };
+    })
+    .addEdge("__start__", "work");
+  const serve = async () => {
+    const checkpointer = await sqliteSaver(join(folder, "threads.db"));
+    const home = { checkpointer, store: new InMemoryStore() };
+    const graphs = new Map(
+      [...hostedGraphs("test", { works: works.compile() }, home)].map(([name, graph]) => {
+        const prepare: typeof graph.prepare = async (...args) => {
+          prepared += 1;
+          // Both have taken the run before either has the thread.
+          while (prepared < 2) await sleep(1);
+          return graph.prepare(...args);
+        };
+        return [name, { ...graph, prepare }] as const;
+      }),
+    );
+    return { checkpointer, host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }) };
+  };
+  const both = [await serve(), await serve()];
+  try {
+    const [{ host, checkpointer }] = both as [(typeof both)[0]];
+    await host.noteThread("t", { graph: "works" });
+    const record = newRecord("t", request("works"));
+    await checkpointer.ledger.putRun(record);
+    for (const one of both) await one.host.recover();
+    const status = async () => (await checkpointer.ledger.run(record.id))?.status;
+    await expect.poll(status, { timeout: 60_000 }).toBe("success");
+    await Promise.all(both.map((one) => one.host.stop()));
+    expect(prepared).toBe(2);
+    expect(ran).toBe(1);
+    expect(await status()).toBe("success");
+  } finally {
+    await Promise.all(both.map((one) => one.host.stop()));
+    for (const { checkpointer } of both) await checkpointer.close();
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -413,20 +413,31 @@ export class RunHost implements Host {
       desk.active = run;
       if (run.noted) this.#tellThread(run.noted);
       let n = firstNumber(run.record);
-      await execute(run, {
+      const { updatedAt: taken } = run.record;
+      const isTaken = ({ updatedAt }: RunRecord): boolean => updatedAt === taken;
+      const { isLeft, failure } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: { push: (chunk) => run.say(chunk, n++) },
         protocol: desk.protocol,
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
-        save: (change) => {
-          run.record = { ...run.record, ...change, updatedAt: Date.now() };
+        save: async (change) => {
+          const record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
+          run.record = record;
           // One of which nobody knows where it began is begun anew by the next process, as one that waits.
-          return run.record.base === undefined ? Promise.resolve() : this.ledger.putRun(run.record);
+          if (change.base === undefined) return true;
+          // Another server may have taken it, as long as nobody had its thread.
+          const saved = await this.ledger.changeRun(run.id, (now) => (isTaken(now) ? record : undefined));
+          return saved !== undefined;
         },
       });
-      const ended = await this.#note(run);
+      const isOthers = isLeft || (isBusy(failure) && !isTaken((await this.ledger.run(run.id)) ?? run.record));
+      const ended = isOthers ? undefined : await this.#note(run);
       desk.active = undefined;
+      if (isOthers) {
+        this.#drop(run);
+        continue;
+      }
       this.#close(run, ended);
       if (run.request.isTemporary) await this.#discard(thread);
     }
@@ -470,6 +481,11 @@ export class RunHost implements Host {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
     if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
   }
+}
+
+/** Whether somebody else has the thread. */
+function isBusy(failure: unknown): boolean {
+  return HarnessError.from(failure)?.code === "thread-busy";
 }
 
 function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
