@@ -3,58 +3,56 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * How much code of ours a function runs: the counts of all its blocks, as V8 counts them for coverage. Unlike time it
- * is the same on every machine. What happens inside of V8, such as a regular expression, is not in it.
+ * Says how much code of ours a function runs: the counts of all its blocks, as V8 counts them for coverage. Unlike time
+ * it is the same on every machine. What happens inside of V8, such as a regular expression, is not in it.
+ *
+ * To begin takes V8 as long as a large heap has it take, since all code is compiled anew: one counter does for many
+ * functions. Until its end everything in this process is slow.
  */
-export function workOf(run: () => unknown): number {
-  const session = begun();
-  try {
+export class WorkCounter {
+  readonly #session = new Session();
+
+  constructor() {
+    this.#session.connect();
+    this.#session.post("Profiler.enable");
+    this.#session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+    // Of a function that was compiled before, V8 counts the calls and not the blocks; of one that is optimised it may
+    // miss those of functions that have become a part of it.
+    setFlagsFromString("--expose-gc");
+    setFlagsFromString("--stress-flush-code");
+    (runInNewContext("gc") as () => void)();
+    setFlagsFromString("--no-stress-flush-code");
+    setFlagsFromString("--no-opt");
+  }
+
+  of(run: () => unknown): number {
+    this.#sinceLast();
     run();
-    return counted(session);
-  } finally {
-    end(session);
+    return this.#sinceLast();
   }
-}
 
-/** The same for what has to be waited for; nothing else may run meanwhile. */
-export async function workOfAsync(run: () => Promise<unknown>): Promise<number> {
-  const session = begun();
-  try {
+  /** The same for what has to be waited for; nothing else may run meanwhile. */
+  async ofAsync(run: () => Promise<unknown>): Promise<number> {
+    this.#sinceLast();
     await run();
-    return counted(session);
-  } finally {
-    end(session);
+    return this.#sinceLast();
   }
-}
 
-function begun(): Session {
-  const session = new Session();
-  session.connect();
-  session.post("Profiler.enable");
-  session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
-  // Of a function that was compiled before, V8 counts the calls and not the blocks; of one that is optimised it may
-  // miss those of functions that have become a part of it.
-  setFlagsFromString("--expose-gc");
-  setFlagsFromString("--stress-flush-code");
-  (runInNewContext("gc") as () => void)();
-  setFlagsFromString("--no-stress-flush-code");
-  setFlagsFromString("--no-opt");
-  return session;
-}
+  end(): void {
+    setFlagsFromString("--opt");
+    this.#session.post("Profiler.stopPreciseCoverage");
+    this.#session.disconnect();
+  }
 
-function end(session: Session): void {
-  setFlagsFromString("--opt");
-  session.post("Profiler.stopPreciseCoverage");
-  session.disconnect();
-}
-
-function counted(session: Session): number {
-  let total = 0;
-  session.post("Profiler.takePreciseCoverage", (_error, { result }) => {
-    for (const { url, functions } of result) {
-      if (!/\/src\/(?!.*\.test\.ts)/.test(url) || url.includes("node_modules")) continue;
-      for (const { ranges } of functions) for (const { count } of ranges) total += count;
-    }
-  });
-  return total;
+  /** What was counted since it was asked for last. */
+  #sinceLast(): number {
+    let total = 0;
+    this.#session.post("Profiler.takePreciseCoverage", (_error, { result }) => {
+      for (const { url, functions } of result) {
+        if (!/\/src\/(?!.*\.test\.ts)/.test(url) || url.includes("node_modules")) continue;
+        for (const { ranges } of functions) for (const { count } of ranges) total += count;
+      }
+    });
+    return total;
+  }
 }

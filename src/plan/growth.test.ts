@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { workOf } from "../../test/work.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WorkCounter } from "../../test/work.ts";
 import {
   actionable,
   applyUpdate,
@@ -30,6 +30,10 @@ const finished = (todos: readonly Todo[]): Todo[] =>
   todos.map((todo) => ({ ...todo, status: "completed" as const }));
 
 describe("twice the input makes at most about twice the work", () => {
+  let work: WorkCounter;
+  beforeAll(() => void (work = new WorkCounter()));
+  afterAll(() => work.end());
+
   it.each<[string, (size: number) => () => unknown]>([
     ["a list that is written", (size) => () => applyWrite(EMPTY_PLAN, texts(size), CLASSIC_POLICY)],
     [
@@ -94,7 +98,7 @@ describe("twice the input makes at most about twice the work", () => {
       },
     ],
   ])("%s", (_, make) => {
-    const [once, twice] = [workOf(make(400)), workOf(make(800))];
+    const [once, twice] = [work.of(make(400)), work.of(make(800))];
     expect(once).toBeGreaterThan(400);
     expect(twice / once).toBeLessThan(2.5);
   });

@@ -1,78 +1,85 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { Annotation, messagesStateReducer, StateGraph } from "@langchain/langgraph";
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { workOfAsync } from "../../test/work.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WorkCounter } from "../../test/work.ts";
 import type { SqliteSaver } from "./saver.ts";
 import { sqliteSaver } from "./sqlite.ts";
 
 const LONG = 4000;
 const SHORT = 40;
 
+let folder: string;
+let file: string;
 let saver: SqliteSaver;
-beforeEach(async () => void (saver = await sqliteSaver(":memory:")));
-afterEach(() => {
-  vi.restoreAllMocks();
+/** Each has 40 checkpoints, and after them what the tests add. */
+let long: Thread;
+let middle: Thread;
+let short: Thread;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-reading-"));
+  file = join(folder, "threads.db");
+  saver = await sqliteSaver(file);
+  [long, middle, short] = [new Thread(LONG), new Thread(200), new Thread(SHORT)];
+  for (const thread of [long, middle, short]) await thread.grow(40);
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => {
   saver.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 describe("a thread of 2,000 turns", () => {
+  let work: WorkCounter;
+  beforeAll(() => void (work = new WorkCounter()));
+  afterAll(() => work.end());
+
   it("takes at most 1.5 times the work of one of 100 turns to put a checkpoint", async () => {
-    const work = async (length: number): Promise<number> => {
-      const thread = new Thread(length);
-      await thread.grow(10);
-      return workOfAsync(() => thread.grow(1));
-    };
-    const [short, long] = [await work(200), await work(LONG)];
+    const ofMiddle = await work.ofAsync(() => middle.grow(1));
+    const ofLong = await work.ofAsync(() => long.grow(1));
     // That a message is the same object as before is seen by one comparison, which counts here like any other work.
-    expect((long - LONG) / short).toBeLessThanOrEqual(1.5);
+    expect((ofLong - LONG) / ofMiddle).toBeLessThanOrEqual(1.5);
   });
 
   it("takes at most twice the work of one of 20 turns to list 20 checkpoints", async () => {
-    const work = async (length: number): Promise<number> => {
-      const thread = new Thread(length);
-      await thread.grow(40);
-      return workOfAsync(() => thread.list(20));
-    };
-    const [short, long] = [await work(SHORT), await work(LONG)];
-    expect(long / short).toBeLessThanOrEqual(2);
+    const ofShort = await work.ofAsync(() => short.list(20));
+    const ofLong = await work.ofAsync(() => long.list(20));
+    expect(ofLong / ofShort).toBeLessThanOrEqual(2);
   });
 
   it("takes no more work than one of 20 turns to page through what it has been through", async () => {
-    const work = async (length: number): Promise<number> => {
-      const thread = new Thread(length);
-      await thread.grow(40);
-      return workOfAsync(() => saver.listCheckpoints(thread.id));
-    };
-    const [short, long] = [await work(SHORT), await work(LONG)];
-    expect(long / short).toBeLessThanOrEqual(1.2);
+    const ofShort = await work.ofAsync(() => saver.listCheckpoints(short.id));
+    const ofLong = await work.ofAsync(() => saver.listCheckpoints(long.id));
+    expect(ofLong / ofShort).toBeLessThanOrEqual(1.2);
   });
 
   it("is read without its messages being made, until one of them is looked at", async () => {
-    const thread = new Thread(LONG);
-    await thread.grow(1);
     const listOf = async (): Promise<BaseMessage[]> =>
-      (await saver.getTuple(thread.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
+      (await saver.getTuple(long.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
     const look = async (): Promise<unknown> => (await listOf())[0];
     await look();
-    const unseen = await workOfAsync(listOf);
+    const unseen = await work.ofAsync(listOf);
     // Who reads next what nobody has looked at has them made at once.
-    const next = await workOfAsync(listOf);
-    const seen = await workOfAsync(look);
+    const next = await work.ofAsync(listOf);
+    const seen = await work.ofAsync(look);
     expect(unseen / next).toBeLessThanOrEqual(0.5);
     expect(unseen / seen).toBeLessThanOrEqual(0.5);
   });
 
   it("lets others have their turn while it is read", async () => {
-    const thread = new Thread(LONG);
-    await thread.grow(1);
-    expect(await turnsDuring(() => saver.getTuple(thread.config))).toBeGreaterThanOrEqual(LONG / 500);
+    // By one that has nothing of it in memory.
+    const other = await sqliteSaver(file);
+    expect(await turnsDuring(() => other.getTuple(long.config))).toBeGreaterThanOrEqual(LONG / 500);
+    other.close();
   });
 });
 
 describe("the last messages of a thread", () => {
   it.each([1, 3, 50, LONG])("are read without the %i before them", async (length) => {
-    const thread = new Thread(length);
+    const thread = length === LONG ? long : new Thread(length);
     await thread.grow(2);
     const { messages } = await saver.getValues(thread.id, ["messages"]);
     for (const count of [0, 1, 2, 40]) {
@@ -82,17 +89,16 @@ describe("the last messages of a thread", () => {
   });
 
   it("take no more work in a long thread, and are none where there is no list", async () => {
-    const work = async (length: number): Promise<number> => {
-      const thread = new Thread(length);
-      await thread.grow(1);
-      return workOfAsync(() => saver.getLast(thread.id, "messages"));
-    };
-    const [short, long] = [await work(200), await work(LONG)];
-    expect(long / short).toBeLessThanOrEqual(1.5);
-    const thread = new Thread(1);
-    await thread.grow(1);
-    expect(await saver.getLast(thread.id, "step")).toEqual([]);
-    expect(await saver.getLast(thread.id, "nothing")).toEqual([]);
+    const work = new WorkCounter();
+    try {
+      const ofMiddle = await work.ofAsync(() => saver.getLast(middle.id, "messages"));
+      const ofLong = await work.ofAsync(() => saver.getLast(long.id, "messages"));
+      expect(ofLong / ofMiddle).toBeLessThanOrEqual(1.5);
+    } finally {
+      work.end();
+    }
+    expect(await saver.getLast(short.id, "step")).toEqual([]);
+    expect(await saver.getLast(short.id, "nothing")).toEqual([]);
     expect(await saver.getLast("nobody", "messages")).toEqual([]);
   });
 });
