@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { say, textsOf, writeTwoThreads } from "../../test/two-threads.ts";
 import { Connection } from "./connection.ts";
 import { backupStore, checkStore, repairStore, sqliteSaver } from "./index.ts";
@@ -10,12 +10,20 @@ const PAGE = 4096;
 const HEADER = 100;
 const ALL = ["first", "answer to first", "second", "answer to second"];
 
+/** A store that every test has a copy of. */
+let made: string;
+beforeAll(async () => {
+  made = mkdtempSync(join(tmpdir(), "holdfast-readable-made-"));
+  await writeTwoThreads(join(made, "threads.db"));
+});
+afterAll(() => rmSync(made, { recursive: true, force: true }));
+
 let folder: string;
 let file: string;
-beforeEach(async () => {
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "holdfast-readable-test-"));
   file = join(folder, "threads.db");
-  await writeTwoThreads(file);
+  cpSync(join(made, "threads.db"), file);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

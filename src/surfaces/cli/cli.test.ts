@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -527,11 +527,21 @@ describe("a question to the user, with nobody to ask", () => {
 });
 
 describe("threads", () => {
-  beforeEach(async () => {
+  let place: string;
+  beforeAll(async () => {
+    place = home = mkdtempSync(join(tmpdir(), "holdfast-cli-"));
     script = [PLAN, say("I stop."), say("I stop."), say("I stop.")];
     await holdfast(["run", "--thread", "garden-1", "A garden with 漢字 in its title"]);
     script = [say("Hello.")];
     await holdfast(["run", "--thread", "hello-1", "Say hello"]);
+    renameSync(place, `${place}-ran`);
+  });
+  afterAll(() => rmSync(`${place}-ran`, { recursive: true }));
+  beforeEach(() => {
+    rmSync(home, { recursive: true });
+    // In the same place for each test: a thread knows its directory.
+    home = place;
+    cpSync(`${place}-ran`, home, { recursive: true });
   });
 
   it("are listed with state and progress, the last used first", async () => {
