@@ -105,18 +105,23 @@ describe("the workflow of the planning document", () => {
     ]);
   });
 
-  it("goes on in a second process from the checkpoint", () => {
-    const run = (part: string, input: string): string =>
-      execFileSync(
-        process.execPath,
-        ["--import", "tsx", new URL("../../../test/second-process.ts", import.meta.url).pathname, part],
-        {
-          input,
-          encoding: "utf8",
-        },
-      );
-    const saved = run("begin", "");
-    const { todos, messages, requests } = JSON.parse(run("continue", saved)) as {
+  it("goes on in a second process from the checkpoint", async () => {
+    const checkpointer = new MemorySaver();
+    const model = new ScriptedModel([
+      callTool("write_todos", { todos: ["read", "build", "check"] }),
+      callTool("update_todos", { done: "1" }),
+      new Error("the power goes out"),
+    ]);
+    const agent = createAgent({ model, middleware: [planMiddleware()], checkpointer });
+    const config = { configurable: { thread_id: "two-processes" } };
+    await expect(agent.invoke(QUESTION, config)).rejects.toThrow("the power goes out");
+    const { storage, writes } = checkpointer;
+    const input = JSON.stringify({ storage, writes }, (_key, value: unknown) =>
+      value instanceof Uint8Array ? { bytes: Buffer.from(value).toString("base64") } : value,
+    );
+    const script = new URL("../../../test/second-process.mjs", import.meta.url).pathname;
+    const output = execFileSync(process.execPath, [script], { input, encoding: "utf8" });
+    const { todos, messages, requests } = JSON.parse(output) as {
       todos: { id: string; content: string; status: string }[];
       messages: string[];
       requests: number;

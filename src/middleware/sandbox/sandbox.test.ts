@@ -104,9 +104,8 @@ describe("a sandbox", () => {
   });
 
   it("runs no command where nothing isolates it, and keeps its files", () => {
-    const program = `import { localSandboxProvider } from "./src/index.ts";
-      import { threadFolders } from "./src/middleware/thread-data/index.ts";
-      const folders = threadFolders(${JSON.stringify(baseDir)}, "closed");
+    const program = `import { localSandboxProvider } from "./src/middleware/sandbox/local.ts";
+      const folders = ${JSON.stringify(threadFolders(baseDir, "closed"))};
       const { backend, isolation } = await localSandboxProvider().acquire({ threadId: "closed", folders });
       const written = await backend.write("/mnt/user-data/workspace/a.txt", "a");
       console.log(JSON.stringify([isolation, written, await backend.execute("echo ran > b.txt")]));`;
