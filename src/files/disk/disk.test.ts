@@ -277,7 +277,7 @@ describe.each([
     const backend = backendWith({}, descriptors);
     const seen = new Set<string>();
     await flipping(join(root, "dir"), outside, async () => {
-      for (let n = 0; n < 100; n += 1) {
+      for (let n = 0; n < 40; n += 1) {
         const read = await backend.read("/dir/canary.txt");
         seen.add(read.ok ? read.content : "refused");
         await backend.write("/dir/canary.txt", "inside");
@@ -296,7 +296,7 @@ describe.each([
     const backend = backendWith({}, descriptors);
     const seen = new Set<string>();
     await flipping(join(root, "dir", "a.txt"), join(outside, "canary.txt"), async () => {
-      for (let n = 0; n < 100; n += 1) {
+      for (let n = 0; n < 40; n += 1) {
         const read = await backend.read("/dir/a.txt");
         seen.add(read.ok ? read.content : "refused");
         await backend.edit("/dir/a.txt", { oldString: "inside", newString: "inside too", replaceAll: true });

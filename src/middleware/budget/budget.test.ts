@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AIMessage, HumanMessage, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
+import { createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { createDeepAgent } from "../../deep/index.ts";
 import { DEFAULT_MIDDLEWARE, type DeepAgentOptions } from "../../deep/options.ts";
@@ -26,7 +27,7 @@ const delegate = (n: number): ScriptedCall =>
 
 type Options = Pick<
   DeepAgentOptions,
-  "budget" | "loopGuard" | "maxDepth" | "plan" | "subagents" | "without"
+  "budget" | "loopGuard" | "maxDepth" | "middleware" | "plan" | "subagents" | "without"
 > & {
   model: ScriptedModel;
 };
@@ -47,7 +48,15 @@ describe("the budget of a run", () => {
     const without = DEFAULT_MIDDLEWARE.filter(
       (name) => !["BudgetMiddleware", "FilesMiddleware"].includes(name),
     );
-    const { text, reason } = await end({ model, without });
+    // Many calls in a step: a conversation of a thousand steps would show no more.
+    const often = createMiddleware({
+      name: "Often",
+      wrapModelCall: async (request, handler) => {
+        for (let n = 1; n < 25; n += 1) await handler(request);
+        return handler(request);
+      },
+    });
+    const { text, reason } = await end({ model, without, middleware: [often] });
     expect({ text, reason }).toEqual({
       text: "Stopped after 1,000 model calls, the most for one run.",
       reason: "budget",
@@ -56,7 +65,7 @@ describe("the budget of a run", () => {
   });
 
   it("is one for all sub-agents, side by side and at every depth", async () => {
-    const model = endless((n) => Array.from({ length: 20 }, (_, at) => delegate(n * 20 + at)));
+    const model = endless((n) => Array.from({ length: 3 }, (_, at) => delegate(n * 3 + at)));
     const { text } = await end({ model, budget, maxDepth: 3 });
     expect(text).toBe(STOPPED);
     expect(model.requests).toHaveLength(12);
