@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { workOf } from "../../../test/work.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { WorkCounter } from "../../../test/work.ts";
 import { timelineOf } from "./lanes.ts";
 import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 import type { StampedEvent } from "./told.ts";
@@ -238,9 +238,11 @@ describe("a thread made of its events", () => {
       { type: "model-end", owner: "main", text: "Done.", usage: USAGE },
       DONE,
     ];
+    const counter = new WorkCounter();
+    onTestFinished(() => counter.end());
     const work = (runs: number): number => {
       const events = Array.from({ length: runs }, () => run).flat();
-      return workOf(() => timelineOf(after(events).spans, 0));
+      return counter.of(() => timelineOf(after(events).spans, 0));
     };
     const [once, twice] = [work(400), work(800)];
     expect(twice / once).toBeLessThan(2.5);
