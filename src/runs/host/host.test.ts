@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, InMemoryStore, interrupt, StateGraph } from "@langchain/langgraph";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { sqliteSaver } from "../../storage/index.ts";
 import { hostedGraphs } from "../../surfaces/server/graphs.ts";
 import { RunHost } from "./host.ts";
@@ -109,7 +109,7 @@ it("what two servers of one file find unfinished at the same moment is run once"
         const prepare: typeof graph.prepare = async (...args) => {
           prepared += 1;
           // Both have taken the run before either has the thread.
-          while (prepared < 2) await sleep(1);
+          await vi.waitUntil(() => prepared > 1, 60_000);
           return graph.prepare(...args);
         };
         return [name, { ...graph, prepare }] as const;
@@ -132,7 +132,7 @@ it("what two servers of one file find unfinished at the same moment is run once"
     expect(await status()).toBe("success");
   } finally {
     await Promise.all(both.map((one) => one.host.stop()));
-    for (const { checkpointer } of both) await checkpointer.close();
+    for (const { checkpointer } of both) checkpointer.close();
     rmSync(folder, { recursive: true });
   }
 });
