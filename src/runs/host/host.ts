@@ -19,6 +19,9 @@ import { KeptSchedules, type Due } from "./kept-schedules.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
 import {
+  ifStillAt,
+  isAmong,
+  isBusy,
   alreadyRunning,
   atWork,
   dueTime,
@@ -144,8 +147,7 @@ export class RunHost implements Host {
   }
 
   #newRecord(thread: string, request: RunRequest): RunRecord {
-    const isWatched = this.#desks.get(thread)?.protocol.isRead === true;
-    return newRecord(thread, isWatched ? inAllModes(request) : request);
+    return newRecord(thread, this.#desks.get(thread)?.protocol.isRead ? inAllModes(request) : request);
   }
 
   /** Takes its place at once, and is done when those before it are, in the order of the calls; the thread is busy meanwhile. */
@@ -414,7 +416,6 @@ export class RunHost implements Host {
       if (run.noted) this.#tellThread(run.noted);
       let n = firstNumber(run.record);
       const { updatedAt: taken } = run.record;
-      const isTaken = ({ updatedAt }: RunRecord): boolean => updatedAt === taken;
       const { isLeft, failure } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: { push: (chunk) => run.say(chunk, n++) },
@@ -422,24 +423,19 @@ export class RunHost implements Host {
         emit: (event) => this.#emit(run, event),
         traces: this.#traces,
         save: async (change) => {
-          const record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
-          run.record = record;
+          run.record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
           // One of which nobody knows where it began is begun anew by the next process, as one that waits.
           if (change.base === undefined) return true;
           // Another server may have taken it, as long as nobody had its thread.
-          const saved = await this.ledger.changeRun(run.id, (now) => (isTaken(now) ? record : undefined));
-          return saved !== undefined;
+          return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
         },
       });
-      const isOthers = isLeft || (isBusy(failure) && !isTaken((await this.ledger.run(run.id)) ?? run.record));
+      const isOthers = isLeft || (isBusy(failure) && (await this.ledger.run(run.id))?.updatedAt !== taken);
       const ended = isOthers ? undefined : await this.#note(run);
       desk.active = undefined;
-      if (isOthers) {
-        this.#drop(run);
-        continue;
-      }
-      this.#close(run, ended);
-      if (run.request.isTemporary) await this.#discard(thread);
+      if (isOthers) this.#drop(run);
+      else this.#close(run, ended);
+      if (!isOthers && run.request.isTemporary) await this.#discard(thread);
     }
   }
 
@@ -481,13 +477,4 @@ export class RunHost implements Host {
     const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
     if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
   }
-}
-
-/** Whether somebody else has the thread. */
-function isBusy(failure: unknown): boolean {
-  return HarnessError.from(failure)?.code === "thread-busy";
-}
-
-function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
-  return runs.some((run) => run.id === id);
 }

@@ -77,3 +77,17 @@ export function atWork(thread: string): HarnessError {
 export function busy(message: string): HarnessError {
   return new HarnessError("thread-busy", message);
 }
+
+/** Whether somebody else has the thread. */
+export function isBusy(failure: unknown): boolean {
+  return HarnessError.from(failure)?.code === "thread-busy";
+}
+
+/** A run in the place of the one in the ledger, unless somebody has changed that since. */
+export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) => RunRecord | undefined {
+  return (now) => (now.updatedAt === updatedAt ? run : undefined);
+}
+
+export function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
+  return runs.some((run) => run.id === id);
+}
