@@ -2,6 +2,7 @@ import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.t
 import { execute } from "../host/execute.ts";
 import type { HostedGraph } from "../host/graphs.ts";
 import { HostedRun } from "../host/hosted-run.ts";
+import { isBusy } from "../host/records.ts";
 import type { Schedule } from "../host/schedule.ts";
 import { tracesFrom } from "../traces/index.ts";
 import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database.ts";
@@ -183,9 +184,8 @@ export class ClusterWorker {
       protocol: { push: (event) => stream.push({ kind: "protocol", event }) },
       emit: (event) => stream.push({ kind: "event", event }),
       save: async (change) => {
-        const isKnown = change.base !== undefined && change.base === run.record.base;
+        if (change.base !== undefined && change.base === run.record.base) return true;
         run.record = { ...run.record, ...change };
-        if (isKnown) return true;
         if (change.base !== undefined) await this.#jobs.note(job, { base: change.base });
         stream.push({ kind: "begin", head: run.head });
         return true;
@@ -298,11 +298,6 @@ const RETRY_MS = 250;
 const MOST_HEARD = 1000;
 const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
 const NEVER: Promise<never> = new Promise(() => {});
-
-/** Another process works on the thread: a terminal, which nobody may be thrown out of. */
-function isBusy(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === "thread-busy";
-}
 
 /** How many seconds to wait for it: the longer, the older the run is. */
 function busyPause({ createdAt }: Job): number {

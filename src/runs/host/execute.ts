@@ -38,7 +38,7 @@ export interface Execution {
   /** Whether the thread is taken from a process that is known to be dead. */
   isTakenOver?: boolean;
   /** Whether a run that failed so is to be begun again: then nobody is told that it has ended. */
-  isTriedAgain?: (failure: unknown) => boolean;
+  isTriedAgain?: (failure: unknown) => boolean | Promise<boolean>;
 }
 
 /** What became of a run; `isLeft` for one that is not at its end, and goes on elsewhere or later. */
@@ -155,8 +155,9 @@ export async function execute(
     const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
     events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
   }
+  const isTried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
   const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
-  const isLeft = isDrained || (failure !== undefined && isTriedAgain?.(failure) === true);
+  const isLeft = isDrained || isTried;
   const error = isLeft ? undefined : run.result?.error;
   if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
   const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;

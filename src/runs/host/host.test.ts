@@ -92,47 +92,55 @@ it("a thread for one run takes no other when that ends", async () => {
   await asking.done;
 });
 
-it("what two servers of one file find unfinished at the same moment is run once", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
-  let [ran, prepared] = [0, 0];
-  const works = new StateGraph(State)
-    .addNode("work", () => {
-      ran += 1;
-      return { said: "Done." };
-    })
-    .addEdge("__start__", "work");
-  const serve = async () => {
-    const checkpointer = await sqliteSaver(join(folder, "threads.db"));
-    const home = { checkpointer, store: new InMemoryStore() };
-    const graphs = new Map(
-      [...hostedGraphs("test", { works: works.compile() }, home)].map(([name, graph]) => {
-        const prepare: typeof graph.prepare = async (...args) => {
-          prepared += 1;
-          // Both have taken the run before either has the thread.
-          await vi.waitUntil(() => prepared > 1, 60_000);
-          return graph.prepare(...args);
-        };
-        return [name, { ...graph, prepare }] as const;
-      }),
-    );
-    return { checkpointer, host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }) };
-  };
-  const both = [await serve(), await serve()];
-  try {
-    const [{ host, checkpointer }] = both as [(typeof both)[0]];
-    await host.noteThread("t", { graph: "works" });
-    const record = newRecord("t", request("works"));
-    await checkpointer.ledger.putRun(record);
-    for (const one of both) await one.host.recover();
-    const status = async () => (await checkpointer.ledger.run(record.id))?.status;
-    await expect.poll(status, { timeout: 60_000 }).toBe("success");
-    await Promise.all(both.map((one) => one.host.stop()));
-    expect(prepared).toBe(2);
-    expect(ran).toBe(1);
-    expect(await status()).toBe("success");
-  } finally {
-    await Promise.all(both.map((one) => one.host.stop()));
-    for (const { checkpointer } of both) checkpointer.close();
-    rmSync(folder, { recursive: true });
-  }
-});
+it.each([
+  ["the first that took it", 0],
+  ["the last, for longer than the first waits for the thread", 2500],
+])(
+  "what two servers of one file find unfinished at the same moment is run once, by %s",
+  async (_name, ms) => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-host-"));
+    let [ran, prepared] = [0, 0];
+    const works = new StateGraph(State)
+      .addNode("work", async () => {
+        ran += 1;
+        await sleep(ms);
+        return { said: "Done." };
+      })
+      .addEdge("__start__", "work");
+    const serve = async () => {
+      const checkpointer = await sqliteSaver(join(folder, "threads.db"));
+      const home = { checkpointer, store: new InMemoryStore() };
+      const graphs = new Map(
+        [...hostedGraphs("test", { works: works.compile() }, home)].map(([name, graph]) => {
+          const prepare: typeof graph.prepare = async (...args) => {
+            const place = (prepared += 1);
+            // Both have taken the run before either has the thread.
+            await vi.waitUntil(() => prepared > 1, 60_000);
+            if (ms > 0 && place === 1) await vi.waitUntil(() => ran > 0, 60_000);
+            return graph.prepare(...args);
+          };
+          return [name, { ...graph, prepare }] as const;
+        }),
+      );
+      return { checkpointer, host: new RunHost({ graphs, checkpointer, ledger: checkpointer.ledger }) };
+    };
+    const both = [await serve(), await serve()];
+    try {
+      const [{ host, checkpointer }] = both as [(typeof both)[0]];
+      await host.noteThread("t", { graph: "works" });
+      const record = newRecord("t", request("works"));
+      await checkpointer.ledger.putRun(record);
+      for (const one of both) await one.host.recover();
+      const status = async () => (await checkpointer.ledger.run(record.id))?.status;
+      await expect.poll(status, { timeout: 60_000 }).toBe("success");
+      await Promise.all(both.map((one) => one.host.stop()));
+      expect(prepared).toBe(2);
+      expect(ran).toBe(1);
+      expect(await status()).toBe("success");
+    } finally {
+      await Promise.all(both.map((one) => one.host.stop()));
+      for (const { checkpointer } of both) checkpointer.close();
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

@@ -19,13 +19,14 @@ import { KeptSchedules, type Due } from "./kept-schedules.ts";
 import type { StampedEvent } from "./live-events.ts";
 import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
 import {
-  ifStillAt,
-  isAmong,
-  isBusy,
   alreadyRunning,
   atWork,
   dueTime,
   firstNumber,
+  ifStillAt,
+  isAmong,
+  isBusy,
+  isTaken,
   newRecord,
   notedThread,
   risingNumber,
@@ -416,7 +417,7 @@ export class RunHost implements Host {
       if (run.noted) this.#tellThread(run.noted);
       let n = firstNumber(run.record);
       const { updatedAt: taken } = run.record;
-      const { isLeft, failure } = await execute(run, {
+      const { isLeft } = await execute(run, {
         graph: this.graph(run.request.graph),
         chunks: { push: (chunk) => run.say(chunk, n++) },
         protocol: desk.protocol,
@@ -429,13 +430,13 @@ export class RunHost implements Host {
           // Another server may have taken it, as long as nobody had its thread.
           return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
         },
+        isTriedAgain: async (failure) => isBusy(failure) && isTaken(this.ledger, run.id, taken),
       });
-      const isOthers = isLeft || (isBusy(failure) && (await this.ledger.run(run.id))?.updatedAt !== taken);
-      const ended = isOthers ? undefined : await this.#note(run);
+      const ended = isLeft ? undefined : await this.#note(run);
       desk.active = undefined;
-      if (isOthers) this.#drop(run);
+      if (isLeft) this.#drop(run);
       else this.#close(run, ended);
-      if (!isOthers && run.request.isTemporary) await this.#discard(thread);
+      if (!isLeft && run.request.isTemporary) await this.#discard(thread);
     }
   }
 

@@ -88,6 +88,12 @@ export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) =
   return (now) => (now.updatedAt === updatedAt ? run : undefined);
 }
 
+/** Whether another server has taken a run since. What cannot be read is left to who can. */
+export async function isTaken(ledger: Host["ledger"], id: string, updatedAt: number): Promise<boolean> {
+  const now = await ledger.run(id).catch(() => undefined);
+  return now?.updatedAt !== updatedAt;
+}
+
 export function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
   return runs.some((run) => run.id === id);
 }

@@ -95,6 +95,8 @@ export class Conversation {
       }
       case "tool-start": {
         const { owner, call, name, about, args } = event;
+        // One that begins again has not come to its end.
+        this.#cut(this.#open.get(callKey(owner, call)), at);
         return this.#add({ kind: "call", at, owner, call, name, about, args });
       }
       case "tool-end": {
@@ -131,8 +133,7 @@ export class Conversation {
         for (const index of open) {
           const entry = this.#entries[index]!;
           if (entry.kind === "text") this.#put(index, { ...entry, isOpen: false });
-          else if (entry.kind === "call" && entry.cutAt === undefined)
-            this.#put(index, { ...entry, cutAt: at });
+          else this.#cut(index, at);
         }
         return this.#add({ kind: "end", at, owner: MAIN, outcome, reason, error });
       }
@@ -154,6 +155,11 @@ export class Conversation {
     this.#entries[index] = entry;
     this.#isChanged = true;
     this.#note(entry, index);
+  }
+
+  #cut(index: number | undefined, at: number): void {
+    const entry = index === undefined ? undefined : this.#entries[index];
+    if (entry?.kind === "call" && entry.cutAt === undefined) this.#put(index!, { ...entry, cutAt: at });
   }
 
   #remove(index: number | undefined): void {

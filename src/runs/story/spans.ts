@@ -95,6 +95,8 @@ export class Spans {
   }
 
   #add(span: Span): void {
+    // What begins again goes on in its new bar.
+    this.#end(span, span.from);
     this.#open.set(keyOf(span), this.#spans.length);
     this.#spans.push(span);
     this.#isChanged = true;

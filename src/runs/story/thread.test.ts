@@ -186,6 +186,25 @@ describe("a thread made of its events", () => {
     expect(calls).toMatchObject([{ ok: true, endedAt: 1000 }]);
   });
 
+  it("has nothing open of what began again", () => {
+    const call: Body = { type: "tool-start", owner: "main", call: "c", name: "ls", about: "" };
+    const helper: Body = {
+      type: "subagent-start",
+      owner: "main/scout:d",
+      name: "scout",
+      description: "Look",
+    };
+    const { entries, spans } = after([START, call, helper, call, helper, DONE]);
+    const calls = entries.filter(({ kind }) => kind === "call");
+    expect(calls).toMatchObject([{ cutAt: 3000 }, { cutAt: 5000 }]);
+    expect(spans.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+      ["call", 1000, 3000],
+      ["helper", 2000, 4000],
+      ["call", 3000, 5000],
+      ["helper", 4000, 5000],
+    ]);
+  });
+
   it("is the same whether its events come one by one or together", () => {
     const text = (piece: string): Body => ({ type: "text", owner: "main", text: piece });
     const said = (whole: string): Body => ({ type: "model-end", owner: "main", text: whole, usage: USAGE });
