@@ -132,41 +132,58 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
   };
 }
 
-/** Lists that whole-list writes produced, each with the list that the writers of that step started from. */
-const startedFrom = new WeakMap<readonly Todo[], readonly Todo[]>();
+/**
+ * The states of a list within one step, oldest first, by the list that the last write of the step led to. LangGraph
+ * reduces all writes of a step in one synchronous go, so an entry ends with it: a later write starts from what it finds.
+ */
+const earlierStates = new WeakMap<readonly Todo[], readonly (readonly Todo[])[]>();
 
 /** Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. */
 export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
   if (update === undefined) return current;
   const todos = [...withIds(current)];
   const changes = changesOf(update);
-  if (changes) return patchTodos(todos, changes);
+  if (changes) return afterState(current, patchTodos(todos, changes));
   // LangChain sends the saved state again with every new input: that is not an edit.
   if (isSame(current, update)) return current;
-  const base = sharedBase(current, update) ?? current;
-  const plan = planFrom({ todos: withIds(base), memory: NO_MEMORY });
+  const states = earlierStates.get(current);
+  const base = states && Array.isArray(update) ? baseOf(update, [...states, todos]) : todos;
+  const plan = planFrom({ todos: base, memory: NO_MEMORY });
   const result = applyWrite(plan, update, policy, { author: "person" });
   if (!result.ok) {
     const reasons = result.issues.map((issue) => issue.message).join(" ");
     throw new HarnessError("invalid-plan", `The plan was not changed. ${reasons}`);
   }
   const merged =
-    base === current ? [...result.plan.todos] : patchTodos(todos, additions(base, result.plan.todos));
-  startedFrom.set(merged, base);
-  return merged;
+    base === todos ? [...result.plan.todos] : patchTodos(todos, additions(base, result.plan.todos));
+  return afterState(current, merged);
 }
 
-/** Where another whole list was just merged and this one knows nothing of it: the list that both started from. */
-function sharedBase(current: readonly Todo[], update: unknown): readonly Todo[] | undefined {
-  const base = startedFrom.get(current);
-  if (!base || !Array.isArray(update)) return undefined;
-  const byId = (list: readonly unknown[], id: string): unknown =>
-    list.find((todo) => (todo as Todo | undefined)?.id === id);
-  const ignored = diffTodos(base, current).every((change) => {
-    if (change.type === "todo-add") return byId(update, change.todo.id) === undefined;
-    return !("id" in change) || isSame(byId(update, change.id), byId(base, change.id));
-  });
-  return ignored ? base : undefined;
+function afterState(current: readonly Todo[], next: Todo[]): Todo[] {
+  earlierStates.set(next, [...(earlierStates.get(current) ?? []), withIds(current)]);
+  queueMicrotask(() => earlierStates.delete(next));
+  return next;
+}
+
+/**
+ * The list that a whole-list write started from. Its writer may have known some of the step's other writes and not the
+ * rest, so an item that stands in the write as in any state of the step is one that the writer left alone.
+ */
+function baseOf(update: readonly unknown[], states: readonly (readonly Todo[])[]): readonly Todo[] {
+  const byId = (list: readonly unknown[], id: string): Todo | undefined =>
+    (list as readonly (Todo | undefined)[]).find((todo) => todo?.id === id);
+  const known = (id: string): Todo | undefined => {
+    const sent = byId(update, id);
+    return states.map((state) => byId(state, id)).find((todo) => todo !== undefined && isSame(todo, sent));
+  };
+  const first = states[0]!;
+  const base = first.map((todo) => known(todo.id) ?? todo);
+  const later = states.slice(1).flatMap((state) => state.filter(({ id }) => !byId(first, id)));
+  for (const { id } of later) {
+    const todo = byId(base, id) ? undefined : known(id);
+    if (todo) base.push(todo);
+  }
+  return base;
 }
 
 /** What a list changes of the one it started from; what it appends goes to the end, behind what others appended. */
