@@ -1,6 +1,6 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { ClientTool } from "@langchain/core/tools";
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { createAgent, tool, type AnyAgentMiddleware, type InterruptOnConfig } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -123,6 +123,31 @@ describe("consent", () => {
     const open = await start();
     expect(open.map(({ value }) => value.args["to"])).toEqual(["bob"]);
     expect(sent).toEqual(["ann"]);
+  });
+
+  it("is not taken for the answer to a question that the call asks itself, whatever a rule says by then", async () => {
+    let isAllowed = false;
+    const rule: InterruptOnConfig = { allowedDecisions: ["approve", "reject"], when: () => !isAllowed };
+    const confirm = tool(() => `The answer: ${interrupt("Which one?")}`, {
+      name: "confirm",
+      description: "c",
+      schema: z.object({}),
+    });
+    const model = new ScriptedModel([callTool("confirm", {}, "c"), "ok"]);
+    const middleware = [consentMiddleware({ interruptOn: { confirm: rule } }) as AnyAgentMiddleware];
+    const agent = createAgent({ model, tools: [confirm], middleware, checkpointer: new MemorySaver() });
+    const resume = async (value: unknown) => {
+      const { __interrupt__: [open] = [] } = (await agent.invoke(value as never, config)) as {
+        __interrupt__?: Open[];
+      };
+      return open;
+    };
+    const consent = await resume(go);
+    const own = await resume(new Command({ resume: { [consent!.id]: { type: "approve" } } }));
+    expect(own!.value).toBe("Which one?");
+    isAllowed = true;
+    await resume(new Command({ resume: { [own!.id]: "the left one" } }));
+    expect(texts(model.requests.at(-1)!.messages)).toEqual({ c: "The answer: the left one" });
   });
 
   it("costs no graph step", async () => {
@@ -308,6 +333,9 @@ describe("calls beside one that a person decides about", () => {
       open.flatMap(({ id, value }) => (value.call in decisions ? [[id, decisions[value.call]]] : [])),
     );
 
+  const yes = { type: "approve" };
+  const no = { type: "reject", message: "Keep ann out of this." };
+
   it("run, also when it is rejected", async () => {
     const { start, resume, sent, looks, results } = sender([turn]);
     const open = await start();
@@ -326,6 +354,36 @@ describe("calls beside one that a person decides about", () => {
       bob: refusal("no"),
       cy: "sent to cy",
     });
+  });
+
+  for (const [form, decisions] of Object.entries({
+    "by their ids": (open: readonly Open[]) => by(open, { ann: no, bob: yes, cy: yes }),
+    "in a list": () => ({ decisions: [no, yes, yes] }),
+  })) {
+    it(`are decided about ${form} whatever a rule that came with one of the answers says`, async () => {
+      let isAllowed = false;
+      const rule: InterruptOnConfig = {
+        allowedDecisions: ["approve", "reject"],
+        when: () => !isAllowed,
+      };
+      const { start, run, build, sent, results } = sender([turn], { rule });
+      const open = await start();
+      isAllowed = true;
+      expect(await run(new Command({ resume: decisions(open) }), build())).toEqual([]);
+      expect(sent.toSorted()).toEqual(["bob", "cy"]);
+      expect(results()["ann"]).toBe(refusal("Keep ann out of this."));
+    });
+  }
+
+  it("run without a question where a rule allows them by the time the run goes on unanswered", async () => {
+    let isAllowed = false;
+    const { start, run, sent } = sender([send("ann")], {
+      rule: { allowedDecisions: ["approve", "reject"], when: () => !isAllowed },
+    });
+    await start();
+    isAllowed = true;
+    expect(await run(null)).toEqual([]);
+    expect(sent).toEqual(["ann"]);
   });
 
   it("can be decided about later, in another process, and nothing is done or asked twice", async () => {

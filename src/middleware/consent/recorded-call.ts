@@ -7,6 +7,7 @@ import { REPEAT_TEXTS } from "../repeats/repeats.prompt.ts";
 import { markRepetition, tellRepetition } from "../repeats/repetition.ts";
 import { withNote } from "./edited-result.ts";
 import type { ConsentRules } from "./rules.ts";
+import { hasAnswer } from "./shared-answer.ts";
 
 interface Request {
   toolCall: ToolCall;
@@ -26,6 +27,8 @@ export class RecordedCall {
   readonly #policies: Policies;
   readonly #record: CallRecord | undefined;
   readonly #unended: Unended | undefined;
+  /** The calls of the turn that a person was asked about, where this one has an answer. */
+  readonly #consents: ReadonlySet<string>;
   /**
    * What becomes of a call that may be a repetition; undefined for any other. `consent`: it is run if it waits for
    * consent and gets it.
@@ -38,6 +41,7 @@ export class RecordedCall {
     known: {
       record?: CallRecord | undefined;
       unended?: Unended | undefined;
+      consents?: ReadonlySet<string> | undefined;
       policy?: RepeatPolicy | undefined;
     },
   ) {
@@ -45,6 +49,7 @@ export class RecordedCall {
     this.#policies = policies;
     this.#record = known.record;
     this.#unended = known.unended;
+    this.#consents = known.consents ?? new Set();
     this.policy = known.record && known.unended?.times ? (known.policy ?? "consent") : undefined;
   }
 
@@ -52,10 +57,17 @@ export class RecordedCall {
     const policy = policyIn(policies, toolCall.name, tool);
     const isHarmless = policy === "harmless";
     // Whoever asks has to know who else does.
-    if (isHarmless && !policies.rules.has(toolCall.name)) return new RecordedCall(toolCall, policies, {});
+    const canBeAsked = policies.rules.has(toolCall.name) || hasAnswer(runtime.configurable);
+    if (isHarmless && !canBeAsked) return new RecordedCall(toolCall, policies, {});
     const record = CallRecord.of(toolCall.id ?? "", runtime.configurable);
     const unended = await record?.unended();
-    return new RecordedCall(toolCall, policies, { unended, policy, ...(!isHarmless && { record }) });
+    const consents = hasAnswer(runtime.configurable) ? unended?.consents : undefined;
+    return new RecordedCall(toolCall, policies, {
+      unended,
+      consents,
+      policy,
+      ...(!isHarmless && { record }),
+    });
   }
 
   /** What was under way in its step, where the call may be a repetition. */
@@ -63,8 +75,12 @@ export class RecordedCall {
     return this.policy && this.#unended;
   }
 
-  /** Whether a person is to be asked about a call of the turn because it may be a repetition. */
+  /**
+   * Whether a call of the turn waits for a person whatever the rules say: it may be a repetition, or the person has
+   * decided about it, and a rule that came later does not overrule them.
+   */
   mustAsk({ id = "", name }: ToolCall): boolean {
+    if (this.#consents.has(id)) return true;
     if (id === this.#call.id) return this.policy === "ask";
     return (this.#unended?.calls.has(id) ?? false) && policyIn(this.#policies, name) === "ask";
   }

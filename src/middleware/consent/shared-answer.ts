@@ -11,6 +11,12 @@ interface Scratchpad {
   nullResume?: unknown;
 }
 
+/** Whether a person's answer has come that a question of this task would get. */
+export function hasAnswer(configurable: Record<string, unknown> = {}): boolean {
+  const pad = configurable["__pregel_scratchpad"] as Scratchpad | undefined;
+  return pad !== undefined && (pad.resume.length > 0 || pad.nullResume !== undefined);
+}
+
 /** An answer that came without an interrupt's id. */
 interface SharedAnswer {
   answer: unknown;

@@ -14,8 +14,10 @@ import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
 interface Entry {
   task: string;
   call: string;
-  /** How often it has begun. */
+  /** How often it has begun; 0 for one that paused to ask something of its own. */
   times: number;
+  /** A person was asked for consent to it and agreed. */
+  wasAsked?: boolean;
 }
 
 /** What earlier invocations have left of a step. */
@@ -26,6 +28,8 @@ export interface Unended {
   times: number;
   /** The value of the question that the call at hand last stopped with. */
   asked: unknown;
+  /** The ids of the calls that a person was asked for consent to. */
+  consents: ReadonlySet<string>;
   /** Whether LangGraph has answers in store for it. */
   hasAnswers: boolean;
 }
@@ -42,6 +46,7 @@ export class CallRecord {
   readonly #step: Step;
   readonly #configurable: Record<string, unknown>;
   #times = 0;
+  #wasAsked = false;
   /** The steps that know of it, from the outermost: its own is the last. */
   #known: readonly Step[] = [];
 
@@ -72,6 +77,7 @@ export class CallRecord {
       calls: new Set([...here, ...before].map(({ call }) => call)),
       times: this.#times,
       asked: lastAsked(writes, task),
+      consents: consentsOf(writes),
       hasAnswers: writes.some(([id, channel]) => id === task && channel === RESUME),
     };
   }
@@ -82,6 +88,7 @@ export class CallRecord {
    */
   async begin({ wasAsked }: { wasAsked: boolean }): Promise<void> {
     if (this.#isBegunHere()) return;
+    this.#wasAsked = wasAsked;
     this.#known = [...(wasAsked ? callersOf(this.#configurable) : []), this.#step];
     // Its own step learns of it first, and forgets it last: callers who know of a call that its own step does not know
     // of would hide its question when it is asked again, and nobody could answer it.
@@ -99,7 +106,9 @@ export class CallRecord {
 
   /** Of a call that stopped to ask: it is meant to be run again from its beginning. */
   async pause(): Promise<void> {
-    for (const step of this.#known) await this.#put(step, null);
+    const { task } = this.#step;
+    const consent = this.#wasAsked ? { task, call: this.#call, times: 0, wasAsked: true } : null;
+    for (const step of this.#known) await this.#put(step, step === this.#step ? consent : null);
   }
 
   async #put({ saver, config, task }: Step, entry: Entry | null): Promise<void> {
@@ -148,9 +157,21 @@ const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
 
 function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
   const finished = new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
-  return writes
-    .flatMap(([, channel, value]) => (channel === SCHEDULED && isEntry(value) ? [value] : []))
-    .filter(({ task }) => !finished.has(task));
+  return entriesOf(writes).filter(({ task, times }) => times > 0 && !finished.has(task));
+}
+
+/** The calls of a step that a person was asked for consent to, whatever the rules say of them by now. */
+function consentsOf(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
+  const open = writes.flatMap(([, channel, value]) => {
+    const asked = channel === INTERRUPT && isRecord(value) ? value["value"] : undefined;
+    return isRecord(asked) && asked["type"] === "consent" ? [String(asked["call"])] : [];
+  });
+  const given = entriesOf(writes).flatMap(({ call, wasAsked }) => (wasAsked ? [call] : []));
+  return new Set([...open, ...given]);
+}
+
+function entriesOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
+  return writes.flatMap(([, channel, value]) => (channel === SCHEDULED && isEntry(value) ? [value] : []));
 }
 
 function isEntry(value: unknown): value is Entry {

@@ -137,6 +137,19 @@ it("a reason may begin with a digit: alone it is a choice, after a moment or wit
   ]);
 });
 
+it("a no holds though a later call of the same turn is allowed for good by a rule that covers both", async () => {
+  const steps = [[execute("touch one"), execute("touch two")], "Done so."];
+  const stage = await stages.open(steps, { settings: { shell: true, sandbox: "never" } });
+  stage.type(`go${ENTER}`);
+  await stage.see(/^\$ touch one[^]*Allow it\?/m);
+  stage.type(`one is mine${ENTER}`);
+  await stage.see(/^\$ touch two[^]*Allow it\?/m);
+  stage.type("2");
+  await stage.see(/Done so\./);
+  expect(["one", "two"].map((name) => existsSync(join(stages.home, name)))).toEqual([false, true]);
+  expect(stage.asked(1).join("\n")).toContain("one is mine");
+});
+
 it("a question beside an open one waits for its turn, and both get their answers", async () => {
   const stage = await stages.open([write("/a.txt"), "Written."], { settings: { sandbox: "never" } });
   stage.type(`go${ENTER}`);
