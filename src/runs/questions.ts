@@ -1,7 +1,9 @@
 import type { Interrupt } from "@langchain/langgraph";
 import { HarnessError } from "../errors.ts";
 import type { ConsentRequest } from "../middleware/consent/index.ts";
+import type { PlanApprovalRequest } from "../middleware/plan/people/approval.ts";
 import { REPEAT_TEXTS } from "../middleware/repeats/repeats.prompt.ts";
+import { shortened } from "../middleware/shortened.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
 import { boundedArgs, boundedText, MOST_IN_EVENT } from "./bounded.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";
@@ -27,11 +29,11 @@ export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const base = { id: id ?? "" };
   if (request["type"] === "plan-approval") {
-    const { error } = request;
+    const { error, calls } = request as { error?: unknown; calls?: PlanApprovalRequest["calls"] };
     return {
       ...base,
       kind: "plan-approval",
-      text: "The agent proposes this plan:",
+      text: proposalText(calls ?? []),
       options: ["approve", "edit", "reject"],
       todos: request["todos"] as Todo[],
       ...(typeof error === "string" && { error }),
@@ -65,6 +67,15 @@ export function readQuestion({ id, value }: Interrupt): Question {
     };
   }
   return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
+}
+
+/** The most characters that are shown of each call beside a plan. */
+const MOST_OF_CALL = 500;
+
+function proposalText(calls: PlanApprovalRequest["calls"]): string {
+  if (calls.length === 0) return "The agent proposes this plan:";
+  const lines = calls.map(({ name, args }) => `  ${name} ${shortened(jsonText(args), MOST_OF_CALL)}`);
+  return `With the plan you approve these calls:\n${lines.join("\n")}\nThe agent proposes this plan:`;
 }
 
 /** A question as an event of its run. */

@@ -1,3 +1,4 @@
+import { inSight } from "../../../src/runs/story/words.ts";
 import { isDirty, startDraft, toSend } from "../model/plan-draft.ts";
 import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
@@ -10,8 +11,10 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
   const [draft, setDraft] = useDraft(questionDraft(question.id, "plan"), startDraft(question.todos ?? []));
   const [isRejecting, setRejecting] = useDraft(questionDraft(question.id, "rejecting"), false);
   const isChanged = isDirty(draft);
+  const calls = question.text.split("\n").slice(0, -1);
   return (
     <>
+      {calls.length > 0 && <pre className="calls">{inSight(calls.join("\n"))}</pre>}
       <DraftList draft={draft} onDraft={setDraft} />
       {isRejecting ? (
         <Reject

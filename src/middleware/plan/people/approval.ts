@@ -34,6 +34,8 @@ export interface PlanApprovalRequest extends ReviewFields {
   /** The plan as it would be. */
   todos: readonly Todo[];
   changes: readonly Change[];
+  /** The other calls of the turn. They are made when the plan is approved as it is, and not otherwise. */
+  calls: readonly { name: string; args: Record<string, unknown> }[];
   /** What was wrong with the last decision, when there was one. */
   error?: string;
 }
@@ -63,6 +65,9 @@ export async function askApproval(
     owner: setup.owner,
     todos,
     changes,
+    calls: message.tool_calls!.flatMap((other) =>
+      calls.includes(other) ? [] : [{ name: other.name, args: other.args }],
+    ),
     ...reviewFields([{ action, rule: { allowedDecisions: DECISIONS } }]),
   };
   let decision = readDecision(ask(request));
@@ -164,17 +169,23 @@ function changesScope(change: Change): boolean {
   return change.type === "todo-add" || change.type === "todo-remove" || change.type === "plan-reset";
 }
 
-/** Puts the person's list in the place of the turn's first plan call; other plan calls of the turn are void. */
+/**
+ * Puts the person's list in the place of the turn's first plan call. No other call of the turn is made: the model meant
+ * them for its own plan, and nobody has agreed to that.
+ */
 function editedPlan(
   { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
   { calls, todos }: { calls: Call[]; todos: readonly EditedTodo[] },
 ): ApprovalUpdate {
-  const [first, ...others] = calls;
+  const first = calls[0]!;
   const args = { [policy.listField]: inWords(todos, policy) };
-  const tool_calls = message.tool_calls!.map((call) =>
-    call === first ? { ...call, name: tools.write.name, args } : call,
-  );
+  // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
+  const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
+  const tool_calls = message.tool_calls!.flatMap((call) => {
+    if (call === first) return { ...call, name: tools.write.name, args };
+    return others.includes(call) ? call : [];
+  });
   const { id, name, content, usage_metadata, response_metadata } = message;
   const { tool_calls: _raw, ...additional_kwargs } = message.additional_kwargs;
   const edited = new AIMessage({
@@ -186,10 +197,8 @@ function editedPlan(
     ...(name !== undefined && { name }),
     ...(usage_metadata ? { usage_metadata } : {}),
   });
-  const voided = others.map((call) =>
-    notRun(call, "Not applied: the user replaced your plan by an edited one."),
-  );
-  return { messages: [edited, ...voided], _plan: { edited: [first!.id ?? ""], ...AGREED } };
+  const voided = others.map((call) => notRun(call, calls.includes(call) ? PLAN_REPLACED : CALL_WITHHELD));
+  return { messages: [edited, ...voided], _plan: { edited: [first.id ?? ""], ...AGREED } };
 }
 
 /** The list in the model's words, as if it had written it. */
@@ -200,6 +209,10 @@ function inWords(todos: readonly EditedTodo[], { contentField }: Policy): object
     return { ...rest, [contentField]: content ?? text };
   });
 }
+
+const PLAN_REPLACED = "Not applied: the user replaced your plan by an edited one.";
+const CALL_WITHHELD =
+  "Not run: the user edited the plan that you proposed in the same turn. Make this call again only if the edited plan wants it.";
 
 function rejectedPlan(message: AIMessage, calls: Call[], reason: string | undefined): ApprovalUpdate {
   const rejected = `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`;

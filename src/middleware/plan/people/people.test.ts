@@ -248,8 +248,8 @@ describe("approval", () => {
       const { agent, todos, worked, model } = await proposed({ approval: "first" }, ["ok"]);
       await agent.invoke(new Command({ resume: decision }), config);
       expect((await todos()).map((todo) => todo.content)).toEqual(["read slowly"]);
-      expect(worked()).toBe(1);
-      const reply = model.requests[1]!.messages.find((message) => ToolMessage.isInstance(message))!;
+      expect(worked()).toBe(0);
+      const reply = model.requests[1]!.messages.find(({ name }) => name === "write_todos")!;
       expect(reply.text).toContain("The user edited this plan before approving it.");
       expect(reply.text).toContain("[>] 1: read slowly");
     });
@@ -284,6 +284,40 @@ describe("approval", () => {
     };
     expect(await asked("first")).toBe(4);
     expect(await asked("always")).toBe(3);
+  });
+
+  for (const approval of ["first", "always"] as const) {
+    it(`shows the calls of the turn, and an edited plan holds them back (${approval})`, async () => {
+      const drop = callTool("work", { what: "delete old.md" }, "drop");
+      const { agent, model, todos, worked } = threadWith([[THREE, drop], "ok"], {
+        approval,
+        reminders: false,
+      });
+      const request = question(await agent.invoke(go, config));
+      expect(request?.calls).toEqual([{ name: "work", args: { what: "delete old.md" } }]);
+      const edited = { type: "edit", todos: [{ content: "keep old.md" }] };
+      await agent.invoke(new Command({ resume: edited }), config);
+      expect(worked()).toBe(0);
+      expect((await todos()).map((todo) => todo.content)).toEqual(["keep old.md"]);
+      const reply = model.requests.at(-1)!.messages.find((message) => {
+        return (message as { tool_call_id?: string }).tool_call_id === "drop";
+      });
+      expect(reply?.text).toContain("Not run: the user edited the plan");
+    });
+  }
+
+  it("holds back a call that has the id of the plan call", async () => {
+    const { agent, todos, worked } = threadWith([[{ ...THREE, id: "1" }, callTool("work", {}, "1")], "ok"], {
+      approval: "first",
+      reminders: false,
+    });
+    await agent.invoke(go, config);
+    await agent.invoke(
+      new Command({ resume: { type: "edit", todos: [{ content: "keep old.md" }] } }),
+      config,
+    );
+    expect(worked()).toBe(0);
+    expect((await todos()).map((todo) => todo.content)).toEqual(["keep old.md"]);
   });
 
   it("is asked about all plan calls of a turn together", async () => {

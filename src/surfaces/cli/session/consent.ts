@@ -80,7 +80,7 @@ async function approval(question: Question, session: Conversation): Promise<unkn
     const answer = await face.ask({
       about: [
         ...(error === undefined ? [] : [paint("red", oneLine(error))]),
-        shown`The agent proposes this plan:`,
+        ...harmlessLines(question.text),
         ...planLines(todos, MAIN, paint).map((line) => shown`  ${line}`),
       ],
       question: shown`Work on this plan?`,
