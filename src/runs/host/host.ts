@@ -26,7 +26,7 @@ import {
   ifStillAt,
   isAmong,
   isBusy,
-  isTaken,
+  isTakenSince,
   newRecord,
   notedThread,
   risingNumber,
@@ -430,7 +430,7 @@ export class RunHost implements Host {
           // Another server may have taken it, as long as nobody had its thread.
           return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
         },
-        isTriedAgain: async (failure) => isBusy(failure) && isTaken(this.ledger, run.id, taken),
+        isTriedAgain: async (failure) => isBusy(failure) && isTakenSince(this.ledger, run.id, taken),
       });
       const ended = isLeft ? undefined : await this.#note(run);
       desk.active = undefined;

@@ -89,7 +89,7 @@ export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) =
 }
 
 /** Whether another server has taken a run since. What cannot be read is left to who can. */
-export async function isTaken(ledger: Host["ledger"], id: string, updatedAt: number): Promise<boolean> {
+export async function isTakenSince(ledger: Host["ledger"], id: string, updatedAt: number): Promise<boolean> {
   const now = await ledger.run(id).catch(() => undefined);
   return now?.updatedAt !== updatedAt;
 }
