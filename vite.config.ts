@@ -1,33 +1,58 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 
-const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8")) as {
+const { bin, exports, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
   bin: { holdfast: string };
   exports: Record<string, string | { default: string }>;
+  optionalDependencies: Record<string, string>;
 };
 
-/** What is asked for by its place: by name of the package, as a command or a process, or by tests and the benchmark. */
-const ENTRIES = [
-  bin.holdfast,
+/** What is asked for by its place: by name of the package or as a process, or by tests and the benchmark. */
+const LIBRARY = [
   ...Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : target.default)),
-  ...["files/disk/keeper-process", "surfaces/cli/cli", "runs/conduct", "runs/drive", "runs/traces/index"].map(
-    inDist,
-  ),
+  ...["files/disk/keeper-process", "runs/conduct", "runs/drive", "runs/traces/index"].map(inDist),
 ];
 
-/** The package, in some hundred files in the place of as many as the source has: Node takes a millisecond for each. */
-export default defineConfig({
-  build: {
-    ssr: true,
-    outDir: "dist",
-    emptyOutDir: false,
-    target: "node20",
-    minify: false,
-    rolldownOptions: {
-      input: Object.fromEntries(ENTRIES.map((file) => [nameOf(file), `src/${nameOf(file)}.ts`])),
-      output: { entryFileNames: "[name].js", chunkFileNames: "chunks/[name]-[hash].js" },
+/** The command, and its function for tests that run several commands in one process. */
+const COMMAND = [bin.holdfast, inDist("surfaces/cli/cli")];
+
+/** Binaries, and what is shared with or chosen by the user's own installation. */
+const NOT_IN_COMMAND = [
+  ...Object.keys(optionalDependencies),
+  "@anthropic-ai/sandbox-runtime",
+  "@dbos-inc/dbos-sdk",
+  "@opentelemetry/api",
+  "pg",
+];
+
+/**
+ * `vite build`: the library, in some hundred files in the place of as many as the source has; LangChain and the clients
+ * of providers are the user's. `vite build --mode command`: the command with all that it needs inside, as Node takes a
+ * millisecond for each of a thousand files that it would load otherwise (decision 30).
+ */
+export default defineConfig(({ mode }) => {
+  const isCommand = mode === "command";
+  const entries = isCommand ? COMMAND : LIBRARY;
+  return {
+    ...(isCommand && { ssr: { noExternal: true, external: NOT_IN_COMMAND } }),
+    build: {
+      ssr: true,
+      outDir: "dist",
+      emptyOutDir: false,
+      target: "node20",
+      minify: false,
+      rolldownOptions: {
+        // The library's entries import statically what the command imports when it needs it.
+        checks: { ineffectiveDynamicImport: false },
+        preserveEntrySignatures: "strict",
+        input: Object.fromEntries(entries.map((file) => [nameOf(file), `src/${nameOf(file)}.ts`])),
+        output: {
+          entryFileNames: "[name].js",
+          chunkFileNames: `${isCommand ? "surfaces/cli/" : ""}chunks/[name]-[hash].js`,
+        },
+      },
     },
-  },
+  };
 });
 
 function inDist(name: string): string {

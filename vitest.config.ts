@@ -1,6 +1,19 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import type { Reporter, TestCase } from "vitest/node";
+import { ShortReporter } from "./test/short-reporter.ts";
+
+/** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
+const DEEPER = [
+  "src/files/merge-*.test.ts",
+  "src/middleware/loop/loop.test.ts",
+  "src/plan/engine.test.ts",
+  "src/storage/kill.test.ts",
+  "src/storage/same-history.test.ts",
+  "src/subagents/stopped-team.test.ts",
+  "test/page-looks.test.ts",
+  "test/page-states.test.ts",
+  "test/session.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -9,43 +22,23 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // To load LangChain takes longer than most of the files: a worker loads it once.
     isolate: false,
-    // A loaded machine is slow, not wrong.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // Where everybody waits for the result a test gets a second try, and the report names who needed it. Elsewhere each
-    // has to pass at once: what fails once in many runs is looked into.
-    retry: process.env["CI"] ? 1 : 0,
-    reporters: ["default", secondTries()],
+    // Only for hangs: a loaded machine is slow, not wrong.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    // Warnings and output of a test that passes are nobody's news.
+    silent: "passed-only",
+    reporters: [new ShortReporter()],
     projects: [
-      {
-        extends: true,
-        test: {
-          name: "src",
-          include: ["src/**/*.test.ts"],
-          typecheck: { enabled: true, include: ["src/**/*.test-d.ts"] },
-        },
-      },
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"] } },
       {
         extends: true,
         test: {
           // Before `src` in the alphabet, and so in time: at the end there are short files for all who have nothing to do.
           name: "package",
-          include: ["test/**/*.test.ts", "web/src/**/*.test.ts"],
+          include: ["test/*.test.ts", "web/src/**/*.test.ts"],
         },
       },
+      { extends: true, test: { name: "release", include: ["test/release/*.test.ts", ...DEEPER] } },
     ],
   },
 });
-
-/** Names at the end who needed a second try. */
-function secondTries(): Reporter {
-  const found: string[] = [];
-  return {
-    onTestCaseResult: (test: TestCase) => {
-      if (test.diagnostic()?.flaky) found.push(`${test.module.relativeModuleId} > ${test.fullName}`);
-    },
-    onTestRunEnd: () => {
-      for (const name of found) console.warn(`Needed a second try: ${name}`);
-    },
-  };
-}

@@ -1,7 +1,7 @@
 import { methods } from "@agentclientprotocol/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEditor, type Editor } from "./acp/editor.ts";
-import { expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
+import { closeContexts, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
 import { ServedPage } from "./page/served-page.ts";
 
 describe("a session of an editor, on the page", () => {
@@ -40,7 +40,7 @@ describe("a session of an editor, on the page", () => {
       await expectText(page, /The report is in survey.md/);
       await expectText(page.getByRole("region", { name: "Plan" }), "8 of 8 done");
     } finally {
-      await browser.close();
+      await closeContexts(browser);
     }
   });
 

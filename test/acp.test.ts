@@ -48,9 +48,12 @@ beforeAll(async () => {
   writeFileSync(
     hooks,
     `import { appendFileSync } from "node:fs";
-export async function resolve(name, context, next) {
-  if (/langchain/.test(name)) appendFileSync(${JSON.stringify(loaded())}, name + "\\n");
-  return next(name, context);
+export async function load(url, context, next) {
+  const loaded = await next(url, context);
+  // A file of the bundled command names the packages in it.
+  if (/langchain/.test(url) || /^\\/\\/ node_modules\\/@?langchain/m.test(String(loaded.source ?? "")))
+    appendFileSync(${JSON.stringify(loaded())}, url + "\\n");
+  return loaded;
 }`,
   );
   const register = `data:text/javascript,import { register } from "node:module"; register(${JSON.stringify(pathToFileURL(hooks).href)});`;

@@ -120,11 +120,20 @@ it("npm start passes commands on, names itself in hints, and takes no typo for a
 
 const HEAVY = ["langchain", "@langchain/", "libsql", "@clack/", "zod"];
 
-/** A module that makes Node fail when one of these packages is loaded. */
+/** A module that makes Node fail when one of these packages is loaded, by its name or in a file of the bundled command. */
 function refusing(packages: readonly string[]): string {
-  const hooks = `export async function resolve(name, context, next) {
-    if (${JSON.stringify(packages)}.some((one) => name.startsWith(one))) throw new Error(name + " was loaded");
+  const hooks = `const packages = ${JSON.stringify(packages)};
+  const refuse = (name) => {
+    if (packages.some((one) => name.startsWith(one))) throw new Error(name + " was loaded");
+  };
+  export async function resolve(name, context, next) {
+    refuse(name);
     return next(name, context);
+  }
+  export async function load(url, context, next) {
+    const loaded = await next(url, context);
+    for (const [, name] of String(loaded.source ?? "").matchAll(/^\\/\\/ node_modules\\/(\\S+)/gm)) refuse(name);
+    return loaded;
   }`;
   const url = `data:text/javascript,${encodeURIComponent(hooks)}`;
   const register = `import { register } from "node:module"; register(${JSON.stringify(url)});`;

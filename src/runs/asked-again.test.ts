@@ -85,7 +85,8 @@ it("nor when it is stopped while the call stops for a question of its own", asyn
   const putWrites = saver.putWrites.bind(saver);
   saver.putWrites = async (place, writes, task) => {
     await putWrites(place, writes, task);
-    const isForgotten = writes[0]?.[0] === SCHEDULED && writes[0][1] === null;
+    const { times } = (writes[0]?.[1] ?? { times: 0 }) as { times?: number };
+    const isForgotten = writes[0]?.[0] === SCHEDULED && times === 0;
     if (!isForgotten || place.configurable?.["checkpoint_ns"] === "") return;
     stop.abort();
     await new Promise(() => {});

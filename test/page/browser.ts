@@ -3,15 +3,28 @@ import { createRequire } from "node:module";
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { findBrowser, FLAGS } from "../../scripts/browser.mjs";
+import { isRelease } from "../rounds.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Whether there is a browser to look at the page with; in CI there must be one. */
 export const hasBrowser = findBrowser() !== undefined;
 
+let browser: Promise<Browser> | undefined;
+
+/** The browser of all test files that run in this process; it ends with the process. */
 export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
+  browser ??= chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
+  return browser;
 }
+
+/** Closes everything that a test file has opened in the browser. */
+export async function closeContexts(opened: Browser): Promise<void> {
+  await Promise.all(opened.contexts().map((context) => context.close()));
+}
+
+/** How long to wait for what should come: a loaded machine is slow, not wrong. */
+export const PATIENCE = { timeout: 120_000 };
 
 /** What went wrong in a page: errors, and what its policy refused. */
 const problems = new WeakMap<Page, string[]>();
@@ -19,6 +32,7 @@ const problems = new WeakMap<Page, string[]>();
 /** A page of its own, with nothing kept from others. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  context.setDefaultTimeout(PATIENCE.timeout);
   return openTab(await context.newPage(), url);
 }
 
@@ -80,7 +94,7 @@ export async function expectSoundInBoth(page: Page): Promise<void> {
 }
 
 /** The widths, in pixels, that pages are looked at in. */
-export const WIDTHS = [1280, 800, 360];
+export const WIDTHS = isRelease ? [1280, 800, 360] : [800];
 
 /** What axe looks for: rules by their tags, or by their names. */
 const EVERYTHING = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -90,7 +104,7 @@ async function expectAccessible(page: Page, rules: readonly string[]): Promise<v
   // Scripts of the test do not go through the page's policy.
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE);
   // What still moves to its place is looked at again.
-  await expect.poll(() => violations(page, rules), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => violations(page, rules), PATIENCE).toEqual([]);
 }
 
 function violations(page: Page, rules: readonly string[]): Promise<unknown> {

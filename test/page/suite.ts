@@ -1,11 +1,11 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { closeTabs, openBrowser, openContext, openTab } from "./browser.ts";
+import { closeContexts, closeTabs, openBrowser, openContext, openTab } from "./browser.ts";
 import { StandIn, TOKEN } from "./stand-in.ts";
 import { START, THREAD } from "./story.ts";
 
 /**
- * One browser for all tests of a file, and a stand-in server for each: its address is another one, so nothing is kept
+ * One browser for all tests, and a stand-in server for each: its address is another one, so nothing is kept
  * from a test to the next.
  */
 export function pageSuite() {
@@ -18,7 +18,7 @@ export function pageSuite() {
     browser = await openBrowser();
     context = await openContext(browser);
   });
-  afterAll(() => browser.close());
+  afterAll(() => closeContexts(browser));
   beforeEach(async () => {
     server = new StandIn();
     url = await server.start();

@@ -21,6 +21,7 @@ import { nextNumber } from "../../plan/todo.ts";
 import { anyUpdate } from "../any-update.ts";
 import { messagesField } from "../loop/messages.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
+import { baseOf, StepStates } from "./step-states.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */
 const CHANGES = Symbol("changes");
@@ -132,21 +133,21 @@ export function mergeMemory(memory: PlanMemory, update: MemoryUpdate | undefined
   };
 }
 
-/**
- * The states of a list within one step, oldest first, by the list that the last write of the step led to. LangGraph
- * reduces all writes of a step in one synchronous go, so an entry ends with it: a later write starts from what it finds.
- */
-const earlierStates = new WeakMap<readonly Todo[], readonly (readonly Todo[])[]>();
+const steps = new StepStates();
 
 /** Merges a write to `todos`: changes by the harness, or a whole list by a person or a tool, which is validated. */
 export function mergeTodos(current: Todo[], update: unknown, policy: Policy): Todo[] {
   if (update === undefined) return current;
-  const todos = [...withIds(current)];
+  const todos = withIds(current);
   const changes = changesOf(update);
-  if (changes) return afterState(current, patchTodos(todos, changes));
+  if (changes) {
+    const patched = patchTodos(todos, changes);
+    steps.add(todos, patched, { isWholeList: false });
+    return patched;
+  }
   // LangChain sends the saved state again with every new input: that is not an edit.
   if (isSame(current, update)) return current;
-  const states = earlierStates.get(current);
+  const states = steps.before(current);
   const base = states && Array.isArray(update) ? baseOf(update, [...states, todos]) : todos;
   const plan = planFrom({ todos: base, memory: NO_MEMORY });
   const result = applyWrite(plan, update, policy, { author: "person" });
@@ -156,34 +157,8 @@ export function mergeTodos(current: Todo[], update: unknown, policy: Policy): To
   }
   const merged =
     base === todos ? [...result.plan.todos] : patchTodos(todos, additions(base, result.plan.todos));
-  return afterState(current, merged);
-}
-
-function afterState(current: readonly Todo[], next: Todo[]): Todo[] {
-  earlierStates.set(next, [...(earlierStates.get(current) ?? []), withIds(current)]);
-  queueMicrotask(() => earlierStates.delete(next));
-  return next;
-}
-
-/**
- * The list that a whole-list write started from. Its writer may have known some of the step's other writes and not the
- * rest, so an item that stands in the write as in any state of the step is one that the writer left alone.
- */
-function baseOf(update: readonly unknown[], states: readonly (readonly Todo[])[]): readonly Todo[] {
-  const byId = (list: readonly unknown[], id: string): Todo | undefined =>
-    (list as readonly (Todo | undefined)[]).find((todo) => todo?.id === id);
-  const known = (id: string): Todo | undefined => {
-    const sent = byId(update, id);
-    return states.map((state) => byId(state, id)).find((todo) => todo !== undefined && isSame(todo, sent));
-  };
-  const first = states[0]!;
-  const base = first.map((todo) => known(todo.id) ?? todo);
-  const later = states.slice(1).flatMap((state) => state.filter(({ id }) => !byId(first, id)));
-  for (const { id } of later) {
-    const todo = byId(base, id) ? undefined : known(id);
-    if (todo) base.push(todo);
-  }
-  return base;
+  steps.add(todos, merged, { isWholeList: true });
+  return merged;
 }
 
 /** What a list changes of the one it started from; what it appends goes to the end, behind what others appended. */

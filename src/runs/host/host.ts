@@ -434,9 +434,12 @@ export class RunHost implements Host {
       });
       const ended = isLeft ? undefined : await this.#note(run);
       desk.active = undefined;
-      if (isLeft) this.#drop(run);
-      else this.#close(run, ended);
-      if (!isLeft && run.request.isTemporary) await this.#discard(thread);
+      if (isLeft) {
+        this.#drop(run);
+        continue;
+      }
+      this.#close(run, ended);
+      if (run.request.isTemporary) await this.#discard(thread);
     }
   }
 

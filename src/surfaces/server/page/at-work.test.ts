@@ -40,7 +40,7 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
 });
 
 it("of two who want it to go on at the same moment the second is refused", async () => {
-  const gate = { isSet: false, reached: 0 };
+  const gate = { isSet: false, reached: 0, isOpen: false };
   const projectOf = async () => {
     // Both have seen that it is not at work before either begins.
     if (gate.isSet) gate.reached += 1;
@@ -48,12 +48,18 @@ it("of two who want it to go on at the same moment the second is refused", async
     return { config: {}, skills: [], instructions: async () => "", mcp: { mcpServers: {} } };
   };
   const list = callTool("write_todos", { todos: [{ content: "One" }, { content: "Two" }] });
-  await start([list, "Later.", "Later.", "Later.", "Later.", "Later.", "Later."], {}, { projectOf });
+  // The first is still at work when the second asks.
+  const later: Step = async () => {
+    await vi.waitUntil(() => !gate.isSet || gate.isOpen, 60_000);
+    return "Later.";
+  };
+  await start([list, ...Array.from({ length: 6 }, () => later)], {}, { projectOf });
   const thread = await begin("Plan it");
   expect((await settled(thread)).thread.status).toBe("stopped");
   gate.isSet = true;
   const resume = () => send("POST", `/threads/${thread}/resume`, {});
   const both = await Promise.all([resume(), resume()]);
+  gate.isOpen = true;
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409]);
   const starts = (await settled(thread)).events.filter(({ type }) => type === "run-start");
   expect(starts).toHaveLength(2);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { runOrder, taskOrder } from "../bench/live/order.ts";
-import { LIVE_SYSTEMS } from "../bench/live/systems.ts";
-import { assignmentOf, fingerprint, LIVE_TASKS } from "../bench/live/tasks/index.ts";
-import { changed, KINDS, type Changes, type LiveTask } from "../bench/live/tasks/task.ts";
-import { LiveWorkspace } from "../bench/live/workspace.ts";
-import { bubblewrapWorks } from "../src/files/index.ts";
+import { runOrder, taskOrder } from "../../bench/live/order.ts";
+import { LIVE_SYSTEMS } from "../../bench/live/systems.ts";
+import { assignmentOf, fingerprint, LIVE_TASKS } from "../../bench/live/tasks/index.ts";
+import { changed, KINDS, type Changes, type LiveTask } from "../../bench/live/tasks/task.ts";
+import { LiveWorkspace } from "../../bench/live/workspace.ts";
+import { bubblewrapWorks } from "../../src/files/index.ts";
 
 const SANDBOX = { isolation: bubblewrapWorks() ? "always" : "never" } as const;
 

@@ -6,11 +6,18 @@ import { extname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createDeepAgent } from "../src/deep/index.ts";
-import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
-import { expectSound, expectText, hasBrowser, openBrowser, openPage } from "./page/browser.ts";
-import { ServedPage } from "./page/served-page.ts";
-import { serve, type Served } from "./served.ts";
+import { createDeepAgent } from "../../src/deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../src/testing/index.ts";
+import {
+  closeContexts,
+  expectSound,
+  expectText,
+  hasBrowser,
+  openBrowser,
+  openPage,
+} from "../page/browser.ts";
+import { ServedPage } from "../page/served-page.ts";
+import { serve, type Served } from "../served.ts";
 
 const TODOS = callTool("write_todos", { todos: [{ content: "Write", status: "in_progress" }] });
 const WRITE = callTool("write_file", { file_path: "/a.md", content: "as asked" });
@@ -64,12 +71,11 @@ describe.runIf(hasBrowser)("a page on useStream of @langchain/react", () => {
     browser = await openBrowser();
   });
   afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
+    await closeContexts(browser);
     await served?.close();
     served = undefined;
   });
   afterAll(async () => {
-    await browser.close();
     site.closeAllConnections();
     await new Promise((resolve) => site.close(resolve));
     rmSync(folder, { recursive: true, force: true });

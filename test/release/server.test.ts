@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { run } from "../run.ts";
 
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
   packages: Record<string, { version: string }>;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { task, TestCluster, until, type Started, type Task } from "./cluster/cluster.ts";
-import { newDatabase } from "./postgres.ts";
+import { task, TestCluster, until, type Started, type Task } from "../cluster/cluster.ts";
+import { newDatabase } from "../postgres.ts";
 
 // Many processes are started and ended: on a machine that is busy, too.
 vi.setConfig({ testTimeout: 180_000 });

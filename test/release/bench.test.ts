@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { breakdownOfLean } from "../bench/breakdown.ts";
-import { goalsOf } from "../bench/goals.ts";
-import { superstepsPerTurn } from "../bench/graph.ts";
-import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_OWN_TURN, SYSTEMS, TYPICAL } from "../bench/systems.ts";
-import { rowOf, tokenTable, type Row } from "../bench/table.ts";
+import { breakdownOfLean } from "../../bench/breakdown.ts";
+import { goalsOf } from "../../bench/goals.ts";
+import { superstepsPerTurn } from "../../bench/graph.ts";
+import { BEST, FLOOR, LEAN, LEAN_INLINE, LEAN_OWN_TURN, SYSTEMS, TYPICAL } from "../../bench/systems.ts";
+import { rowOf, tokenTable, type Row } from "../../bench/table.ts";
 
 const COMPARED = SYSTEMS.filter(({ name }) =>
   [FLOOR, TYPICAL, BEST, LEAN, LEAN_OWN_TURN, LEAN_INLINE].includes(name),

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { PRESET_NAMES, type Status } from "../src/plan/index.ts";
-import type { RunEvent } from "../src/runs/events.ts";
-import { inPipes } from "./in-pipes.ts";
+import { PRESET_NAMES, type Status } from "../../src/plan/index.ts";
+import type { RunEvent } from "../../src/runs/events.ts";
+import { inPipes } from "../in-pipes.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 let home: string;

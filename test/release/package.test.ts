@@ -7,8 +7,8 @@ import { Client } from "@langchain/langgraph-sdk";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import manifest from "../package.json" with { type: "json" };
-import { run } from "./run.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { run } from "../run.ts";
 
 type Lock = { packages: Record<string, { version: string }> };
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { bitFlips } from "../attack/bit-flips.ts";
-import { rounds } from "./rounds.ts";
+import { bitFlips } from "../../attack/bit-flips.ts";
+import { rounds } from "../rounds.ts";
 
 it("a thread store with a flipped bit is read as it was written, or refused with an error of ours", async () => {
   const wanted = rounds(100);

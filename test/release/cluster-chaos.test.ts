@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { chaos } from "./cluster/chaos.ts";
-import { task, TestCluster, until } from "./cluster/cluster.ts";
-import { startPostgres, type PostgresServer } from "./postgres-server.ts";
-import { newDatabase } from "./postgres.ts";
-import { rounds } from "./rounds.ts";
+import { chaos } from "../cluster/chaos.ts";
+import { task, TestCluster, until } from "../cluster/cluster.ts";
+import { startPostgres, type PostgresServer } from "../postgres-server.ts";
+import { newDatabase } from "../postgres.ts";
+import { rounds } from "../rounds.ts";
 
 let cluster: TestCluster;
 let own: PostgresServer | undefined;

@@ -8,12 +8,13 @@ import {
   expectSound,
   expectText,
   hasBrowser,
+  closeContexts,
   openBrowser,
   openContext,
   openTab,
-} from "./page/browser.ts";
-import { ServedPage } from "./page/served-page.ts";
-import { run } from "./run.ts";
+} from "../page/browser.ts";
+import { ServedPage } from "../page/served-page.ts";
+import { run } from "../run.ts";
 
 const MOST_BYTES = 60_000;
 
@@ -48,7 +49,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
     [browser] = await Promise.all([openBrowser(), served.start(), slow.start({ pace: 1, token })]);
     context = await openContext(browser);
   });
-  afterAll(() => Promise.all([browser.close(), served.close(), slow.close()]));
+  afterAll(() => Promise.all([closeContexts(browser), served.close(), slow.close()]));
   afterEach(async () => {
     await closeTabs(context);
     await Promise.all([served.clear(), slow.clear()]);

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ask } from "./postgres.ts";
+import { ask } from "../postgres.ts";
 
 const VITEST = "node_modules/vitest/vitest.mjs";
 
@@ -14,7 +14,7 @@ it("a test run with the database ends with an error if a test has failed", () =>
 
 it("a server ends with the process that has started it, even if that is killed", async () => {
   const starting = `
-    import { startPostgres } from ${JSON.stringify(new URL("postgres-server.ts", import.meta.url).href)};
+    import { startPostgres } from ${JSON.stringify(new URL("../postgres-server.ts", import.meta.url).href)};
     console.log((await startPostgres()).url);`;
   const args = ["--import", "tsx", "--input-type=module", "--eval", starting];
   const starter = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
