@@ -71,7 +71,7 @@ describe("a session of an editor, on the page", () => {
     await ask(`/${session}/runs`, { task: "Tell me a joke" });
     await expect
       .poll(async () => (await open()).events.findLast(({ type }) => type === "model-end")?.text, {
-        timeout: 60_000,
+        timeout: 120_000,
       })
       .toContain("not a language model");
     editor.clear();

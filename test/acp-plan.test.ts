@@ -11,7 +11,7 @@ import { startModelServer, type ModelServer } from "./model-server.ts";
 const EDIT = "_holdfast/plan/edit";
 const SHOW = "_holdfast/plan/show";
 /** A loaded machine is slow, not wrong. */
-const SLOWLY = { timeout: 60_000 };
+const SLOWLY = { timeout: 120_000 };
 const STOPS = Array.from({ length: 3 }, () => says("Later."));
 const done = (ids: string) => calls(["update_todos", { done: ids }]);
 const begun = (...todos: string[]) => calls(["write_todos", { todos }]);
@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
   const start = () => startEditor({ cwd: home, env, flags: ["--mode", "auto"], permit: () => "approve" });
   [editor, other] = await Promise.all([start(), start()]);
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all([editor, other].map((one) => one.end()));
   model.stop();

@@ -21,7 +21,7 @@ import { run } from "./run.ts";
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 
 /** A loaded machine is slow, not wrong. */
-const SLOWLY = { timeout: 60_000 };
+const SLOWLY = { timeout: 120_000 };
 
 /** What a model's server answers next; "ok" when there is nothing left. */
 let script: (string | { status: number; body: object })[];
@@ -65,7 +65,7 @@ export async function load(url, context, next) {
       terminal: true,
     },
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all(editors.map((editor) => editor.end()));
   model.stop();

@@ -33,8 +33,8 @@ it("a worker that was taken for dead takes no more turns, and can be closed in t
   await host.start("tide", { graph: "stuck", input: { text: "" } });
   await begun;
   await ask(cluster.db.url, "UPDATE holdfast.workers SET state = 'dead'");
-  await vi.waitUntil(() => onLost.mock.calls.length > 0, { timeout: 30_000 });
-  await vi.waitUntil(() => !DBOS.isInitialized(), { timeout: 30_000 });
+  await vi.waitUntil(() => onLost.mock.calls.length > 0, { timeout: 120_000 });
+  await vi.waitUntil(() => !DBOS.isInitialized(), { timeout: 120_000 });
   await worker.drain();
   expect(onLost).toHaveBeenCalledOnce();
   await host.stop();

@@ -13,7 +13,7 @@ import { run } from "./run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** A loaded machine is slow, not wrong. */
-const SLOWLY = { timeout: 60_000 };
+const SLOWLY = { timeout: 120_000 };
 
 let home: string;
 let dir: string;
@@ -80,7 +80,7 @@ async function connect(
     args: Record<string, unknown> = {},
     options: { onprogress?: (progress: Progress) => void; signal?: AbortSignal } = {},
   ): Promise<Called> => {
-    const result = await client.callTool({ name, arguments: args }, { timeout: 60_000, ...options });
+    const result = await client.callTool({ name, arguments: args }, { timeout: 120_000, ...options });
     const [block] = result.content;
     const text = block?.type === "text" ? block.text : "";
     return { text, isError: result.isError === true, ...(result.structuredContent as object) } as Called;
@@ -216,7 +216,7 @@ describe("holdfast mcp", () => {
       const onprogress = ({ message = "" }: Progress): void => void heard.push(message);
       const done = await client.callTool(
         { name: "run_task", arguments: { task: "Build it" } },
-        { onprogress, timeout: 60_000 },
+        { onprogress, timeout: 120_000 },
       );
       expect(JSON.stringify(done.content)).toContain("Built.");
       expect(heard.some((message) => message.includes("#1 Read it"))).toBe(true);

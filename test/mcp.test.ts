@@ -116,11 +116,11 @@ describe("holdfast run --mcp-config", () => {
     script = [() => calls("mcp__h__hang")];
     const args = [MAIN, "run", "--mcp-config", "mcp.json", "--yes", "Use the server"];
     const child = spawn(process.execPath, args, { cwd: home, env: environment(), stdio: "ignore" });
-    await vi.waitFor(() => expect(existsSync(called)).toBe(true), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(existsSync(called)).toBe(true), { timeout: 120_000, interval: 50 });
     expect(running()).toHaveLength(2);
     child.kill(signal);
     await new Promise((resolve) => child.once("exit", resolve));
-    await vi.waitFor(() => expect(running()).toEqual([]), { timeout: 20_000, interval: 50 });
+    await vi.waitFor(() => expect(running()).toEqual([]), { timeout: 120_000, interval: 50 });
   });
 });
 

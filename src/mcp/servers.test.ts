@@ -116,7 +116,7 @@ describe("a server that misbehaves", () => {
     const model = new ScriptedModel([callTool("mcp__h__hang"), "never"]);
     const agent = createDeepAgent({ model, mcp, plan: false });
     const run = agent.invoke({ messages: [new HumanMessage("go")] }, { signal: controller.signal });
-    await vi.waitFor(() => expect(existsSync(called)).toBe(true), { timeout: 30_000, interval: 20 });
+    await vi.waitFor(() => expect(existsSync(called)).toBe(true), { timeout: 120_000, interval: 20 });
     controller.abort();
     await expect(run).rejects.toThrow(/abort/i);
     rmSync(folder, { recursive: true });
@@ -144,7 +144,7 @@ describe("processes of servers", () => {
     const mcp = servers({ mcpServers: { s: hostile("stays") } });
     await results(mcp, "mcp__s__die");
     // The next model call has started it again, with another of its own.
-    await vi.waitFor(async () => expect(await running()).toHaveLength(2), { timeout: 20_000, interval: 50 });
+    await vi.waitFor(async () => expect(await running()).toHaveLength(2), { timeout: 120_000, interval: 50 });
   });
 });
 

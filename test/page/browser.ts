@@ -10,12 +10,12 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** Whether there is a browser to look at the page with; in CI there must be one. */
 export const hasBrowser = findBrowser() !== undefined;
 
-let browser: Promise<Browser> | undefined;
+let launched: Promise<Browser> | undefined;
 
 /** The browser of all test files that run in this process; it ends with the process. */
 export function openBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
-  return browser;
+  launched ??= chromium.launch({ executablePath: findBrowser()!, args: FLAGS });
+  return launched;
 }
 
 /** Closes everything that a test file has opened in the browser. */

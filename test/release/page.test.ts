@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
           .catch(() => {});
       return card.isVisible();
     };
-    await expect.poll(approve, { timeout: 40_000 }).toBe(true);
+    await expect.poll(approve, { timeout: 120_000 }).toBe(true);
     await expectText(card, "pattern", /TODO/);
     const tabs = await Promise.all(
       Array.from({ length: 7 }, async () =>

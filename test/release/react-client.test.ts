@@ -24,7 +24,7 @@ const WRITE = callTool("write_file", { file_path: "/a.md", content: "as asked" }
 const DONE = callTool("update_todos", { done: ["1"] });
 
 /** A loaded machine is slow, not wrong. */
-const PATIENCE = { timeout: 40_000 };
+const PATIENCE = { timeout: 120_000 };
 
 /** A model that says as many words as it is let. */
 class HeldModel extends ScriptedModel {

@@ -160,7 +160,7 @@ const traversal = fc.oneof(anyPath, plainPath);
 describe.each([
   ["with descriptors", undefined],
   ["without descriptors", false],
-])("a disk backend %s", { timeout: 60_000 }, (_, descriptors) => {
+])("a disk backend %s", { timeout: 120_000 }, (_, descriptors) => {
   it("neither reads nor writes outside its root, whatever the path", async () => {
     plantLinks();
     const before = surroundings();
@@ -249,7 +249,7 @@ describe.each([
 describe.each([
   ["with descriptors", undefined],
   ["without descriptors", false],
-])("a disk backend %s in a race", { timeout: 60_000 }, (_, descriptors) => {
+])("a disk backend %s in a race", { timeout: 120_000 }, (_, descriptors) => {
   /** Puts a link to the outside in the place of something, and takes it away again, over and over. */
   async function flipping(path: string, target: string, work: () => Promise<void>): Promise<void> {
     const done = new AbortController();

@@ -34,7 +34,7 @@ describe("ripgrepPattern", () => {
   );
 });
 
-describe.runIf(installed)("a search with ripgrep", { timeout: 60_000 }, () => {
+describe.runIf(installed)("a search with ripgrep", { timeout: 120_000 }, () => {
   const atom = fc.constantFrom(
     "a",
     "b",

@@ -212,7 +212,7 @@ describe.runIf(canIsolate())("an isolated command", () => {
     const second = isolated(
       "echo > begun; while [ -e .git/commondir ]; do sleep 0.01; done; echo z > .git/commondir",
     );
-    await vi.waitFor(() => expect(existsSync(join(root, "begun"))).toBe(true), { timeout: 10_000 });
+    await vi.waitFor(() => expect(existsSync(join(root, "begun"))).toBe(true), { timeout: 120_000 });
     writeFileSync(join(root, "go"), "");
     await Promise.all([first, second]);
     expect(existsSync(path)).toBe(false);

@@ -41,7 +41,7 @@ function pidIn(file: string): number {
   return Number(readFileSync(join(root, file), "utf8"));
 }
 
-describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_000 }, () => {
+describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 120_000 }, () => {
   it("runs a command in its root and reports output and exit code", async () => {
     expect(await run("pwd; echo oops >&2; exit 3")).toMatchObject({
       output: `${root}\noops\n`,
@@ -72,7 +72,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
     const stubborn = `trap "" TERM; echo $$ > stubborn.pid; while :; do sleep 1; done`;
     const result = await run(`sh -c '${stubborn}'`, { timeoutMs: 300 });
     expect(result.timedOut).toBe(true);
-    await vi.waitFor(() => expect(isAlive(pidIn("stubborn.pid"))).toBe(false), { timeout: 10_000 });
+    await vi.waitFor(() => expect(isAlive(pidIn("stubborn.pid"))).toBe(false), { timeout: 120_000 });
   });
 
   it("ends what a command leaves running in the background", async () => {
@@ -98,11 +98,11 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
     const program = `import { shellBackend } from "./src/files/index.ts";
       await shellBackend(${JSON.stringify(root)}, { isolation: "never" }).execute("echo $$ > orphan.pid; setsid sleep 600 & echo $! > orphan-away.pid; wait");`;
     const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
-    await vi.waitFor(() => expect(pidIn("orphan-away.pid")).toBeGreaterThan(0), { timeout: 30_000 });
+    await vi.waitFor(() => expect(pidIn("orphan-away.pid")).toBeGreaterThan(0), { timeout: 120_000 });
     const pids = [pidIn("orphan.pid"), ...(process.platform === "linux" ? [pidIn("orphan-away.pid")] : [])];
     expect(pids.filter(isAlive)).toEqual(pids);
     harness.kill("SIGKILL");
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 120_000 });
   });
 
   it("has a limit for the limit that a call asks for", async () => {
@@ -113,7 +113,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
   it("throws the reason of an abort when the processes are gone", async () => {
     const abort = new AbortController();
     const running = run("echo $$ > aborted.pid; sleep 600", { signal: abort.signal });
-    await vi.waitFor(() => expect(pidIn("aborted.pid")).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(pidIn("aborted.pid")).toBeGreaterThan(0), { timeout: 120_000 });
     abort.abort(new Error("enough"));
     await expect(running).rejects.toThrow("enough");
     expect(isAlive(pidIn("aborted.pid"))).toBe(false);
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === "win32")("a shell backend", { timeout: 60_0
   });
 });
 
-describe.runIf(canIsolate())("an isolated command", { timeout: 60_000 }, () => {
+describe.runIf(canIsolate())("an isolated command", { timeout: 120_000 }, () => {
   const isolated = (command: string, call?: ExecuteOptions, options?: ShellOptions): Promise<Execution> =>
     run(command, call, { isolation: "always", ...options });
 
@@ -219,9 +219,9 @@ describe.runIf(canIsolate())("an isolated command", { timeout: 60_000 }, () => {
     const program = `import { shellBackend } from "./src/files/index.ts";
       await shellBackend(${JSON.stringify(root)}, { isolation: "always" }).execute("setsid sleep 602 & sleep 602");`;
     const harness = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
-    await vi.waitFor(() => expect(left()).toHaveLength(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(left()).toHaveLength(2), { timeout: 120_000 });
     harness.kill("SIGKILL");
-    await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 20_000 });
+    await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 120_000 });
   });
 });
 

@@ -115,8 +115,8 @@ it.each([
           const prepare: typeof graph.prepare = async (...args) => {
             const place = (prepared += 1);
             // Both have taken the run before either has the thread.
-            await vi.waitUntil(() => prepared > 1, 60_000);
-            if (ms > 0 && place === 1) await vi.waitUntil(() => ran > 0, 60_000);
+            await vi.waitUntil(() => prepared > 1, 120_000);
+            if (ms > 0 && place === 1) await vi.waitUntil(() => ran > 0, 120_000);
             return graph.prepare(...args);
           };
           return [name, { ...graph, prepare }] as const;
@@ -132,7 +132,7 @@ it.each([
       await checkpointer.ledger.putRun(record);
       for (const one of both) await one.host.recover();
       const status = async () => (await checkpointer.ledger.run(record.id))?.status;
-      await expect.poll(status, { timeout: 60_000 }).toBe("success");
+      await expect.poll(status, { timeout: 120_000 }).toBe("success");
       await Promise.all(both.map((one) => one.host.stop()));
       expect(prepared).toBe(2);
       expect(ran).toBe(1);

@@ -14,7 +14,7 @@ it("a thread is stopped, resumed, given another task, and tasks wait their turn"
   await start([slow, "First, again.", slow, "Third."]);
   const thread = await begin("First");
   expect(await send("POST", `/threads/${thread}/resume`, {})).toMatchObject({ status: 409 });
-  await vi.waitUntil(() => gate.isReached, 60_000);
+  await vi.waitUntil(() => gate.isReached, 120_000);
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({ status: 200, body: { stopped: true } });
   expect((await open(thread)).thread.status).toBe("stopped");
   expect(await send("POST", `/threads/${thread}/stop`, {})).toEqual({
@@ -44,13 +44,13 @@ it("of two who want it to go on at the same moment the second is refused", async
   const projectOf = async () => {
     // Both have seen that it is not at work before either begins.
     if (gate.isSet) gate.reached += 1;
-    await vi.waitUntil(() => !gate.isSet || gate.reached > 1, 60_000);
+    await vi.waitUntil(() => !gate.isSet || gate.reached > 1, 120_000);
     return { config: {}, skills: [], instructions: async () => "", mcp: { mcpServers: {} } };
   };
   const list = callTool("write_todos", { todos: [{ content: "One" }, { content: "Two" }] });
   // The first is still at work when the second asks.
   const later: Step = async () => {
-    await vi.waitUntil(() => !gate.isSet || gate.isOpen, 60_000);
+    await vi.waitUntil(() => !gate.isSet || gate.isOpen, 120_000);
     return "Later.";
   };
   await start([list, ...Array.from({ length: 6 }, () => later)], {}, { projectOf });
