@@ -2,12 +2,20 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ShortReporter } from "./test/short-reporter.ts";
 
+/** Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many rounds. */
+const RELEASE_ONLY = [
+  "src/files/floods.test.ts",
+  "src/models/offline/**/*.test.ts",
+  "src/storage/growth.test.ts",
+  "src/storage/kill.test.ts",
+  "src/surfaces/server/memory.test.ts",
+];
+
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
 const DEEPER = [
   "src/files/merge-*.test.ts",
   "src/middleware/loop/loop.test.ts",
   "src/plan/engine.test.ts",
-  "src/storage/kill.test.ts",
   "src/storage/same-history.test.ts",
   "src/subagents/stopped-team.test.ts",
   "test/page-looks.test.ts",
@@ -29,7 +37,7 @@ export default defineConfig({
     silent: "passed-only",
     reporters: [new ShortReporter()],
     projects: [
-      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"] } },
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], exclude: RELEASE_ONLY } },
       {
         extends: true,
         test: {
@@ -38,7 +46,10 @@ export default defineConfig({
           include: ["test/*.test.ts", "web/src/**/*.test.ts"],
         },
       },
-      { extends: true, test: { name: "release", include: ["test/release/*.test.ts", ...DEEPER] } },
+      {
+        extends: true,
+        test: { name: "release", include: ["test/release/*.test.ts", ...RELEASE_ONLY, ...DEEPER] },
+      },
     ],
   },
 });

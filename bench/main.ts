@@ -16,12 +16,16 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
   scale: async (options) => (await import("./scale/index.ts")).scaleSection(options),
 };
 
+/** The sections of a quick run: they count, and need neither a quiet machine nor a compiled peer. */
+const QUICK = ["tokens", "worth"];
+
 const HELP = `Usage: npm run bench -- [--quick] [--only ${Object.keys(SECTIONS).join("|")}] [--seed n]
 
 Measures Holdfast beside its peers and prints one line per figure: name value ratio-vs-peer.
 The full run takes most of an hour and writes bench/RESULTS.md, bench/results.json and the plots.
 
-  --quick   fewer sizes, systems and repetitions, nothing written; under a minute
+  --quick   tokens and worth with fewer sizes, systems and repetitions, nothing written; under a minute. With --only any
+            section; those that measure time or load take longer
   --only    one section, and only that is written anew: tokens, time (and storage), crowd (of threads), tracing, growth (of a
             thread), worth, load (of a server), session (on a terminal), or scale (workers)
   --seed n  other draws for the simulated models (default 1)
@@ -52,7 +56,7 @@ async function run({ quick, only, seed }: Options): Promise<void> {
   const start = performance.now();
   const sections: Section[] = [];
   for (const [name, measure] of Object.entries(SECTIONS)) {
-    if (only !== undefined && only !== name) continue;
+    if (only === undefined ? quick && !QUICK.includes(name) : only !== name) continue;
     const progress = (text: string): void => {
       const seconds = ((performance.now() - start) / 1000).toFixed(0);
       console.error(`bench: ${seconds.padStart(4)} s  ${name}: ${text}`);

@@ -10,16 +10,13 @@ const modified = (file) => statSync(bench + file, { throwIfNoEntry: false })?.mt
 
 execSync("node scripts/install.mjs", { cwd: root, stdio: ["ignore", 2, 2] });
 const isLive = process.argv.includes("--live");
+const isQuick = process.argv.includes("--quick");
 if (!isLive && modified("node_modules/.package-lock.json") < modified("package-lock.json")) {
-  console.error(
-    "Installing the peers (npm ci in bench); one of them may be compiled, which takes some minutes",
-  );
-  try {
-    execSync("npm ci --no-audit --no-fund", { cwd: bench, stdio: ["ignore", 2, 2] });
-  } catch (error) {
-    // The benchmark runs without them and says so.
-    console.error(`The peers could not be installed: ${error.message}`);
-  }
+  install("Installing the peers (npm ci in bench)", "npm ci --no-audit --no-fund --ignore-scripts");
+}
+const compiled = "node_modules/better-sqlite3/build/Release/better_sqlite3.node";
+if (!isLive && !isQuick && modified(compiled) === 0) {
+  install("Getting or compiling a peer, which may take some minutes", "npm rebuild better-sqlite3");
 }
 const sources = readdirSync(`${root}src`, { recursive: true, encoding: "utf8" }).map((file) =>
   modified(`../src/${file}`),
@@ -35,3 +32,13 @@ child.on("exit", (code) => (process.exitCode = code ?? 1));
 // What stops it is for the benchmark, which ends in its own time and says how to go on; Ctrl-C has reached it already.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill("SIGTERM"));
+
+/** What cannot be installed is left out: the benchmark runs without it and says so. */
+function install(text, command) {
+  console.error(text);
+  try {
+    execSync(command, { cwd: bench, stdio: ["ignore", 2, 2] });
+  } catch (error) {
+    console.error(`The peers could not be installed: ${error.message}`);
+  }
+}

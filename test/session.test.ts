@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { endedOn, onOneScreen } from "./one-process.ts";
+import { isRelease } from "./rounds.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -88,11 +89,13 @@ it("a task in several words opens a session that surveys offline, and --continue
   for (const { out } of ended) expect(out).toContain("\u001B[?2004l");
 });
 
-it.each([
-  [40, 10],
+const SIZES = [
   [80, 24],
+  [40, 10],
   [200, 60],
-])(
+] as const;
+
+it.each(isRelease ? SIZES : SIZES.slice(0, 1))(
   "at %ix%i: typing, pasting, consent, a plan, stopping, going on, commands; and nothing for the shell",
   async (columns, rows) => {
     script = [{ content: "# Title\n\nSome **bold** words." }, { content: "漢字 read." }];

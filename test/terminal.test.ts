@@ -137,7 +137,7 @@ describe("the offline survey on a terminal", () => {
       // One plan, and nothing of an older one above it, which would stay; a frame may be half drawn at this moment.
       const plans = (): number[] =>
         [/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /u, /^\[>\]/].map((row) => screen.lines().filter((line) => row.test(line)).length);
-      await expect.poll(plans, { timeout: 5000 }).toEqual([1, 1]);
+      await expect.poll(plans, { timeout: 120_000 }).toEqual([1, 1]);
     }
     expect(await screen.exit).toBe(0);
     const rows = screen.lines();

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport, type Progress } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { mcpTools } from "../src/mcp/index.ts";
-import { calls, says } from "./chat-stream.ts";
-import { startModelServer, type ModelServer } from "./model-server.ts";
-import { run } from "./run.ts";
+import { mcpTools } from "../../src/mcp/index.ts";
+import { calls, says } from "../chat-stream.ts";
+import { startModelServer, type ModelServer } from "../model-server.ts";
+import { run } from "../run.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 /** A loaded machine is slow, not wrong. */

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createRunAgent } from "../src/runs/agent.ts";
-import { taskInput } from "../src/runs/drive.ts";
-import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
-import { sqliteSaver } from "../src/storage/index.ts";
-import { callTool, ScriptedModel } from "../src/testing/index.ts";
-import { HOSTILE, left } from "./hostile.ts";
-import { inPipes } from "./in-pipes.ts";
-import { endedOn, inOneProcess, onOneScreen, type Command } from "./one-process.ts";
-import type { Screen } from "./screen.ts";
+import { createRunAgent } from "../../src/runs/agent.ts";
+import { taskInput } from "../../src/runs/drive.ts";
+import { DEFAULT_SETTINGS } from "../../src/runs/settings.ts";
+import { sqliteSaver } from "../../src/storage/index.ts";
+import { callTool, ScriptedModel } from "../../src/testing/index.ts";
+import { HOSTILE, left } from "../hostile.ts";
+import { inPipes } from "../in-pipes.ts";
+import { endedOn, inOneProcess, onOneScreen, type Command } from "../one-process.ts";
+import type { Screen } from "../screen.ts";
 
 const ENTER = "\r";
 /** As much of it as a line of Markdown, the id of an item and the name of a file may hold. */

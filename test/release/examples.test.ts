@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { run } from "../run.ts";
 
 const examples = readdirSync("examples").filter((file) => /^\d\d-.*\.ts$/.test(file));
 const MARK = "=== ";

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { openCluster } from "../src/runs/cluster/index.ts";
-import { newDatabase } from "./postgres.ts";
-import { run } from "./run.ts";
+import { openCluster } from "../../src/runs/cluster/index.ts";
+import { newDatabase } from "../postgres.ts";
+import { run } from "../run.ts";
 
 /** All documents of a file, as a program reads them. */
 const read = (file: string): unknown[] =>

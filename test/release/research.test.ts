@@ -9,15 +9,15 @@ import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { Runnable } from "@langchain/core/runnables";
 import { MemorySaver } from "@langchain/langgraph";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { createResearchAgent } from "../examples/research/agent.ts";
-import { OfflineModel } from "../examples/research/offline.ts";
-import { disagreements, readDefects } from "../examples/research/offline/defects.ts";
-import { servePages } from "../examples/research/pages.ts";
-import { research } from "../examples/research/research.ts";
-import { searchTool } from "../examples/research/search.ts";
-import { contentWords, sentencesOf } from "../examples/research/words.ts";
-import graphs from "../langgraph.json" with { type: "json" };
-import { run as runToEnd } from "./run.ts";
+import { createResearchAgent } from "../../examples/research/agent.ts";
+import { OfflineModel } from "../../examples/research/offline.ts";
+import { disagreements, readDefects } from "../../examples/research/offline/defects.ts";
+import { servePages } from "../../examples/research/pages.ts";
+import { research } from "../../examples/research/research.ts";
+import { searchTool } from "../../examples/research/search.ts";
+import { contentWords, sentencesOf } from "../../examples/research/words.ts";
+import graphs from "../../langgraph.json" with { type: "json" };
+import { run as runToEnd } from "../run.ts";
 
 const folder = "examples/research";
 const documents = Object.fromEntries(

@@ -3,12 +3,12 @@ import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDeepAgent } from "../src/deep/index.ts";
-import { sqliteSaver } from "../src/storage/index.ts";
-import { ScriptedModel } from "../src/testing/index.ts";
-import { inPipes } from "./in-pipes.ts";
-import { run } from "./run.ts";
-import { Screen } from "./screen.ts";
+import { createDeepAgent } from "../../src/deep/index.ts";
+import { sqliteSaver } from "../../src/storage/index.ts";
+import { ScriptedModel } from "../../src/testing/index.ts";
+import { inPipes } from "../in-pipes.ts";
+import { run } from "../run.ts";
+import { Screen } from "../screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
 const HOSTILE = [
