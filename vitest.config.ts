@@ -33,8 +33,9 @@ export default defineConfig({
     // Only for hangs: a loaded machine is slow, not wrong.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    // Warnings and output of a test that passes are nobody's news.
+    // Output of a test that passes is nobody's news, nor are warnings that tests provoke.
     silent: "passed-only",
+    execArgv: ["--no-warnings"],
     reporters: [new ShortReporter()],
     projects: [
       { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], exclude: RELEASE_ONLY } },

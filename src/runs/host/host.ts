@@ -25,8 +25,7 @@ import {
   firstNumber,
   ifStillAt,
   isAmong,
-  isBusy,
-  isTakenSince,
+  isTakenByAnother,
   newRecord,
   notedThread,
   risingNumber,
@@ -430,16 +429,13 @@ export class RunHost implements Host {
           // Another server may have taken it, as long as nobody had its thread.
           return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
         },
-        isTriedAgain: async (failure) => isBusy(failure) && isTakenSince(this.ledger, run.id, taken),
+        isTriedAgain: (failure) => isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
       });
       const ended = isLeft ? undefined : await this.#note(run);
       desk.active = undefined;
-      if (isLeft) {
-        this.#drop(run);
-        continue;
-      }
-      this.#close(run, ended);
-      if (run.request.isTemporary) await this.#discard(thread);
+      if (isLeft) this.#drop(run);
+      else this.#close(run, ended);
+      if (!isLeft && run.request.isTemporary) await this.#discard(thread);
     }
   }
 

@@ -88,10 +88,14 @@ export function ifStillAt(updatedAt: number, run: RunRecord): (now: RunRecord) =
   return (now) => (now.updatedAt === updatedAt ? run : undefined);
 }
 
-/** Whether another server has taken a run since. What cannot be read is left to who can. */
-export async function isTakenSince(ledger: Host["ledger"], id: string, updatedAt: number): Promise<boolean> {
+/** Whether a run failed because another server had taken it. A record that cannot be read counts as taken. */
+export async function isTakenByAnother(
+  failure: unknown,
+  { ledger, id, taken }: { ledger: Host["ledger"]; id: string; taken: number },
+): Promise<boolean> {
+  if (!isBusy(failure)) return false;
   const now = await ledger.run(id).catch(() => undefined);
-  return now?.updatedAt !== updatedAt;
+  return now?.updatedAt !== taken;
 }
 
 export function isAmong(runs: readonly RunRecord[], { id }: RunRecord): boolean {
