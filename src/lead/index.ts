@@ -15,7 +15,6 @@ import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clari
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
-import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
@@ -120,19 +119,14 @@ function chain(
       ? new SkillLibrary(sources, { folder: SKILLS_FOLDER, onHost: false, onNote: warn })
       : undefined;
   const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
-  const history = {
-    workspace: new Workspace({ backend: sandboxes.backend }),
-    folder: `${MOUNT}/outputs/history`,
-  };
+  const { folder: historyFolder, ...summaries } = typeof summarization === "object" ? summarization : {};
   const all = [
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     threadDataMiddleware(folder),
-    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
+    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, { skills, historyFolder }),
     ...(skills ? [skillsMiddleware(skills)] : []),
-    ...(summarization
-      ? [summarizationMiddleware({ model, ...history, ...(summarization === true ? {} : summarization) })]
-      : []),
+    ...(summarization ? [summarizationMiddleware(summaries, { budget })] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     ...(request.subagentEnabled
       ? [
