@@ -545,7 +545,7 @@ describe("commands of a session", () => {
       await stage.see(IDLE);
     }
     stage.type(`/compact${ENTER}`);
-    await stage.see(/6 messages are summarized/);
+    await stage.see(/Most of the 6 messages are summarized/);
     stage.type(`four${ENTER}`);
     await stage.see(/Fourth\./);
     expect(stage.asked(4)[0]).toContain("The summary.");
