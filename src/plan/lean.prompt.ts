@@ -13,14 +13,14 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Anything less: no plan.
-Items are small, concrete steps. The first starts by itself; completing one starts the next.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Less: no plan.
+Items are small steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
 ${LEAN_FINAL_ANSWER.complete}`;
 
 export const LEAN_WRITE_DESCRIPTION =
-  "Create or replace the plan. Ids count from 1. after: ids it waits for.";
+  "Create or replace the plan. Ids count from 1. after: ids it waits for. rules: conditions that no item holds.";
 
 export const LEAN_WRITE_SCHEMA = {
   type: "object",
@@ -43,6 +43,7 @@ export const LEAN_WRITE_SCHEMA = {
         ],
       },
     },
+    rules: { type: "array", items: { type: "string" } },
   },
   required: ["todos"],
 } as const;

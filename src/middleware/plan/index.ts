@@ -42,8 +42,8 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
       reminders.contextLoss && {
         beforeModel: (state: unknown) => {
           const messages = sentMessages(state as { messages: Parameters<typeof isPlanVisible>[0] });
-          const { todos } = readPlanState(state);
-          const still = { todos, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
+          const { todos, rules = [] } = readPlanState(state);
+          const still = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
           const due = dueReminders({ ...still, visible: isPlanVisible(messages, setup) }, reminders);
           return due.length > 0 ? { messages: due.map(toMessage) } : undefined;
         },

@@ -30,17 +30,18 @@ export function summarizationMiddleware(
     contextSchema: SIZES_IN_CONTEXT,
     wrapModelCall: async (request, handler) => {
       const { runtime } = request;
-      const run = runs.of(runtime.writer, ownerOf(runtime, "main"));
+      const run = runs.of(runtime, ownerOf(runtime, "main"));
       const own = await settled(request.model);
       const turn = new ContextTurn(request as never, {
         options,
         sizes: sizesFor({ ...options, ...given(runtime.context) }, windowOf(own)),
         count,
         run,
+        own,
         account: budget?.accountOf(runtime),
         writer: options.model === undefined ? own : await settled(options.model),
       });
-      const model = watched(request.model, run);
+      const model = watched(request.model, own, run);
       const send = async ({ composition: { messages }, update }: Fitting) => {
         const answer = await handler({ ...request, model, messages });
         // A structured response ends the run, and LangChain takes it only as it is.
@@ -66,13 +67,14 @@ export function summarizationMiddleware(
 }
 
 /** The model, with a note of each request as it goes out. */
-function watched<Model extends object>(model: Model, run: RunMemory): Model {
+function watched<Model extends object>(model: Model, own: object, run: RunMemory): Model {
   let tools: readonly unknown[] = [];
   return watchedModel(model, {
     onTools: (bound) => [...(tools = bound)],
     onRequest: (messages, send) => {
       const [first] = messages;
-      run.outgoing = { system: SystemMessage.isInstance(first) ? first : undefined, tools, send };
+      const system = SystemMessage.isInstance(first) ? first : undefined;
+      run.noteOutgoing({ system, tools, model: own, send });
       return messages;
     },
   });

@@ -7,7 +7,6 @@ import { conversationFileFor, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
 import { shortened } from "../shortened.ts";
-import { threadIdOf } from "../thread-data/thread-id.ts";
 import { compose, type Composition } from "./compose.ts";
 import type { SummaryEvent } from "./events.ts";
 import type { SummarizationOptions } from "./options.ts";
@@ -42,7 +41,8 @@ export interface TurnParts {
   count: (messages: readonly BaseMessage[]) => number;
   run: RunMemory;
   account: Account | undefined;
-  /** The model that writes summaries, and the agent's own. */
+  /** The agent's model, and the one that writes summaries. */
+  own: object;
   writer: object;
 }
 
@@ -123,14 +123,14 @@ export class ContextTurn {
 
   /** The size of the whole request: what the provider last counted, and what has come since; else by estimate. */
   #measure({ messages, rest }: Composition): Measured {
-    const { count, run } = this.#parts;
+    const { count, run, own } = this.#parts;
     const usage = lastUsage(rest, this.#memory.since);
     if (usage) {
       const later = messages.slice(messages.length - rest.length + usage.at);
       return { messages: messages.length, tokens: usage.tokens + count(later) };
     }
     const { systemMessage, tools } = this.#request;
-    const sent = run.outgoing;
+    const sent = run.outgoingTo(own);
     const system = count([sent?.system ?? systemMessage]);
     const shown = sent && sent.tools.length !== tools.length ? sent.tools : tools;
     return { messages: messages.length, tokens: system + countTools(shown) + count(messages) };
@@ -164,12 +164,11 @@ export class ContextTurn {
     const goes = this.#inThread(rest.slice(0, cutOf(rest, sizes, count)));
     if (goes.every(isSummaryMessage) || (!isRefused && run.isResting(rest.length))) return undefined;
     const upTo = goes.at(-1)!.id!;
-    const thread = `${threadIdOf(this.#request.runtime)} ${this.#owner}`;
     const summary =
-      run.written(thread, upTo) ??
+      run.written(upTo) ??
       (await this.#write(composition, { goes, tokens, ...(isRefused && { refused: tokens }) }));
     if (!summary) return undefined;
-    run.keep(thread, summary);
+    run.keep(summary);
     const update = { summary, ...this.#since };
     return { composition: this.#compose({ ...this.#memory, ...update }), update };
   }
@@ -201,7 +200,7 @@ export class ContextTurn {
           stays: rest.slice(goes.length),
           earlier: earlier.join("\n\n") || undefined,
           words: heldText(said, { tokens: words, file: this.#file }),
-          plan: renderSnapshot(readPlanState(getCurrentTaskInput()).todos),
+          plan: planText(),
         },
         this.#summarizer(composition, { tokens, refused }),
       );
@@ -233,7 +232,7 @@ export class ContextTurn {
     { messages }: Composition,
     { tokens, refused }: { tokens: number; refused: number | undefined },
   ): Summarizer {
-    const { options, sizes, run, writer, account } = this.#parts;
+    const { options, sizes, run, own, writer, account } = this.#parts;
     const { signal } = this.#request.runtime;
     const config = {
       metadata: { lc_source: "summarization" },
@@ -245,7 +244,7 @@ export class ContextTurn {
       account?.addTokens(usedTokens(usage_metadata));
       return answer;
     };
-    const sent = run.outgoing;
+    const sent = run.outgoingTo(own);
     const fits = sizes.window === undefined || tokens + RESERVE <= sizes.window;
     const isOwn = options.model === undefined && refused === undefined && sent !== undefined && fits;
     const window = windowOf(writer);
@@ -276,6 +275,12 @@ type Untold = SummaryEvent extends infer Event
     ? Omit<Event, "version" | "owner" | "at">
     : never
   : never;
+
+/** The plan as it stands. LangChain gives a middleware its own fields of the state alone. */
+function planText(): string {
+  const { todos, rules } = readPlanState(getCurrentTaskInput());
+  return renderSnapshot(todos, rules);
+}
 
 interface Writer {
   invoke: (messages: BaseMessage[], config: object) => Promise<unknown>;
