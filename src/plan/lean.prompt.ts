@@ -13,10 +13,10 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-3 or more steps, several tasks, results that change what follows, or asked to plan: call write_todos first. Less: no plan.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Less: no plan.
 Items are small steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
-Done means fully done. Stuck: block it with a note. Add what you discover, cancel what is pointless.
+Done means fully done. Stuck: block with a note. Add what you discover, cancel what is pointless.
 ${LEAN_FINAL_ANSWER.complete}`;
 
 export const LEAN_WRITE_DESCRIPTION =
