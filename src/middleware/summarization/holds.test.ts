@@ -89,6 +89,31 @@ describe("the request stands word for word in every model call", () => {
   );
 });
 
+it("also after a process that ended before its summary was saved", async () => {
+  class Full extends MemorySaver {
+    isFull = true;
+    override putWrites(...args: Parameters<MemorySaver["putWrites"]>): Promise<void> {
+      const isSummary = JSON.stringify(args[1]).includes("SUMMARY-");
+      return this.isFull && isSummary ? Promise.reject(new Error("disk full")) : super.putWrites(...args);
+    }
+    override put(...args: Parameters<MemorySaver["put"]>): ReturnType<MemorySaver["put"]> {
+      const isSummary = JSON.stringify(args[1].channel_values).includes("SUMMARY-");
+      return this.isFull && isSummary ? Promise.reject(new Error("disk full")) : super.put(...args);
+    }
+  }
+  const checkpointer = new Full();
+  const model = new ScriptedModel(script(8, false));
+  const { model: writer } = summarizer();
+  const summarization = { model: writer, trigger: { messages: 12 }, keep: { messages: 4 } };
+  const agent = createDeepAgent({ model, tools: [read], plan: false, checkpointer, summarization });
+  const saved = { ...config, durability: "sync" as const };
+  await expect(agent.invoke({ messages: [new HumanMessage(REQUEST)] }, saved)).rejects.toThrow("disk full");
+  checkpointer.isFull = false;
+  await agent.invoke(null, saved);
+  expect(model.requests.some(({ messages }) => isIn(messages, "SUMMARY-1."))).toBe(true);
+  expect(model.requests.filter(({ messages }) => !isIn(messages, REQUEST))).toEqual([]);
+});
+
 describe("the middleware alone", () => {
   it("asks the agent's own model as the next turn of the same conversation", async () => {
     const requests: { messages: BaseMessage[]; tools: unknown[] }[] = [];
