@@ -63,7 +63,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
     model,
     tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
-    middleware: chain(request, options, { model, modelOf, warn }) as [
+    middleware: chain(request, options, { modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
     ],
@@ -92,9 +92,8 @@ export function leadAgentGraph(
   };
 }
 
-/** The models of a request: the lead's, and those of its sub-agents. */
+/** The models of a request's sub-agents. */
 interface Models {
-  model: BaseChatModel;
   modelOf: (spec: SubagentSpec) => BaseChatModel;
 }
 
@@ -105,7 +104,7 @@ const SKILLS_FOLDER = `${MOUNT}/skills`;
 function chain(
   request: LeadRequest,
   options: LeadOptions,
-  { model, modelOf, warn }: Models & { warn: (message: string) => void },
+  { modelOf, warn }: Models & { warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget);

@@ -14,12 +14,12 @@ export function withEditNote(
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): ToolMessage | Command {
   const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
-  const noted = withNote(result, note, id);
-  for (const message of messagesIn(noted)) {
+  const told = withNote(result, note, id);
+  for (const message of messagesIn(told)) {
     if (message.tool_call_id !== id) continue;
     message.additional_kwargs = { ...message.additional_kwargs, ...saidByUser(note) };
   }
-  return noted;
+  return told;
 }
 
 function messagesIn(result: ToolMessage | Command): ToolMessage[] {
