@@ -45,6 +45,7 @@ export const SUMMARIZATION = z
     trigger: z.union([z.array(size), size]),
     keep: size,
     summaryPrompt: z.string(),
+    userWords: z.number(),
     folder: z.string(),
   })
   .partial();

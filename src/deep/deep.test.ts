@@ -508,7 +508,7 @@ describe("context", () => {
     model: new ScriptedModel(["They talked."], { loop: true }),
   };
 
-  it("is summarized; the plan is shown again and the full history is in a file per thread", async () => {
+  it("is summarized; the plan is shown again and the whole conversation can be read", async () => {
     const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({}) });
     const steps: Step[] = [
       callTool("write_todos", { todos: ["read", "build"] }),
@@ -517,36 +517,20 @@ describe("context", () => {
       callTool("update_todos", { done: "1,2" }),
       "ok",
     ];
-    const checkpointer = new MemorySaver();
-    const histories: string[] = [];
-    for (const thread_id of ["a/b", "a_b"]) {
-      const model = cast({ go: steps, "Here is a summary": [] });
-      const scripted = new ScriptedModel(steps);
-      const agent = createDeepAgent({ model: scripted, tools: [note], summarization, checkpointer });
-      const { files } = await agent.invoke(go, { configurable: { thread_id } });
-      expect(model.requests).toEqual([]);
-      const sent = scripted.requests[3]!.messages;
-      expect(sent.filter((message) => message.text.includes("[>] 1: read"))).toHaveLength(1);
-      const summary = sent.find((message) => message.text.includes("They talked."))!;
-      const path = /The full conversation up to here is in (\S+)\./.exec(summary.text)![1]!;
-      expect(files[path]).toContain("Human: go");
-      histories.push(path);
-    }
-    expect(new Set(histories).size).toBe(2);
-  });
-
-  it("keeps every part of the history over many summaries, and apart for each sub-agent", async () => {
-    const note = tool(({ n }) => `noted ${n}`, {
-      name: "note",
-      description: "n",
-      schema: z.object({ n: z.number() }),
-    });
-    const steps: Step[] = [...Array.from({ length: 9 }, (_, n) => callTool("note", { n })), "ok"];
-    const model = new ScriptedModel(steps);
-    const agent = createDeepAgent({ model, tools: [note], plan: false, summarization });
-    const { files } = await agent.invoke(go, { configurable: { thread_id: "long" } });
-    expect(Object.keys(files)).toEqual(["/history/long.md"]);
-    for (const n of [0, 3, 6]) expect(files["/history/long.md"]).toContain(`noted ${n}`);
+    const model = new ScriptedModel([
+      ...steps.slice(0, 4),
+      callTool("read_file", { file_path: "/.history/conversation.md" }),
+      "ok",
+    ]);
+    const { files, messages } = await createDeepAgent({ model, tools: [note], summarization }).invoke(go);
+    const sent = model.requests[3]!.messages;
+    expect(sent.filter((message) => message.text.includes("[>] 1: read"))).toHaveLength(1);
+    expect(sent[1]!.text).toContain("They talked.");
+    expect(sent[1]!.text).toContain("/.history/conversation.md");
+    const conversation = messages.findLast(({ type }) => type === "tool")!.text;
+    expect(conversation).toContain("## 1 user");
+    expect(conversation).toContain('call write_todos {"todos":["read","build"]}');
+    expect(files).toEqual({});
   });
 
   it("stays whole when the summary cannot be had", async () => {

@@ -71,7 +71,8 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const model = toModel(options.model);
   const tools = [...(options.tools ?? []), ...webToolsOf(options.web)];
   const skills = libraryOf(options);
-  const workspace = new Workspace(options, { skills, above: place.permissions });
+  const { folder: historyFolder, ...summaries } = options.summarization || {};
+  const workspace = new Workspace(options, { skills, above: place.permissions, historyFolder });
   const plan = options.plan === false ? undefined : planParts(options.plan);
   const mayDelegate = depth < (options.maxDepth ?? 1);
   const subagents =
@@ -97,7 +98,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
   const hasOwnPlan = plan !== undefined && !isReplaced && !isLeftOut("PlanMiddleware", options);
   const repeats = repeatsOf(options);
   const defaults: AnyAgentMiddleware[] = [
-    ...(summarization === false ? [] : [summarizationMiddleware({ model, ...summarization, workspace })]),
+    ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),

@@ -105,7 +105,8 @@ export interface DeepAgentOptions {
   resultLimit?: number | false;
   /** Where they are saved. Default `/tool_results`. */
   resultFolder?: string;
-  summarization?: false | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /** See `summarizationMiddleware`. `folder`: where the file tools show the conversation. Default `/.history`. */
+  summarization?: false | (SummarizationOptions & { folder?: string });
   /**
    * Stops an agent that makes the same tool calls over and over, first with a warning; its sub-agents, too. `false`
    * leaves it out. See `loopGuardMiddleware`.

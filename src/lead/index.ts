@@ -15,7 +15,6 @@ import { CLARIFICATION_TOOL, clarificationMiddleware } from "../middleware/clari
 import { consentMiddleware, repeatsMiddleware } from "../middleware/consent/index.ts";
 import { danglingCallsMiddleware } from "../middleware/dangling-calls/index.ts";
 import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
-import { Workspace } from "../middleware/files/workspace.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
@@ -64,7 +63,7 @@ export function makeLeadAgent(config: RunnableConfig & { context?: unknown } = {
     model,
     tools: [...(options.tools ?? []), ...webToolsOf(options.web)],
     systemPrompt: [LEAD_SYSTEM_PROMPT, options.systemPrompt].filter(Boolean).join("\n\n"),
-    middleware: chain(request, options, { model, modelOf, warn }) as [
+    middleware: chain(request, options, { modelOf, warn }) as [
       ReturnType<typeof planMiddlewareOf>,
       ReturnType<typeof titleMiddleware>,
     ],
@@ -93,9 +92,8 @@ export function leadAgentGraph(
   };
 }
 
-/** The models of a request: the lead's, and those of its sub-agents. */
+/** The models of a request's sub-agents. */
 interface Models {
-  model: BaseChatModel;
   modelOf: (spec: SubagentSpec) => BaseChatModel;
 }
 
@@ -106,7 +104,7 @@ const SKILLS_FOLDER = `${MOUNT}/skills`;
 function chain(
   request: LeadRequest,
   options: LeadOptions,
-  { model, modelOf, warn }: Models & { warn: (message: string) => void },
+  { modelOf, warn }: Models & { warn: (message: string) => void },
 ): AnyAgentMiddleware[] {
   const { baseDir, summarization, interruptOn, repeats = {}, loopGuard, middleware = [] } = options;
   const budget = new Budget(options.budget);
@@ -120,19 +118,14 @@ function chain(
       ? new SkillLibrary(sources, { folder: SKILLS_FOLDER, onHost: false, onNote: warn })
       : undefined;
   const questions = request.nonInteractive ? [] : [clarificationMiddleware()];
-  const history = {
-    workspace: new Workspace({ backend: sandboxes.backend }),
-    folder: `${MOUNT}/outputs/history`,
-  };
+  const { folder: historyFolder, ...summaries } = typeof summarization === "object" ? summarization : {};
   const all = [
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
     threadDataMiddleware(folder),
-    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, skills),
+    sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, { skills, historyFolder }),
     ...(skills ? [skillsMiddleware(skills)] : []),
-    ...(summarization
-      ? [summarizationMiddleware({ model, ...history, ...(summarization === true ? {} : summarization) })]
-      : []),
+    ...(summarization ? [summarizationMiddleware(summaries, { budget })] : []),
     ...(plan ? [planMiddlewareOf(plan)] : []),
     ...(request.subagentEnabled
       ? [

@@ -37,8 +37,8 @@ export interface LeadOptions {
   /** Where the threads' folders are. Default `.holdfast/threads`. */
   baseDir?: string;
   sandbox?: Omit<SandboxOptions, "baseDir">;
-  /** Switched on by giving it, `true` for the defaults. */
-  summarization?: boolean | (Omit<SummarizationOptions, "model" | "workspace"> & { model?: object });
+  /** Switched on by giving it, `true` for the defaults. `folder`: where the file tools show the conversation. */
+  summarization?: boolean | (SummarizationOptions & { folder?: string });
   /** The plan in plan mode. Default: preset `deerflow`. */
   plan?: PlanOptions;
   title?: TitleOptions;

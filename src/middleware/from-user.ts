@@ -7,3 +7,17 @@ export function isFromUser(message: BaseMessage): boolean {
   const { hide_from_ui: isHidden, lc_source: source } = message.additional_kwargs;
   return isHidden !== true && source === undefined;
 }
+
+const SAID = "user_said";
+
+/** The fields that mark a message of the harness or the model as one that has words of a person in it. */
+export function saidByUser(words: string): Record<string, string> {
+  return { [SAID]: words };
+}
+
+/** The words of a person in a message that is not theirs: an answer, the reason of a refusal, an edit of the plan. */
+export function userWordsIn({ additional_kwargs, text }: BaseMessage): string | undefined {
+  const { [SAID]: said, user_answered: isAnswer } = additional_kwargs;
+  if (typeof said === "string") return said;
+  return isAnswer === true ? text : undefined;
+}

@@ -7,20 +7,20 @@ export const LEAN_FINAL_ANSWER = {
 
 /** How the model reports, by what it can report with. */
 export const LEAN_REPORTS = {
-  call: "As soon as an item is done, call update_todos in the same turn as your next work call.",
-  inline: "As soon as an item is done, give its id as todo_done in your next call of any tool.",
+  call: "Once an item is done, call update_todos in the same turn as your next work call.",
+  inline: "Once an item is done, give its id as todo_done in your next call of any tool.",
 } as const;
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Anything less: no plan.
-Items are small, concrete steps. The first starts by itself; completing one starts the next.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Less: no plan.
+Items are small steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
-Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
+Done means fully done. Stuck: block with a note. Add what you discover, cancel what is pointless.
 ${LEAN_FINAL_ANSWER.complete}`;
 
 export const LEAN_WRITE_DESCRIPTION =
-  "Create or replace the plan. Ids count from 1. after: ids it waits for.";
+  "Set the plan. Ids count from 1. after: ids it waits for. rules: conditions no item holds.";
 
 export const LEAN_WRITE_SCHEMA = {
   type: "object",
@@ -43,12 +43,13 @@ export const LEAN_WRITE_SCHEMA = {
         ],
       },
     },
+    rules: { type: "array", items: { type: "string" } },
   },
   required: ["todos"],
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'Change items by id, e.g. {"done":"1,2"}. block: "3: reason". edit: new fields, before: id to move it to.';
+  'Change items by id, e.g. {"done":"1,2"}. block: "3: reason". edit: new fields, before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 

@@ -8,6 +8,8 @@ export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";
 /** What is known at the moment a model is about to be called, or has just answered. */
 export interface Situation {
   todos: readonly Todo[];
+  /** The conditions that hold for all of it. */
+  rules?: readonly string[];
   /** The model can see the plan as it was last written. */
   visible: boolean;
   /** What others than the model changed and it has not been told. */
@@ -85,11 +87,11 @@ function isStale({ todos, rounds, nags }: Situation, { stale }: Reminders): bool
 }
 
 function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders): Reminder {
-  const { todos, edits, refusal } = situation;
+  const { todos, rules, edits, refusal } = situation;
   const key = kind === "context-loss" ? "contextLoss" : kind;
   const { name, text } = reminders[key] as { name: string; text: string };
   const values: Record<string, string> = {
-    plan: renderSnapshot(todos),
+    plan: renderSnapshot(todos, rules),
     open: renderSnapshot(todos.filter(isOpen)),
     status: renderStatus(todos),
     changes: describeChanges(edits),

@@ -44,9 +44,9 @@ export function renderStatus(todos: readonly Todo[]): string {
   return `${parts.join("; ")}.`;
 }
 
-/** The whole plan for a model that no longer sees it: one line per item, as few tokens as will do. */
-export function renderSnapshot(todos: readonly Todo[]): string {
-  return todos
+/** The whole plan with its rules, for a model that no longer sees it: one line each, as few tokens as will do. */
+export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] = []): string {
+  const lines = todos
     .map((todo) => {
       const details = [
         todo.priority && todo.priority !== "medium" ? todo.priority : "",
@@ -57,6 +57,12 @@ export function renderSnapshot(todos: readonly Todo[]): string {
       return `${MARKS[todo.status]} ${todo.id}: ${todo.content}${tail}`;
     })
     .join("\n");
+  return rules.length > 0 ? `${lines}\n${renderRules(rules)}` : lines;
+}
+
+/** The conditions that hold for a whole plan. */
+export function renderRules(rules: readonly string[]): string {
+  return ["Rules:", ...rules.map((rule) => `- ${rule}`)].join("\n");
 }
 
 /** Whether an item follows the last one in progress in place and in number: then a model expects it anyway. */

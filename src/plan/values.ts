@@ -105,3 +105,19 @@ export function wordOf(value: unknown): string {
   const isWord = (typeof value === "string" && value.length <= LONGEST_WORD) || typeof value === "number";
   return isWord ? String(value).trim().toLowerCase() : "";
 }
+
+const MOST_RULES = 50;
+const LONGEST_RULE = 1000;
+
+/** The rules of a plan from whatever a model or a person sent: one a line; undefined where none were sent. */
+export function readRules(raw: unknown): string[] | undefined {
+  if (raw === undefined || raw === null) return undefined;
+  const list: unknown[] = typeof raw === "string" ? raw.split("\n") : Array.isArray(raw) ? raw : [];
+  const texts = list.flatMap((rule) => (typeof rule === "string" ? rule.split("\n") : []));
+  const rules = texts.map((text) =>
+    oneLine(text)
+      .replace(/^[-*] /, "")
+      .slice(0, LONGEST_RULE),
+  );
+  return [...new Set(rules.filter((text) => text !== ""))].slice(0, MOST_RULES);
+}

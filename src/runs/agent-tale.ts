@@ -1,5 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { usedTokens } from "../middleware/budget/prices.ts";
+import type { Summary } from "../middleware/summarization/state.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
 import type { RunEventBody } from "./events.ts";
@@ -13,6 +14,8 @@ export interface Frame {
   isEdit: boolean;
   messages: readonly BaseMessage[];
   todos: readonly Todo[];
+  /** The summary that requests carried from here on. */
+  summary?: Summary | undefined;
   /** The calls that were run from here, with the namespace of what a sub-agent saved meanwhile. */
   jobs: readonly { call: string; ns: string }[];
 }
@@ -30,6 +33,7 @@ export class AgentTale {
   /** The agent's last words. */
   answer = "";
   todos: readonly Todo[] = [];
+  #summaries = 0;
   /** When it was last heard of. */
   at = 0;
   /** Its caller went on while it worked. */
@@ -51,11 +55,12 @@ export class AgentTale {
 
   /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
   *tell(
-    { at, isEdit, messages, todos }: Frame,
+    { at, isEdit, messages, todos, summary }: Frame,
     other: (message: BaseMessage) => Iterable<Told> = () => [],
   ): Generator<Told, void> {
     const askedAt = this.at || at;
     this.at = at;
+    yield* this.#summarized(summary);
     for (const [index, message] of messages.entries()) {
       const id = message.id ?? `${this.#owner} ${index}`;
       if (this.#seen.has(id)) continue;
@@ -77,6 +82,15 @@ export class AgentTale {
   /** The sub-agent that a call started, where it is such a call. */
   helper(call: string): AgentTale | undefined {
     return this.#helpers.get(call);
+  }
+
+  /** A summary comes before the answer that was given on it. */
+  #summarized(summary: Summary | undefined): Told[] {
+    const { number = 0, messages = 0, tokens = 0, at = 0 } = summary ?? {};
+    const isNew = number > this.#summaries;
+    this.#summaries = number;
+    const body = { type: "summary", owner: this.#owner, number, messages, tokens } as const;
+    return isNew ? [{ at, body }] : [];
   }
 
   #answered(message: AIMessage, askedAt: number): Told[] {

@@ -166,7 +166,7 @@ export function createRunAgent({
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
     ...directory(settings, { config: project?.config, place, forbidden }),
-    ...(compactAt !== undefined && { summarization: compaction(settings, compactAt) }),
+    ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
   });
   // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
   const account = accountOf(settings);
@@ -181,9 +181,8 @@ export function createRunAgent({
   };
 }
 
-function compaction({ dir }: RunSettings, compactAt: number) {
-  const when = { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
-  return { ...when, ...(dir !== undefined && HISTORY) };
+function compaction(compactAt: number) {
+  return { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
 }
 
 /** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
@@ -224,8 +223,6 @@ function realFolder(dir: string | undefined): string | undefined {
   }
 }
 
-const HISTORY = { folder: `${OWN_FOLDER}/history` };
-
 /** What other threads said is no business of a tool: the files of a database, and what SQLite keeps beside them. */
 function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
@@ -234,10 +231,7 @@ function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   return ["", "-wal", "-shm", "-journal"].map((end) => `${file}${end}`);
 }
 
-type Directory = Pick<
-  DeepAgentOptions,
-  "backend" | "canExecute" | "resultFolder" | "summarization" | "systemPrompt"
->;
+type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder" | "systemPrompt">;
 
 function directory(
   { dir, shell, ...settings }: RunSettings,
@@ -266,6 +260,5 @@ function directory(
       systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
     }),
     resultFolder: `${OWN_FOLDER}/results`,
-    summarization: HISTORY,
   };
 }

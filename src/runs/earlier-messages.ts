@@ -1,6 +1,8 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { messagesStateReducer, type BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph";
 import { isFromUser } from "../middleware/from-user.ts";
+import { compose } from "../middleware/summarization/compose.ts";
+import { readContext } from "../middleware/summarization/state.ts";
 import type { RunAgent } from "./agent.ts";
 import { copyThread } from "./host/copy-thread.ts";
 import { INPUT_TASK } from "./waiting-edit.ts";
@@ -125,7 +127,8 @@ function idOf({ config }: CheckpointTuple): string {
 /** How many messages a model is sent of a thread. */
 export async function messageCount({ graph }: RunAgent, thread: string): Promise<number> {
   const { values } = await graph.getState({ configurable: { thread_id: thread } });
-  return (values as { messages?: BaseMessage[] }).messages?.length ?? 0;
+  const { messages = [] } = values as { messages?: BaseMessage[] };
+  return compose(messages, readContext(values)).messages.length;
 }
 
 /** Takes a thread back to before a message. What came after is not in its line any more. */

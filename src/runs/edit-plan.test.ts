@@ -8,8 +8,9 @@ import { taskInput } from "./drive.ts";
 import { editPlan } from "./edit-plan.ts";
 import { clearPlan, planWish } from "./plan-command.ts";
 import { PlanEdits } from "./plan-edits.ts";
+import { planRules, planText } from "./plan-text.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
-import { readPlan } from "./thread.ts";
+import { readPlan, readRules } from "./thread.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 const STOPS: Step[] = ["Stop.", "Stop.", "Stop."];
@@ -39,6 +40,28 @@ it("an edit that a run makes is told by the run alone", async () => {
   expect(contents(await made!)).toEqual(["Rest"]);
 });
 
+it("the rules of a plan are edited with it, between runs and while one is at work", async () => {
+  const edits = new PlanEdits();
+  let made: Promise<Todo[]> | undefined;
+  const rules = planRules("Rules:\n- never touch date.js\n\n- [ ] Dig\n");
+  const step: Step = async () => {
+    const base = await readPlan(agent, "t");
+    made = editPlan(agent, "t", { todos: base, base, rules }, { edits });
+    return callTool("ls", { path: "/" });
+  };
+  const model = new ScriptedModel([PLAN, step, ...STOPS]);
+  const agent = await agentOn(model);
+  await driveAlone(agent, taskInput("Go", {}), edits);
+  await made;
+  expect(await readRules(agent, "t")).toEqual(["never touch date.js"]);
+  const told = model.requests[2]!.messages.at(-1)!.text;
+  expect(told).toContain("The user changed the rules of your plan.\nRules:\n- never touch date.js");
+  const base = await readPlan(agent, "t");
+  await editPlan(agent, "t", { todos: base, base, rules: [] });
+  expect(await readRules(agent, "t")).toEqual([]);
+  expect(planRules(planText(base, ["a [x] b", "c"]))).toEqual(["a [x] b", "c"]);
+});
+
 it("what is done stays when a plan is cleared", async () => {
   const agent = await agentWith([PLAN, callTool("update_todos", { done: "1" }), ...STOPS]);
   await driveAlone(agent, taskInput("Go", {}));
@@ -55,8 +78,9 @@ it("only an edit takes something behind its word", () => {
 
 const contents = (todos: readonly Todo[]): string[] => todos.map(({ content }) => content);
 
-async function agentWith(steps: Step[]) {
+const agentWith = (steps: Step[]) => agentOn(new ScriptedModel(steps));
+
+async function agentOn(model: ScriptedModel) {
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
-  const checkpointer = await sqliteSaver(":memory:");
-  return createRunAgent({ settings, model: new ScriptedModel(steps), checkpointer });
+  return createRunAgent({ settings, model, checkpointer: await sqliteSaver(":memory:") });
 }

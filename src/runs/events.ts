@@ -204,6 +204,21 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     })
     .describe("The run waits for a person."),
   z.object({ type: z.literal("answer"), ...head, id: z.string(), answer: z.unknown() }),
+  z
+    .object({
+      type: z.literal("summary"),
+      ...head,
+      owner,
+      number: z.number().describe("How many summaries the agent's conversation has had."),
+      messages: z
+        .number()
+        .describe("How many messages it takes out of the requests; all stay in the thread."),
+      tokens: z.number().describe("About how many tokens these have."),
+    })
+    .describe("The beginning of a conversation was summarized: requests carry the summary from here on."),
+  z
+    .object({ type: z.literal("summary-failure"), ...head, owner, reason: z.string() })
+    .describe("A summary could not be had. The conversation stays whole, and it is tried again later."),
   z.object({ type: z.literal("notice"), ...head, text: z.string() }),
   z.object({
     type: z.literal("run-end"),

@@ -10,6 +10,8 @@ export interface PlanEdit {
   todos: readonly unknown[];
   /** The list that it was made of: what the agent has done since then stays. Default: the plan as it is. */
   base?: readonly Todo[] | undefined;
+  /** The rules as they should be. Default: as they are. */
+  rules?: readonly string[] | undefined;
 }
 
 /** The plan has moved on since a person looked at it, in a way that does not go with the edit. */

@@ -1,10 +1,19 @@
 import { HarnessError } from "../errors.ts";
 import { renderMarkdown, type MarkdownTodo, type Todo } from "../plan/index.ts";
+import { renderRules } from "../plan/render.ts";
+import { readRules } from "../plan/values.ts";
 import { editedPlan } from "./questions.ts";
 
-/** A plan as people read and edit it. */
-export function planText(todos: readonly Todo[]): string {
-  return renderMarkdown(editable(todos));
+/** A plan as people read and edit it, under its rules. */
+export function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
+  const above = rules.length > 0 ? `${renderRules(rules)}\n\n` : "";
+  return above + renderMarkdown(editable(todos));
+}
+
+/** The rules in such a text: its list items without a mark. */
+export function planRules(markdown: string): string[] {
+  const lines = markdown.replaceAll(/<!--[^]*?-->/g, "").split(/\r?\n/);
+  return readRules(lines.flatMap((line) => /^[-*+] (?!\[.\])(.+)$/u.exec(line)?.[1] ?? [])) ?? [];
 }
 
 /** The items of a plan as people edit them: without what they cost, which is nobody's to edit. */

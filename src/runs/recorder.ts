@@ -152,8 +152,8 @@ export class Recorder extends BaseCallbackHandler {
     const generation = generations[0]?.[0] as { message?: unknown } | undefined;
     const message = generation?.message;
     if (!run || !AIMessage.isInstance(message)) return;
-    if (message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
-    if (message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
+    if (!run.isHidden && message.invalid_tool_calls?.length) this.#unread.set(run.owner, message);
+    if (!run.isHidden && message.tool_calls?.length) this.#called.set(run.owner, [...message.tool_calls]);
     const text = run.isHidden ? "" : withoutThoughts(message.text);
     this.#emit({ type: "model-end", owner: run.owner, text, usage: usedTokens(message.usage_metadata) });
   }

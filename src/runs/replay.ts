@@ -3,6 +3,7 @@ import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { NO_TOKENS, sumTokens } from "../middleware/budget/prices.ts";
 import { isFromUser } from "../middleware/from-user.ts";
+import type { ContextMemory } from "../middleware/summarization/state.ts";
 import { countTodos, type Todo } from "../plan/index.ts";
 import { readBackground } from "../subagents/background/state.ts";
 import { AgentTale, type Frame, type Told } from "./agent-tale.ts";
@@ -19,6 +20,7 @@ interface Values {
   messages?: BaseMessage[];
   todos?: Todo[];
   run?: RunSettings;
+  _context?: ContextMemory;
 }
 
 /** Past so many checkpoints the oldest are read as one. */
@@ -80,10 +82,10 @@ async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]>
 }
 
 function frameOf({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
-  const { messages = [], todos = [] } = (values ?? {}) as Values;
+  const { messages = [], todos = [], _context } = (values ?? {}) as Values;
   const isEdit = (metadata?.source as string | undefined) === "update";
   const at = createdAt === undefined ? 0 : Date.parse(createdAt);
-  return { at, isEdit, messages, todos, jobs: jobsOf(messages, tasks) };
+  return { at, isEdit, messages, todos, summary: _context?.summary, jobs: jobsOf(messages, tasks) };
 }
 
 const TOOLS = "tools";
@@ -128,9 +130,10 @@ async function helperFrames(ns: string, { saver, thread, until }: Saved): Promis
   for await (const { checkpoint, metadata, pendingWrites } of saver.list(config, { limit: MOST_FRAMES })) {
     const at = Date.parse(checkpoint.ts);
     if (at > until) continue;
-    const { messages = [], todos = [] } = checkpoint.channel_values as Values;
+    const { messages = [], todos = [], _context } = checkpoint.channel_values as Values;
     const jobs = endedJobs(ns, pendingWrites ?? []);
-    frames.push({ at, isEdit: metadata?.source === "update", messages, todos, jobs });
+    const isEdit = metadata?.source === "update";
+    frames.push({ at, isEdit, messages, todos, summary: _context?.summary, jobs });
   }
   return frames.toReversed();
 }

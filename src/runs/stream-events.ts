@@ -1,4 +1,5 @@
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
+import { isSummaryEvent } from "../middleware/summarization/events.ts";
 import { isSubagentEvent } from "../subagents/index.ts";
 import type { RunEventBody } from "./events.ts";
 
@@ -7,6 +8,10 @@ export function eventIn(chunk: unknown): RunEventBody | undefined {
   if (isPlanChangeEvent(chunk)) {
     const { owner, by, changes, counts, todos } = chunk;
     return { type: "plan-change", owner, by, changes: [...changes], counts, todos: [...todos] };
+  }
+  if (isSummaryEvent(chunk)) {
+    const { version: _, at: __, ...event } = chunk;
+    return event;
   }
   if (!isSubagentEvent(chunk)) return undefined;
   const { type, owner, name, description, todoId, ok = true, error } = chunk;

@@ -19,6 +19,8 @@ import { waitingEdit, waitingInput } from "./waiting-edit.ts";
 /** What a thread has come to. */
 export interface ThreadContent {
   todos: Todo[];
+  /** The conditions that hold for the whole plan. */
+  rules: readonly string[];
   /** The agent's last words. */
   answer: string;
   /** The files that live in the thread, by path. */
@@ -54,7 +56,8 @@ export async function readThread({ graph }: RunAgent, thread: string): Promise<T
   const last = messages.findLast(
     (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
   );
-  return { todos, answer: withoutThoughts(last?.text ?? ""), files };
+  const { rules = [] } = readPlanState(values);
+  return { todos, rules, answer: withoutThoughts(last?.text ?? ""), files };
 }
 
 /** The plan of a thread, with what has finished since its newest checkpoint; read without the rest where that will do. */
@@ -90,20 +93,30 @@ export async function writePlan(
     const message = `A plan waits for approval in ${thread}: that is answered first.`;
     throw new HarnessError("invalid-options", message);
   }
-  const now = [...readPlanState(state.values).todos];
+  const plan = readPlanState(state.values);
+  const now = [...plan.todos];
   const todos = mergedPlan(agent, now, edit);
-  if (isDeepStrictEqual(todos, now)) {
-    await begin?.(todos);
-    return now;
-  }
+  const hasNewTodos = !isDeepStrictEqual(todos, now);
+  const rules = isDeepStrictEqual(edit.rules ?? plan.rules, plan.rules) ? undefined : edit.rules;
   // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
   const isInTurn = state.tasks.length > 0;
-  const write = isInTurn
-    ? await waitingEdit(agent, state, todos)
-    : () => graph.updateState(config, { todos });
+  const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
   await begin?.(todos);
-  await write();
+  if (isInTurn) {
+    await write?.();
+    if (rules) await waitingInput(agent, state, [RULES, rules]);
+  } else if (hasNewTodos || rules) {
+    await graph.updateState(config, { ...(hasNewTodos && { todos }), ...(rules && { [RULES]: rules }) });
+  }
   return todos;
+}
+
+const RULES = "planRules";
+
+/** The rules of a thread's plan. */
+export async function readRules({ graph }: RunAgent, thread: string): Promise<readonly string[]> {
+  const { values } = await graph.getState({ configurable: { thread_id: thread } });
+  return readPlanState(values).rules ?? [];
 }
 
 /** Makes the open plan of a thread that no run is at work on one to be approved before anything more is done. */

@@ -1,6 +1,7 @@
 import { MARKS, type Todo } from "../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 import { jsonText } from "./json-text.ts";
+import { summaryWords } from "./story/words.ts";
 import { MAIN, ownerName } from "./view.ts";
 
 /** A thread from its first message to its last as Markdown: who said what, what was called and what came of it. */
@@ -28,6 +29,8 @@ function partOf(event: RunEvent): string[] {
       return [`## A question\n\n${event.text}`];
     case "answer":
       return [`## Your answer\n\n${fenced(jsonText(event.answer, 2), "json")}`];
+    case "summary":
+      return [`*${event.owner === MAIN ? "" : `${ownerName(event.owner)}: `}${summaryWords(event)}*`];
     case "run-end":
       return event.outcome === "done" ? [] : [`*${event.error ?? event.outcome}*`];
     default:

@@ -109,6 +109,8 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     case "run-end":
     case "completion-refusal":
     case "notice":
+    case "summary":
+    case "summary-failure":
       return view;
   }
 }

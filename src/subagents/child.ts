@@ -3,6 +3,7 @@ import { STEP_LIMIT } from "../middleware/budget/options.ts";
 import type { ToolRuntime } from "../middleware/loose-tool.ts";
 import { OWNER_KEY, TODO_KEY } from "../middleware/plan/events.ts";
 import { StepControl } from "../middleware/step-control.ts";
+import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
 import { ChildStream, STREAM_KEY } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
 import { readReport, type Report } from "./report.ts";
@@ -18,13 +19,10 @@ export interface ChildPlace {
 }
 
 /** Runs a sub-agent. What it has found when its time is up is its report. */
-export async function runChild(
-  { runnable, timeLimit }: CompiledSubagent,
-  given: Given,
-  place: ChildPlace,
-): Promise<Report> {
+export async function runChild(subagent: CompiledSubagent, given: Given, place: ChildPlace): Promise<Report> {
   const { runtime } = place;
-  const config = { ...runtime.config, ...childConfig(place) };
+  const { runnable, timeLimit } = subagent;
+  const config = { ...runtime.config, ...childConfig(subagent, place) };
   if (timeLimit === undefined)
     return readReport(await runnable.invoke(given as never, config as never), given);
 
@@ -60,7 +58,7 @@ function seconds(milliseconds: number): string {
  * spends from, as many steps as its parent had, whatever that has left, what may stop it half way, and a signal of its own.
  * LangGraph would add listeners to the parent's signal for every child, and Node warns from the eleventh on.
  */
-function childConfig({ runtime, owner, todo, budget }: ChildPlace) {
+function childConfig({ fork = false }: CompiledSubagent, { runtime, owner, todo, budget }: ChildPlace) {
   const { configurable, config, signal } = runtime;
   // With the parent's checkpoint id LangGraph takes the run for a replay and repeats calls that have finished.
   const { checkpoint_id: _, ...rest } = configurable ?? {};
@@ -69,6 +67,8 @@ function childConfig({ runtime, owner, todo, budget }: ChildPlace) {
       ...rest,
       ...(budget && { [BUDGET_KEY]: budget.accountOf(runtime) }),
       [OWNER_KEY]: owner,
+      // A fork's requests begin as its caller's do.
+      [CONTEXT_KEY]: fork ? readContext(runtime.state, configurable) : undefined,
       __pregel_abort_signals: undefined,
     },
     metadata: { ...config?.metadata, [OWNER_KEY]: owner, [TODO_KEY]: todo },

@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { diffFiles } from "../files/index.ts";
+import { readPlanState } from "../middleware/plan/state.ts";
+import { isOpen } from "../plan/index.ts";
+import { renderRules } from "../plan/render.ts";
 import type { CompiledSubagent } from "./spec.ts";
+import { RULES_FOR_ALL } from "./task.prompt.ts";
 
 /** A job as the model hands it out. */
 export interface Job {
@@ -32,9 +36,19 @@ export function givenTo(
   );
   return {
     ...Object.fromEntries(shared),
-    messages: [...(fork ? historyBefore(call, caller.messages ?? []) : []), new HumanMessage(description)],
+    messages: [
+      ...(fork ? historyBefore(call, caller.messages ?? []) : []),
+      new HumanMessage(fork ? description : withRules(description, caller)),
+    ],
     ...(files && { files }),
   };
+}
+
+/** A brief with the rules of the caller's plan, which hold for the whole task. */
+function withRules(description: string, caller: Caller): string {
+  const { todos, rules = [] } = readPlanState(caller);
+  if (rules.length === 0 || !todos.some(isOpen)) return description;
+  return `${description}\n\n${RULES_FOR_ALL}\n${renderRules(rules)}`;
 }
 
 /** The conversation up to the turn that made a call, which has no result yet. */

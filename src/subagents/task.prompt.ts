@@ -9,3 +9,6 @@ export const GENERAL_PURPOSE_DESCRIPTION = "the same instructions and tools as y
 
 /** Answered to a fork that wants to hand on its work: it has the tool only so that its requests begin as its caller's. */
 export const FORK_REFUSAL = "you are a sub-agent yourself: do this work here.";
+
+/** Stands above the rules of the caller's plan in a sub-agent's brief. */
+export const RULES_FOR_ALL = "These conditions hold for the whole task, and so for you:";

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage } from "@langchain/core/messages";
 import { Command, isCommand } from "@langchain/langgraph";
+import { saidByUser } from "../from-user.ts";
 import { shortened } from "../shortened.ts";
 import { withContent } from "../with-content.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
@@ -12,11 +13,20 @@ export function withEditNote(
   result: ToolMessage | Command,
   { id, before, after }: { id: string; before: Arguments; after: Arguments },
 ): ToolMessage | Command {
-  return withNote(
-    result,
-    CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after)),
-    id,
-  );
+  const note = CONSENT_TEXTS.edited.replace("{changes}", () => changesOf(before, after));
+  const told = withNote(result, note, id);
+  for (const message of messagesIn(told)) {
+    if (message.tool_call_id !== id) continue;
+    message.additional_kwargs = { ...message.additional_kwargs, ...saidByUser(note) };
+  }
+  return told;
+}
+
+function messagesIn(result: ToolMessage | Command): ToolMessage[] {
+  if (ToolMessage.isInstance(result)) return [result];
+  const { update } = result as { update?: { messages?: unknown } };
+  const messages: unknown[] = Array.isArray(update?.messages) ? update.messages : [];
+  return messages.filter((message) => ToolMessage.isInstance(message));
 }
 
 /** The result of a call with a remark in front. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
+import { saidByUser } from "../from-user.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { Unended } from "../repeats/journal.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
@@ -189,7 +190,8 @@ function refused(
   const { rejected, rejectedWithoutReason, responded } = CONSENT_TEXTS;
   const text = type === "respond" ? responded : message === undefined ? rejectedWithoutReason : rejected;
   const content = text.replace("{name}", () => name).replace("{reason}", () => message ?? "");
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+  const additional_kwargs = saidByUser(content);
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }
 
 /** The answer to a call that a rule refuses. */

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { mergeFiles } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
+import { readsConversation } from "../conversation-file.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
 import { callId, checkedTool } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
@@ -98,8 +99,8 @@ function fileTools(
   workspace: Workspace,
   { limit, sight }: { limit: number | false; sight: Sight },
 ): DynamicStructuredTool[] {
-  return fileToolNames(workspace).map((name) =>
-    checkedTool(
+  return fileToolNames(workspace).map((name) => {
+    const made = checkedTool(
       { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
@@ -116,6 +117,7 @@ function fileTools(
           ? new Command({ update: { files, messages: [message] } })
           : message;
       },
-    ),
-  );
+    );
+    return name === "read_file" ? readsConversation(made, workspace.historyFolder) : made;
+  });
 }

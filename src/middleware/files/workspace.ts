@@ -9,6 +9,7 @@ import {
 } from "../../files/index.ts";
 import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
+import { CONVERSATION_FOLDER, withConversation } from "../conversation-file.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
@@ -46,6 +47,8 @@ export interface WorkspaceParts {
   skills?: SkillLibrary | undefined;
   /** The rules of the agents that this one works for, the outermost first. */
   above?: readonly (readonly PermissionRule[])[] | undefined;
+  /** Where the conversation is shown as a file. Default `/.history`. */
+  historyFolder?: string | undefined;
 }
 
 /** Makes the backend for a call. */
@@ -57,11 +60,13 @@ export class Workspace {
   /** Whether commands can be run. */
   readonly canExecute: boolean;
   readonly #readFirst: boolean;
+  /** Where tool calls find the conversation as a file. */
+  readonly historyFolder: string;
 
   /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
   constructor(
     { backend = stateBackend, permissions = [], canExecute = false, readFirst = true }: WorkspaceOptions,
-    { skills, above = [] }: WorkspaceParts = {},
+    { skills, above = [], historyFolder = CONVERSATION_FOLDER }: WorkspaceParts = {},
   ) {
     checkOptions(
       { backend, permissions, canExecute, readFirst },
@@ -72,6 +77,7 @@ export class Workspace {
     this.#permissions = [...above, permissions].filter(({ length }) => length > 0);
     this.#skills = skills;
     this.#readFirst = readFirst;
+    this.historyFolder = historyFolder;
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
@@ -98,7 +104,8 @@ export class Workspace {
     const replayed = await this.#replayed(files, { earlier, runtime, held });
     sightings.begin();
     const { backend, changes } = this.#open(replayed, runtime);
-    return { backend: held(backend), changes, seen };
+    const whole = withConversation(held(backend), { folder: this.historyFolder, messages });
+    return { backend: whole, changes, seen };
   }
 
   /** The files in the state after some calls. */

@@ -1,5 +1,9 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { getCurrentTaskInput } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { dueReminders, type Status } from "../../plan/index.ts";
+import { compose } from "../summarization/compose.ts";
+import { readContext } from "../summarization/state.ts";
 import { toMessage } from "./messages/answer.ts";
 import { isPlanVisible } from "./messages/visibility.ts";
 import { callModel } from "./model-call/index.ts";
@@ -37,9 +41,9 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
     ...(reminders.persist &&
       reminders.contextLoss && {
         beforeModel: (state: unknown) => {
-          const { messages } = state as { messages: Parameters<typeof isPlanVisible>[0] };
-          const { todos } = readPlanState(state);
-          const still = { todos, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
+          const messages = sentMessages(state as { messages: Parameters<typeof isPlanVisible>[0] });
+          const { todos, rules = [] } = readPlanState(state);
+          const still = { todos, rules, edits: [], rounds: 0, nags: 0, exits: 0, answered: false };
           const due = dueReminders({ ...still, visible: isPlanVisible(messages, setup) }, reminders);
           return due.length > 0 ? { messages: due.map(toMessage) } : undefined;
         },
@@ -51,4 +55,9 @@ export function planMiddlewareOf<Of extends Status = Status>(parts: PlanParts) {
       },
     }),
   });
+}
+
+/** The messages that a summary leaves of a thread. A hook sees only the fields of its own middleware. */
+function sentMessages({ messages }: { messages: readonly BaseMessage[] }): readonly BaseMessage[] {
+  return compose(messages, readContext(getCurrentTaskInput())).messages;
 }

@@ -18,6 +18,7 @@ import {
   type Todo,
 } from "../../plan/index.ts";
 import { nextNumber } from "../../plan/todo.ts";
+import { readRules } from "../../plan/values.ts";
 import { anyUpdate } from "../any-update.ts";
 import { messagesField } from "../loop/messages.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
@@ -69,6 +70,8 @@ export interface PlanMemory {
   idle: number;
   /** Tool calls whose plan a person edited while approving it. */
   edited: string[];
+  /** The rules as the model last knew them, one in a line. */
+  rules: string;
   /** The open plan is from before a person wanted to approve it: whatever is done with it next is asked about. */
   proposed?: boolean;
 }
@@ -96,18 +99,25 @@ export const NO_MEMORY: PlanMemory = {
   at: 0,
   idle: 0,
   edited: [],
+  rules: "",
 };
 
 /** The part of the graph state that belongs to the plan. */
 export interface PlanState {
   todos: readonly Todo[];
+  /** Conditions of the request that no single item holds. */
+  rules?: readonly string[];
   memory: PlanMemory;
 }
 
 /** Reads the plan's part of any graph state; a state without one reads as an empty plan. */
 export function readPlanState(state: unknown): PlanState {
-  const { todos, _plan } = (state ?? {}) as { todos?: Todo[]; _plan?: Partial<PlanMemory> };
-  return { todos: withIds(todos ?? []), memory: { ...NO_MEMORY, ..._plan } };
+  const { todos, planRules, _plan } = (state ?? {}) as {
+    todos?: Todo[];
+    planRules?: string[];
+    _plan?: Partial<PlanMemory>;
+  };
+  return { todos: withIds(todos ?? []), rules: planRules ?? [], memory: { ...NO_MEMORY, ..._plan } };
 }
 
 /** A thread that LangChain's middleware began has todos without ids: they get their positions. */
@@ -183,7 +193,7 @@ const todoSchema = z.object({
   actuals: z.record(z.string(), z.number()).optional(),
 });
 
-/** The channels of the plan: `todos` for everybody, `_plan` for the middleware. */
+/** The channels of the plan: `todos` and `planRules` for everybody, `_plan` for the middleware. */
 export function planStateSchema<Of extends Status>(policy: Policy) {
   // The engine validates updates; these schemas give types, defaults and a description for LangGraph Studio.
   const todos = z.array(todoSchema).default(() => []) as unknown as z.ZodType<
@@ -197,6 +207,10 @@ export function planStateSchema<Of extends Status>(policy: Policy) {
       // A user's input has no todos: the type says so. At run time LangChain passes the current ones through here.
       inputSchema: anyUpdate<undefined>(),
       reducer: (current, update) => mergeTodos(current, update, policy) as Todo<Of>[],
+    }),
+    planRules: new ReducedValue(z.array(z.string()).optional(), {
+      inputSchema: anyUpdate<undefined>(),
+      reducer: (current, update: unknown) => (update === undefined ? current : readRules(update)),
     }),
     _plan: new ReducedValue(memory, { inputSchema: anyUpdate<MemoryUpdate>(), reducer: mergeMemory }),
   };
@@ -212,6 +226,7 @@ export function keptPlanSchema() {
   const keep = (current: unknown, update: unknown): unknown => update ?? current;
   return new StateSchema({
     todos: new ReducedValue(anything, { reducer: keep }),
+    planRules: new ReducedValue(anything, { reducer: keep }),
     _plan: new ReducedValue(anything, { reducer: keep }),
   });
 }

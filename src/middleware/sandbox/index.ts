@@ -1,8 +1,7 @@
 import { createMiddleware } from "langchain";
 import { filesMiddlewareOf } from "../files/index.ts";
 import type { FilesOptions } from "../files/options.ts";
-import { Workspace } from "../files/workspace.ts";
-import type { SkillLibrary } from "../skills/library.ts";
+import { Workspace, type WorkspaceParts } from "../files/workspace.ts";
 import { answered } from "../tool-errors/index.ts";
 import { MOUNT } from "./local.ts";
 import type { SandboxProvider } from "./provider.ts";
@@ -30,11 +29,11 @@ export function sandboxMiddleware(options: SandboxOptions = {}) {
 export function sandboxMiddlewareOf(
   sandboxes: Sandboxes,
   { permissions, resultLimit }: Pick<SandboxOptions, "permissions" | "resultLimit">,
-  skills?: SkillLibrary,
+  parts: Pick<WorkspaceParts, "skills" | "historyFolder"> = {},
 ) {
   const workspace = new Workspace(
     { backend: sandboxes.backend, canExecute: true, ...(permissions && { permissions }) },
-    { skills },
+    parts,
   );
   const files = filesMiddlewareOf(workspace, {
     systemPrompt: sandboxPrompt(MOUNT, sandboxes),

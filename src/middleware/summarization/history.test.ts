@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
@@ -11,7 +11,9 @@ import { diskBackend } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 
 const config = { configurable: { thread_id: "t" } };
+const go = { messages: [new HumanMessage("the task: mind the GIRAFFE")] };
 const note = tool(() => "noted", { name: "note", description: "n", schema: z.object({}) });
+const FILE = "/.history/conversation.md";
 let dir: string;
 
 beforeEach(() => {
@@ -21,81 +23,79 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function agentOf(steps: Step[], checkpointer = new MemorySaver()) {
-  return createDeepAgent({
-    model: new ScriptedModel(steps),
+function agentOf(steps: Step[], summarizer = new ScriptedModel(["They talked."], { loop: true })) {
+  const model = new ScriptedModel(steps);
+  const agent = createDeepAgent({
+    model,
     tools: [note],
     plan: false,
     backend: diskBackend(dir),
-    checkpointer,
+    checkpointer: new MemorySaver(),
+    summarization: { model: summarizer, trigger: { messages: 4 }, keep: { messages: 2 } },
+  });
+  return { agent, model, summarizer };
+}
+
+it("the conversation is a file for whoever names it, and nowhere else", async () => {
+  const calls = [
+    callTool("read_file", { file_path: FILE, limit: 2 }),
+    callTool("grep", { pattern: "GIRAFFE", path: FILE }),
+    callTool("grep", { pattern: "GIRAFFE" }),
+    callTool("glob", { pattern: "**" }),
+    callTool("ls", { path: "/" }),
+    callTool("ls", { path: "/.history" }),
+    callTool("write_file", { file_path: FILE, content: "x" }),
+    callTool("write_file", { file_path: "/.history/other.md", content: "x" }),
+    callTool("delete_file", { file_path: FILE }),
+  ];
+  const { agent } = agentOf([callTool("note"), callTool("note"), calls, "ok"]);
+  const { messages } = await agent.invoke(go, config);
+  const replies = messages.filter(({ type }) => type === "tool").slice(2);
+  expect(replies.map(({ text }) => text)).toEqual([
+    expect.stringContaining("the task: mind the GIRAFFE"),
+    expect.stringContaining("the task: mind the GIRAFFE"),
+    expect.not.stringContaining("the task"),
+    expect.not.stringContaining("history"),
+    expect.not.stringContaining("history"),
+    expect.stringContaining(FILE),
+    expect.stringContaining("The conversation is read-only."),
+    expect.stringContaining("The conversation is read-only."),
+    expect.stringContaining("The conversation is read-only."),
+  ]);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+it("a summary is paid for once, however often the model fails after it", async () => {
+  const overloaded = new Error("overloaded");
+  const { agent, model, summarizer } = agentOf([
+    callTool("note"),
+    callTool("note"),
+    overloaded,
+    overloaded,
+    "ok",
+  ]);
+  await expect(agent.invoke(go, config)).rejects.toThrow("overloaded");
+  await expect(agent.invoke(null as never, config)).rejects.toThrow("overloaded");
+  await agent.invoke(null as never, config);
+  expect(summarizer.requests).toHaveLength(1);
+  expect(model.requests.at(-1)!.messages[1]!.text).toContain("They talked.");
+});
+
+it("without file tools there is no word of a file", async () => {
+  const model = new ScriptedModel([callTool("note"), callTool("note"), "ok"]);
+  const agent = createDeepAgent({
+    model,
+    tools: [note],
+    plan: false,
+    without: ["FilesMiddleware", "SubagentsMiddleware"],
     summarization: {
       model: new ScriptedModel(["They talked."], { loop: true }),
       trigger: { messages: 4 },
       keep: { messages: 2 },
     },
   });
-}
-
-const said = (words: string): number =>
-  readFileSync(join(dir, "history/t.md"), "utf8").split(words).length - 1;
-
-it("a thread has its history in a file of its own, whatever it is called", async () => {
-  const ids = [
-    "../t",
-    "..",
-    "a/b",
-    "a_b",
-    "$(touch x)",
-    "x".repeat(500),
-    "\u001B]0;t\u0007",
-    "\uD800",
-    "\uD801",
-    "漢",
-  ];
-  for (const thread_id of ids) {
-    const agent = agentOf([callTool("note"), callTool("note"), "ok"]);
-    await agent.invoke({ messages: [new HumanMessage("the task")] }, { configurable: { thread_id } });
-  }
-  const names = readdirSync(join(dir, "history"));
-  expect(names).toHaveLength(ids.length);
-  for (const name of names) expect(name).toMatch(/^[\w.=!~*'()-]+\.md$/);
-  expect(readdirSync(dir)).toEqual(["history"]);
-});
-
-it("the history has everything once, however often the model fails after the summary", async () => {
-  const overloaded = new Error("overloaded");
-  const agent = agentOf([callTool("note"), callTool("note"), overloaded, overloaded, overloaded, "ok"]);
-  await expect(agent.invoke({ messages: [new HumanMessage("the task")] }, config)).rejects.toThrow(
-    "overloaded",
-  );
-  await expect(agent.invoke(null as never, config)).rejects.toThrow("overloaded");
-  // With another message there is more to put away than before.
-  await expect(agent.invoke({ messages: [new HumanMessage("and?")] }, config)).rejects.toThrow("overloaded");
-  await agent.invoke(null as never, config);
-  expect(said("the task")).toBe(1);
-});
-
-it("the history has everything once also when the process ends before the answer is saved", async () => {
-  class Full extends MemorySaver {
-    isFull = false;
-    override putWrites(...args: Parameters<MemorySaver["putWrites"]>): Promise<void> {
-      const isSummarized = JSON.stringify(args[1]).includes("They talked.");
-      return this.isFull && isSummarized ? Promise.reject(new Error("disk full")) : super.putWrites(...args);
-    }
-    override put(...args: Parameters<MemorySaver["put"]>): ReturnType<MemorySaver["put"]> {
-      const isSummarized = JSON.stringify(args[1].channel_values).includes("They talked.");
-      return this.isFull && isSummarized ? Promise.reject(new Error("disk full")) : super.put(...args);
-    }
-  }
-  const checkpointer = new Full();
-  const agent = agentOf([callTool("note"), callTool("note"), "ok", "ok"], checkpointer);
-  checkpointer.isFull = true;
-  const saved = { ...config, durability: "sync" as const };
-  await expect(agent.invoke({ messages: [new HumanMessage("the task")] }, saved)).rejects.toThrow(
-    "disk full",
-  );
-  expect(said("the task")).toBe(1);
-  checkpointer.isFull = false;
-  await agent.invoke(null as never, saved);
-  expect(said("the task")).toBe(1);
+  await agent.invoke(go);
+  const { text } = model.requests.at(-1)!.messages[1]!;
+  expect(text).toContain("They talked.");
+  expect(text).not.toContain("conversation.md");
 });

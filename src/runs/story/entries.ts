@@ -1,6 +1,7 @@
 import type { Change } from "../../plan/todo.ts";
 import { MAIN } from "../view.ts";
 import type { AskedCall, Question, StampedEvent } from "./told.ts";
+import { summaryWords } from "./words.ts";
 
 interface Common {
   /** Its place in the conversation: stable while it grows. */
@@ -125,6 +126,9 @@ export class Conversation {
         if (index === undefined) return;
         return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer: event.answer ?? null });
       }
+      case "summary":
+      case "summary-failure":
+        return this.#add({ kind: "notice", at, owner: event.owner, text: summaryWords(event) });
       case "notice":
         return this.#add({ kind: "notice", at, owner: MAIN, text: event.text });
       case "run-end": {

@@ -82,6 +82,8 @@ export class Spans {
       case "model-end":
       case "completion-refusal":
       case "notice":
+      case "summary":
+      case "summary-failure":
     }
   }
 

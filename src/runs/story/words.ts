@@ -1,4 +1,5 @@
 import type { Change, Status, Todo } from "../../plan/todo.ts";
+import type { RunEvent } from "../events.ts";
 import { UNSEEN } from "../json-text.ts";
 
 /** An item's status in a word. */
@@ -37,6 +38,16 @@ export function amount(number: number): string {
   if (number < 1000) return String(number);
   if (number < 999_500) return `${(number / 1000).toFixed(number < 99_950 ? 1 : 0)}k`;
   return `${(number / 1_000_000).toFixed(1)}M`;
+}
+
+/** What a person is told when a conversation was summarized, or could not be. */
+export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summary-failure" }>): string {
+  if (event.type === "summary-failure") {
+    return `The conversation could not be summarized (${event.reason}). It goes on whole; this is tried again later.`;
+  }
+  const { messages, tokens } = event;
+  const count = messages === 1 ? "1 earlier message" : `${messages} earlier messages`;
+  return `Summarized ${count} (about ${amount(tokens)} tokens) to save room. What you said stays word for word, and the thread stays whole.`;
 }
 
 export function dollars(cost: number): string {

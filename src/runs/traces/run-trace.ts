@@ -152,6 +152,15 @@ export class RunTrace {
         for (const owner of others) this.#finish(owner, at);
         return this.#finish(MAIN, at, outcome === "failed" ? (error ?? "The run failed.") : undefined);
       }
+      case "summary":
+        this.#agents.get(event.owner)?.span.note(event.type, at, {
+          "holdfast.summary.messages": event.messages,
+          "holdfast.summary.tokens": event.tokens,
+        });
+        return;
+      case "summary-failure":
+        this.#agents.get(event.owner)?.span.note(event.type, at, {});
+        return;
       case "text":
       case "notice":
         return;

@@ -1,6 +1,7 @@
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../plan/index.ts";
 import type { RunEvent } from "../../runs/events.ts";
+import { summaryWords } from "../../runs/story/words.ts";
 import { MAIN } from "../../runs/view.ts";
 import type { Calls } from "./calls.ts";
 import { planUpdate } from "./plan-entries.ts";
@@ -50,6 +51,9 @@ export class Conversation {
         return this.#calls.end(event);
       case "notice":
         return this.#notice(event.text);
+      case "summary":
+      case "summary-failure":
+        return event.owner === MAIN ? this.#notice(summaryWords(event)) : undefined;
       default:
     }
   }

@@ -14,7 +14,7 @@ export function conflictLines({ conflicts }: PlanConflict): Harmless[] {
 /** The plan as it is now with all of an edit that goes with it, and what does not in words above, to edit again. */
 export function conflictText(
   { conflicts, todos }: PlanConflict,
-  { base, sent }: { base: readonly Todo[]; sent: readonly unknown[] },
+  { base, sent, rules = [] }: { base: readonly Todo[]; sent: readonly unknown[]; rules?: readonly string[] },
 ): string {
   const isIn = ({ id }: Todo): boolean => conflicts.some((conflict) => conflict.id === id);
   const read = readEdit(base, sent);
@@ -22,7 +22,7 @@ export function conflictText(
   const merge = mergeEdit({ base: base.filter((todo) => !isIn(todo)), mine, theirs: todos });
   const wanted = conflicts.map((conflict) => `     ${conflict.id}: ${wish(conflict)}\n`).join("");
   const note = wanted && `<!-- The agent changed these meanwhile, and you wanted:\n${wanted}-->\n`;
-  return note + planText(merge.ok ? merge.todos : todos);
+  return note + planText(merge.ok ? merge.todos : todos, rules);
 }
 
 function itemText(todo: Todo | undefined): string {

@@ -2,6 +2,7 @@ import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
 import { isSame } from "../../../plan/diff.ts";
 import {
+  describeChanges,
   diffTodos,
   dueReminders,
   isOpen,
@@ -14,6 +15,8 @@ import {
   type Todo,
 } from "../../../plan/index.ts";
 import { own } from "../../../plan/own.ts";
+import { renderRules } from "../../../plan/render.ts";
+import { saidByUser } from "../../from-user.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { idleOf, markOf } from "../mark.ts";
@@ -48,6 +51,8 @@ export class ModelStep {
   readonly #started: Started | undefined;
   /** What people changed that the model has not been told. */
   readonly edits: Change[];
+  /** Whether people changed the rules and the model has not been told. */
+  readonly #hasNewRules: boolean;
   /** The messages that came from the model: another middleware may put a notice in their place. */
   readonly said = new WeakSet();
   readonly #setup: PlanSetup;
@@ -77,12 +82,13 @@ export class ModelStep {
     this.#before = { ...tally, toolCalls: tally.toolCalls + finishedCalls(messages, setup) };
     this.#tally = this.#before;
     const memory = enterRun(state.memory, { messages, callsBefore: this.#before.toolCalls });
-    const found = { todos: state.todos, memory };
+    const found = { todos: state.todos, rules: state.rules ?? [], memory };
+    this.#hasNewRules = found.rules.join("\n") !== memory.rules && found.todos.some(isOpen);
     this.#found = found.todos;
     this.edits = unheardEdits(found, request.messages, setup);
     this.#started = startNext(setup, found, markOf(setup, this.#before, memory));
     this.#memory = { ...memory, marks: { ...memory.marks, ...this.#started?.marks } };
-    this.state = { todos: this.#started?.todos ?? found.todos, memory: this.#memory };
+    this.state = { ...found, todos: this.#started?.todos ?? found.todos, memory: this.#memory };
     this.#exits = this.#memory.exits;
   }
 
@@ -92,8 +98,25 @@ export class ModelStep {
     const visible = this.#sees(messages) && (!this.#memory.unseen || this.#isShown(messages));
     return this.#append(
       [...messages, ...this.#status()],
-      dueReminders(this.#situation({ visible }), this.#setup.preset.reminders),
+      [
+        ...this.#rulesReminder(visible),
+        ...dueReminders(this.#situation({ visible }), this.#setup.preset.reminders),
+      ],
     );
+  }
+
+  /** Tells of rules that people changed, unless the whole plan is shown anyway. */
+  #rulesReminder(isVisible: boolean): Reminder[] {
+    const { edited, contextLoss, tag } = this.#setup.preset.reminders;
+    if (!this.#hasNewRules || !edited || (!isVisible && contextLoss !== false)) return [];
+    return [{ kind: "edited", name: edited.name, text: `<${tag}>${this.#rulesNews}</${tag}>` }];
+  }
+
+  get #rulesNews(): string {
+    const { rules = [] } = this.state;
+    return rules.length > 0
+      ? `The user changed the rules of your plan.\n${renderRules(rules)}`
+      : "The user took the rules off your plan.";
   }
 
   /** Shows the plan if another middleware took it out of the request after `remind` had seen it there. */
@@ -199,6 +222,7 @@ export class ModelStep {
   finish(answer: Answer): AIMessage | Command {
     // A structured response ends the run, and LangChain takes it only as it is.
     if (!AIMessage.isInstance(answer)) return answer as unknown as AIMessage;
+    this.#holdWords(answer);
     const calls = answer.tool_calls ?? [];
     const planned =
       this.#reported?.change !== undefined || calls.some((call) => this.#setup.toolNames.includes(call.name));
@@ -216,6 +240,16 @@ export class ModelStep {
     const known = { ...memory, ...changed?._plan, seen, marks };
     const update = { ...changed, _plan: newsIn(known, this.#stored) };
     return new Command({ update: { ...update, ...this.#startedTodos(), ...limits } });
+  }
+
+  /** What people changed is told once: it stays with the answer, for whoever shortens the conversation. */
+  #holdWords(answer: AIMessage): void {
+    const words = [
+      ...(this.edits.length > 0 ? [`The user changed the plan: ${describeChanges(this.edits)}`] : []),
+      ...(this.#hasNewRules ? [this.#rulesNews] : []),
+    ];
+    if (words.length === 0) return;
+    answer.additional_kwargs = { ...answer.additional_kwargs, ...saidByUser(words.join("\n")) };
   }
 
   /** What a `task` says of the plan when it ends alone: here of several. */
@@ -279,6 +313,7 @@ export class ModelStep {
       startNext: false,
       ...(this.#started && rememberSeen(seen, this.state.todos)),
       ...(this.edits.length > 0 && rememberEdits(seen, this.state.todos)),
+      ...(this.#hasNewRules && { rules: this.state.rules!.join("\n") }),
       marks: { ...this.#started?.marks, ...this.#missingMarks() },
     };
   }
@@ -308,6 +343,7 @@ export class ModelStep {
     const { rounds, nags } = this.#memory;
     return {
       todos: this.state.todos,
+      rules: this.state.rules ?? [],
       visible: true,
       answered: false,
       edits: this.edits,

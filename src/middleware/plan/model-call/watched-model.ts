@@ -4,8 +4,11 @@ import { withoutKeysOf } from "../../../models/keys.ts";
 
 /** What is done with a model's requests and answers. */
 export interface Watch {
-  /** Gets the messages as they go out, after every other middleware had its turn, and returns what is sent. */
-  onRequest: (messages: BaseMessage[]) => BaseMessage[];
+  /**
+   * Gets the messages as they go out, after every other middleware had its turn, and returns what is sent. `send` makes
+   * another call of the same model, with the same tools.
+   */
+  onRequest: (messages: BaseMessage[], send: Send) => BaseMessage[];
   /** Gets the answer as it comes, before any other middleware. */
   onAnswer?: (answer: object) => void;
   /** Gets the tools that are bound, and returns those that the model is shown. */
@@ -13,6 +16,9 @@ export interface Watch {
   /** What callbacks find in the metadata of every call, besides what is there. */
   metadata?: Readonly<Record<string, string>>;
 }
+
+/** Calls a model with its tools and settings. */
+export type Send = (messages: BaseMessage[], config?: RunnableConfig) => Promise<unknown>;
 
 /** The same model, with a last look at every request and a first one at every answer; its errors are without its key. */
 export function watchedModel<T extends object>(model: T, watch: Watch): T {
@@ -26,7 +32,9 @@ export function watchedModel<T extends object>(model: T, watch: Watch): T {
       switch (property) {
         case "invoke":
           return async (input: unknown, config?: RunnableConfig, ...rest: unknown[]) => {
-            const sent = Array.isArray(input) ? watch.onRequest(input as BaseMessage[]) : input;
+            const sent = Array.isArray(input)
+              ? watch.onRequest(input as BaseMessage[], method as Send)
+              : input;
             try {
               const metadata = { ...config?.metadata, ...watch.metadata };
               const answer = await method(sent, { ...config, metadata }, ...rest);

@@ -2,6 +2,8 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
 import { show } from "../../../plan/reading.ts";
+import { readRules } from "../../../plan/values.ts";
+import { saidByUser } from "../../from-user.ts";
 import {
   askPerson,
   decisionList,
@@ -58,7 +60,7 @@ export async function askApproval(
   if (!proposal) return undefined;
   const { calls, todos, changes, plan } = proposal;
   const call = calls[0]!;
-  const action = { name: call.name, args: call.args, description: renderSnapshot(todos) };
+  const action = { name: call.name, args: call.args, description: renderSnapshot(todos, rulesIn(call)) };
   const request: PlanApprovalRequest = {
     type: "plan-approval",
     version: 1,
@@ -179,7 +181,8 @@ function editedPlan(
   { calls, todos }: { calls: Call[]; todos: readonly EditedTodo[] },
 ): ApprovalUpdate {
   const first = calls[0]!;
-  const args = { [policy.listField]: inWords(todos, policy) };
+  const rules = rulesIn(first);
+  const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
   // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);
   const tool_calls = message.tool_calls!.flatMap((call) => {
@@ -217,10 +220,17 @@ const CALL_WITHHELD =
 function rejectedPlan(message: AIMessage, calls: Call[], reason: string | undefined): ApprovalUpdate {
   const rejected = `The user rejected this plan${reason ? `: ${reason}` : ""}. It was not applied.`;
   const other = "Not run: the user rejected the plan that was proposed in the same turn.";
-  const replies = message.tool_calls!.map((call) => notRun(call, calls.includes(call) ? rejected : other));
+  const replies = message.tool_calls!.map((call) => {
+    if (!calls.includes(call)) return notRun(call, other);
+    return notRun(call, rejected, call === calls[0] ? saidByUser(rejected) : {});
+  });
   return { messages: replies, jumpTo: "model" };
 }
 
-function notRun({ name, id = "" }: Call, content: string): ToolMessage {
-  return new ToolMessage({ content, status: "error", name, tool_call_id: id });
+function rulesIn({ args }: Call): string[] | undefined {
+  return readRules(args["rules"]);
+}
+
+function notRun({ name, id = "" }: Call, content: string, additional_kwargs = {}): ToolMessage {
+  return new ToolMessage({ content, status: "error", name, tool_call_id: id, additional_kwargs });
 }

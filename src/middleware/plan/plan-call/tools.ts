@@ -1,6 +1,7 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
+import { isSame } from "../../../plan/diff.ts";
 import {
   describeChanges,
   isFinished,
@@ -9,6 +10,8 @@ import {
   renderStatus,
 } from "../../../plan/index.ts";
 import type { Change, Todo, ToolText } from "../../../plan/index.ts";
+import { readRules } from "../../../plan/values.ts";
+import { saidByUser } from "../../from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
 import { planTool } from "../../plan-tool.ts";
 import { announce } from "../announce.ts";
@@ -43,18 +46,17 @@ async function runCall(
   // What is told in the first result is known in those that follow it.
   const told = outcome.isFirst ? heard : undefined;
   const news = told && setup.preset.reminders.edited ? newsOf(edits) : "";
+  const said = [
+    ...(told ? [newsOf(edits).trimEnd()] : []),
+    ...(memory.edited.includes(id) ? [`${APPROVED_EDIT}\n${renderSnapshot(outcome.plan.todos)}`] : []),
+  ].join("\n");
+  const marks = { ...(told && { [PLAN_EDITED]: true }), ...(said && saidByUser(said)) };
   const answer = (content: string, status: "success" | "error"): ToolMessage =>
-    new ToolMessage({
-      content,
-      status,
-      name: text.name,
-      tool_call_id: id,
-      ...(told && { additional_kwargs: { [PLAN_EDITED]: true } }),
-    });
+    new ToolMessage({ content, status, name: text.name, tool_call_id: id, additional_kwargs: marks });
 
   if (told) await announce(setup, runtime, { by: "person", changes: edits, todos: found.todos });
   if (!outcome.accepted) {
-    const reply = answer(refusal(outcome, { memory, news }), "error");
+    const reply = answer(refusal(outcome, { memory, news, rules: found.rules }), "error");
     return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
   }
   const { changes, patch } = outcome.accepted;
@@ -62,14 +64,41 @@ async function runCall(
     const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
     await announce(setup, runtime, { by: "model", changes, todos });
   }
+  const rules = rulesAfter(readRules(call.args["rules"]), found.rules ?? [], {
+    isNew: text === setup.preset.tools.write && isNewPlan(outcome.before),
+  });
   const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
-  const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
+  const update: { todos: Todo[]; planRules?: string[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(outcome.plan.todos, patch),
-    _plan: { ...own, ...(told && { seen: { ...told.seen, ...own.seen } }), unseen: false },
-    messages: [answer(acceptance(setup, outcome, { memory, call, news }), "success")],
+    ...(rules && { planRules: rules }),
+    _plan: {
+      ...own,
+      ...(told && { seen: { ...told.seen, ...own.seen } }),
+      ...(rules && { rules: rules.join("\n") }),
+      unseen: false,
+    },
+    messages: [
+      answer(acceptance(setup, outcome, { memory, call, news, rules: rules ?? found.rules }), "success"),
+    ],
   };
   return new Command({ update });
 }
+
+/** The rules after a call; undefined where they stay as they are. A new plan begins with those that come with it. */
+function rulesAfter(
+  sent: string[] | undefined,
+  current: readonly string[],
+  { isNew }: { isNew: boolean },
+): string[] | undefined {
+  const next = sent ?? (isNew ? [] : undefined);
+  return next === undefined || isSame(next, current) ? undefined : next;
+}
+
+function isNewPlan(before: Outcome["before"]): boolean {
+  return before.length === 0 || isFinished(before);
+}
+
+const APPROVED_EDIT = "The user edited this plan before approving it.";
 
 /** Said in a result and not in a reminder: the call may have changed what the person changed. */
 function newsOf(edits: readonly Change[]): string {
@@ -78,17 +107,27 @@ function newsOf(edits: readonly Change[]): string {
 
 function refusal(
   { issues, before }: Outcome,
-  { memory, news }: { memory: PlanMemory; news: string },
+  { memory, news, rules }: { memory: PlanMemory; news: string; rules: readonly string[] | undefined },
 ): string {
   const reasons = issues.map((issue) => issue.message).join("\n");
-  const plan = (memory.unseen || news !== "") && before.length > 0 ? planText(before) : "";
+  const plan = (memory.unseen || news !== "") && before.length > 0 ? planText(before, rules) : "";
   return `Error: ${reasons}\nThe plan is unchanged.\n${news}${plan}`.trimEnd();
 }
 
 function acceptance(
   { preset }: PlanSetup,
   { plan, before, accepted, issues }: Outcome,
-  { memory, call, news }: { memory: PlanMemory; call: { id: string; name: string }; news: string },
+  {
+    memory,
+    call,
+    news,
+    rules,
+  }: {
+    memory: PlanMemory;
+    call: { id: string; name: string };
+    news: string;
+    rules: readonly string[] | undefined;
+  },
 ): string {
   const { todos } = plan;
   const { notes } = accepted!;
@@ -98,7 +137,7 @@ function acceptance(
   ]
     .map((line) => `\n${line}`)
     .join("");
-  const approved = memory.edited.includes(call.id) ? "The user edited this plan before approving it.\n" : "";
+  const approved = memory.edited.includes(call.id) ? `${APPROVED_EDIT}\n` : "";
   const edited = news + approved;
   if (preset.result === "echo") {
     const list = JSON.stringify(todos.map(({ content, status }) => ({ content, status })));
@@ -107,13 +146,12 @@ function acceptance(
   if (preset.result === "checklist") return `${edited}${renderChecklist(todos)}${remarks}`;
   const isWrite = call.name === preset.tools.write.name;
   // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
-  const isNew = before.length === 0 || isFinished(before);
-  const whole = memory.unseen || edited !== "" || (isWrite && !isNew);
+  const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${planText(todos)}` : ""}`;
+  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */
-export function planText(todos: Outcome["before"]): string {
-  return `<plan>\n${renderSnapshot(todos)}\n</plan>`;
+export function planText(todos: Outcome["before"], rules?: readonly string[]): string {
+  return `<plan>\n${renderSnapshot(todos, rules)}\n</plan>`;
 }

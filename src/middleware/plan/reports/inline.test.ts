@@ -76,7 +76,7 @@ describe("reports in work calls", () => {
       ]),
     );
     expect(shown["work"]).toEqual(["n", "todo_done"]);
-    expect(shown["write_todos"]).toEqual(["todos"]);
+    expect(shown["write_todos"]).toEqual(["todos", "rules"]);
     expect(shown["update_todos"]).not.toContain("todo_done");
     expect(model.requests[0]!.messages[0]!.text).toContain("give its id as todo_done in your next call");
     expect(model.requests[0]!.messages[0]!.text).not.toContain("call update_todos in the same turn");

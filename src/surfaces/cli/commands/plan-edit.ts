@@ -6,8 +6,8 @@ import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
 import { requestEdit } from "../../../runs/mailbox.ts";
 import { PlanConflict, type PlanEdit } from "../../../runs/merged-plan.ts";
-import { planItems } from "../../../runs/plan-text.ts";
-import { openQuestions, readPlan } from "../../../runs/thread.ts";
+import { planItems, planRules } from "../../../runs/plan-text.ts";
+import { openQuestions, readPlan, readRules } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -69,7 +69,8 @@ const REFUSED: readonly HarnessErrorCode[] = [
 async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
   let base = await readPlan(agent, thread);
-  const original = planText(base);
+  const rules = await readRules(agent, thread);
+  const original = planText(base, rules);
   let markdown = original;
   for (;;) {
     markdown = await edit(markdown, env);
@@ -80,8 +81,12 @@ async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Pr
     let todos: readonly unknown[] = [];
     try {
       todos = planItems(markdown, base);
-      const plan = await requested(agent, thread, { todos, base }, terminal);
-      stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
+      const wanted = planRules(markdown);
+      const plan = await requested(agent, thread, { todos, base, rules: wanted }, terminal);
+      const isChanged = wanted.join("\n") !== rules.join("\n");
+      const isListed = !isChanged || diffTodos(base, plan).length > 0;
+      if (isListed) stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
+      if (isChanged) stdout.write(shown`The rules are changed.\n`);
       return EXIT.done;
     } catch (error) {
       const known = HarnessError.from(error);
@@ -98,7 +103,7 @@ async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Pr
       }
       if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;
       if (!(known instanceof PlanConflict)) continue;
-      markdown = conflictText(known, { base, sent: todos });
+      markdown = conflictText(known, { base, sent: todos, rules: planRules(markdown) });
       base = [...known.todos];
     }
   }

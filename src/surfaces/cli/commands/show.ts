@@ -1,5 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
 import { renderChecklist, renderMarkdown, renderMermaid } from "../../../plan/index.ts";
+import { renderRules } from "../../../plan/render.ts";
 import type { RunAgent } from "../../../runs/agent.ts";
 import { jsonText } from "../../../runs/json-text.ts";
 import { replay } from "../../../runs/replay.ts";
@@ -57,11 +58,16 @@ function textOf(
   if (listed)
     return Object.keys(thread.files).toSorted().join("\n") || `Thread ${quoted(summary.id)} holds no files.`;
   if (answer) return thread.answer || `Thread ${quoted(summary.id)} has no answer yet.`;
-  const { todos } = thread;
-  if (format === "json") return jsonText({ ...summary, plan: todos, answer: thread.answer }, 2);
-  return todos.length === 0
-    ? `Thread ${quoted(summary.id)} has no plan; see --answer.`
-    : RENDERERS[format](todos);
+  const { todos, rules } = thread;
+  if (format === "json") {
+    return jsonText(
+      { ...summary, plan: todos, ...(rules.length > 0 && { rules }), answer: thread.answer },
+      2,
+    );
+  }
+  if (todos.length === 0) return `Thread ${quoted(summary.id)} has no plan; see --answer.`;
+  const plan = RENDERERS[format](todos);
+  return rules.length > 0 && format !== "mermaid" ? `${plan.trimEnd()}\n\n${renderRules(rules)}` : plan;
 }
 
 const RENDERERS = { checklist: renderChecklist, markdown: renderMarkdown, mermaid: renderMermaid };

@@ -1,6 +1,7 @@
 import { shortened } from "../../../middleware/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../runs/events.ts";
+import { summaryWords } from "../../../runs/story/words.ts";
 import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
@@ -48,6 +49,9 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       ];
     case "question":
       return questionLines(event, paint);
+    case "summary":
+    case "summary-failure":
+      return [shown`${prefix(event.owner)}${paint("dim", oneLine(summaryWords(event)))}`];
     case "notice":
       return [paint("yellow", oneLine(event.text))];
     case "run-end":

@@ -78,6 +78,8 @@ export class LiveOutput implements Output {
         return event.owner === MAIN ? this.#takeText() : [];
       case "tool-end":
       case "model-retry":
+      case "summary":
+      case "summary-failure":
         return event.owner === MAIN ? this.#fitted(event) : [];
       case "question":
         return this.#asks ? [] : this.#fitted(event);

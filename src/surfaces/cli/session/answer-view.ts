@@ -73,6 +73,8 @@ export class AnswerView {
       case "subagent-end":
         return event.ok ? [] : this.#rows(linesOf(event, view, this.#paint), columns);
       case "model-retry":
+      case "summary":
+      case "summary-failure":
         return isMain ? this.#rows(linesOf(event, view, this.#paint), columns) : [];
       case "notice":
         return this.#rows(linesOf(event, view, this.#paint), columns);

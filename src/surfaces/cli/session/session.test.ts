@@ -545,10 +545,12 @@ describe("commands of a session", () => {
       await stage.see(IDLE);
     }
     stage.type(`/compact${ENTER}`);
-    await stage.see(/6 messages are summarized/);
+    await stage.see(/Most of the 6 messages are summarized/);
     stage.type(`four${ENTER}`);
     await stage.see(/Fourth\./);
+    await stage.see(/Summarized 3 earlier messages/);
     expect(stage.asked(4)[0]).toContain("The summary.");
+    expect(stage.asked(4)[0]).toContain("<said>\none\n</said>");
     expect(stage.asked(4).length).toBeLessThan(7);
   });
 });

@@ -3,8 +3,8 @@ import { describeChanges, diffTodos } from "../../../../plan/index.ts";
 import { editPlan } from "../../../../runs/edit-plan.ts";
 import { PlanConflict } from "../../../../runs/merged-plan.ts";
 import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../runs/plan-command.ts";
-import { planItems } from "../../../../runs/plan-text.ts";
-import { openQuestions, readPlan } from "../../../../runs/thread.ts";
+import { planItems, planRules } from "../../../../runs/plan-text.ts";
+import { openQuestions, readPlan, readRules } from "../../../../runs/thread.ts";
 import { MAIN } from "../../../../runs/view.ts";
 import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
@@ -35,7 +35,14 @@ export const plan: SlashCommand = {
       return conversation.say(oneLine(PLAN_SAYS.cleared));
     }
     const todos = await readPlan(agent, thread);
-    conversation.say(...(todos.length > 0 ? planLines(todos, MAIN, paint) : [oneLine(PLAN_SAYS.none)]));
+    if (todos.length === 0) return conversation.say(oneLine(PLAN_SAYS.none));
+    const rules = await readRules(agent, thread);
+    const heading = rules.length > 0 ? [shown`Rules:`] : [];
+    conversation.say(
+      ...planLines(todos, MAIN, paint),
+      ...heading,
+      ...rules.map((rule) => oneLine(`- ${rule}`)),
+    );
   },
 };
 
@@ -52,16 +59,24 @@ async function editInEditor(conversation: Conversation): Promise<void> {
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const agent = await conversation.agent();
   let base = await readPlan(agent, thread);
-  const original = planText(base);
+  const rules = await readRules(agent, thread);
+  const original = planText(base, rules);
   for (let text = original; ;) {
     text = await face.lend(() => edit(text, terminal.env));
     if (text === original) return conversation.say(oneLine(PLAN_SAYS.unchanged));
     let todos: readonly unknown[] = [];
     try {
       todos = planItems(text, base);
-      const made = await editPlan(agent, thread, { todos, base }, { edits: conversation.edits });
+      const wanted = planRules(text);
+      const edited = { todos, base, rules: wanted };
+      const made = await editPlan(agent, thread, edited, { edits: conversation.edits });
+      const isChanged = wanted.join("\n") !== rules.join("\n");
+      const changes = diffTodos(base, made);
       return conversation.say(
-        ...harmlessLines(describeChanges(diffTodos(base, made)) || PLAN_SAYS.unchanged),
+        ...(changes.length > 0 || !isChanged
+          ? harmlessLines(describeChanges(changes) || PLAN_SAYS.unchanged)
+          : []),
+        ...(isChanged ? [shown`The rules are changed; the agent hears of it at its next call.`] : []),
       );
     } catch (error) {
       const known = HarnessError.from(error);
@@ -77,7 +92,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
       });
       if (!answer || !("value" in answer) || answer.value === "no") return;
       if (!isConflict) continue;
-      text = conflictText(known, { base, sent: todos });
+      text = conflictText(known, { base, sent: todos, rules: planRules(text) });
       base = [...known.todos];
     }
   }

@@ -88,7 +88,7 @@ export const compact: SlashCommand = {
     if (count < 6) return conversation.say(shown`The conversation is short already.`);
     conversation.compactAt = count;
     conversation.say(
-      shown`${count} messages are summarized with your next one; all of them stay in the history.`,
+      shown`Most of the ${count} messages are summarized with your next one. What you said stays word for word.`,
     );
   },
 };

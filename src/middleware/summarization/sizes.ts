@@ -1,0 +1,148 @@
+import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
+import { countTokensApproximately } from "langchain";
+import { HarnessError } from "../../errors.ts";
+import { Beginnings } from "../beginnings.ts";
+import type { ContextSize, SummarizationOptions } from "./options.ts";
+
+/** When a conversation is summarized, and what stays, for one model. */
+export interface Sizes {
+  trigger: readonly ContextSize[];
+  keep: ContextSize;
+  /** The model's window, where it is known. */
+  window: number | undefined;
+}
+
+/** Puts options and defaults together. Throws `invalid-options` for a share of a window that nobody knows. */
+export function sizesFor(
+  { trigger, keep }: Pick<SummarizationOptions, "trigger" | "keep">,
+  window: number | undefined,
+): Sizes {
+  const isKnown = window !== undefined;
+  const sizes = [trigger ?? (isKnown ? { fraction: 0.85 } : { tokens: 120_000 })].flat();
+  const rest = keep ?? (isKnown ? { fraction: 0.1 } : { messages: 20 });
+  if (!isKnown && [...sizes, rest].some(({ fraction }) => fraction !== undefined)) {
+    throw new HarnessError(
+      "invalid-options",
+      "summarizationMiddleware: a fraction needs a model whose profile says how much it takes (maxInputTokens); give tokens or messages instead.",
+    );
+  }
+  return { trigger: sizes, keep: rest, window };
+}
+
+/** The window in the profile of a model. */
+export function windowOf(model: object): number | undefined {
+  const { profile } = model as { profile?: { maxInputTokens?: unknown } };
+  return typeof profile?.maxInputTokens === "number" ? profile.maxInputTokens : undefined;
+}
+
+export interface Measured {
+  messages: number;
+  /** Of the whole request. */
+  tokens: number;
+}
+
+/** Whether a request has come to one of the sizes. */
+export function isDue({ trigger, window = 0 }: Sizes, { messages, tokens }: Measured): boolean {
+  return trigger.some((size) => {
+    const limits = [
+      size.messages !== undefined && messages >= size.messages,
+      size.tokens !== undefined && tokens >= size.tokens,
+      size.fraction !== undefined && tokens >= Math.floor(window * size.fraction),
+    ];
+    const isGiven = [size.messages, size.tokens, size.fraction].map((one) => one !== undefined);
+    return isGiven.some(Boolean) && limits.every((isReached, at) => isReached || !isGiven[at]);
+  });
+}
+
+/** The least tokens at which a request is summarized; undefined where only messages are counted. */
+export function tokenLimit({ trigger, window = 0 }: Sizes): number | undefined {
+  const limits = trigger.flatMap(({ tokens, fraction }) => [
+    ...(tokens === undefined ? [] : [tokens]),
+    ...(fraction === undefined ? [] : [Math.floor(window * fraction)]),
+  ]);
+  return limits.length > 0 ? Math.min(...limits) : undefined;
+}
+
+/** The share of the limit that the messages that stay may take: more, and the next request would be too long again. */
+const MOST_KEPT = 0.6;
+
+/** How many messages go, so that what stays is no more than wanted and no result stands without its call. */
+export function cutOf(
+  messages: readonly BaseMessage[],
+  sizes: Sizes,
+  count: (messages: readonly BaseMessage[]) => number,
+): number {
+  const { keep, window = 0 } = sizes;
+  const limit = tokenLimit(sizes);
+  const most = limit === undefined ? Infinity : limit * MOST_KEPT;
+  const starts = [...messages.keys()].filter((at) => messages[at]!.type !== "tool");
+  const tail = (at: number): number => count(messages.slice(at));
+  const wanted = startFor();
+  // The last turn stays whole, unless it alone is too much.
+  const last = starts.at(-1) ?? 0;
+  if (tail(wanted) <= most) return wanted;
+  return (
+    starts.find((at) => at > wanted && tail(at) <= most) ?? (tail(last) <= most ? last : messages.length)
+  );
+
+  function startFor(): number {
+    if (keep.messages !== undefined) {
+      const target = messages.length - keep.messages;
+      return target <= 0 ? 0 : (starts.findLast((at) => at <= target) ?? 0);
+    }
+    const tokens = Math.max(1, keep.tokens ?? Math.floor(window * (keep.fraction ?? 0)));
+    if (count(messages) <= tokens) return 0;
+    return starts.find((at) => tail(at) <= tokens) ?? starts.at(-1) ?? 0;
+  }
+}
+
+/** Counts tokens of messages by LangChain's approximation, of each message once. */
+export function createCounter(): (messages: readonly BaseMessage[]) => number {
+  const counts = new WeakMap<BaseMessage, number>();
+  const totals = new Beginnings<number>();
+  const countOf = (message: BaseMessage): number => {
+    const count = counts.get(message) ?? countTokensApproximately([message]);
+    counts.set(message, count);
+    return count;
+  };
+  return (messages) => {
+    const { length, found } = totals.of(messages) ?? { length: 0, found: 0 };
+    const total = messages.slice(length).reduce((sum, message) => sum + countOf(message), found);
+    totals.keep(messages, messages.length, total);
+    return total;
+  };
+}
+
+const toolCounts = new WeakMap<object, number>();
+
+/** The tokens that tool definitions take in a request, about. */
+export function countTools(tools: readonly unknown[]): number {
+  return tools.reduce<number>((sum, tool) => {
+    if (typeof tool !== "object" || tool === null) return sum;
+    const count = toolCounts.get(tool) ?? countTokensApproximately([], [tool as never]);
+    toolCounts.set(tool, count);
+    return sum + count;
+  }, 0);
+}
+
+/**
+ * The index of the last answer of a model that says how long its request was, and that length. Messages up to `since`
+ * are not asked: their requests were made otherwise.
+ */
+export function lastUsage(
+  messages: readonly BaseMessage[],
+  since: string | undefined,
+): { at: number; tokens: number } | undefined {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]!;
+    if (since !== undefined && message.id === since) return undefined;
+    if (message.type !== "ai") continue;
+    const { usage_metadata: usage } = message as { usage_metadata?: UsageMetadata };
+    if (!usage?.input_tokens) continue;
+    const { cache_read = 0, cache_creation = 0 } = usage.input_token_details ?? {};
+    const cached = cache_read + cache_creation;
+    // Some clients count what came from the cache apart.
+    return { at, tokens: cached > usage.input_tokens ? usage.input_tokens + cached : usage.input_tokens };
+  }
+  return undefined;
+}

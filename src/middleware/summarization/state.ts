@@ -1,0 +1,68 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { ReducedValue, StateSchema } from "@langchain/langgraph";
+import { z } from "zod";
+import { anyUpdate } from "../any-update.ts";
+import { harnessField } from "../harness-field.ts";
+import { messagesField } from "../loop/messages.ts";
+import { readAsItIs } from "../loop/read-as-is.ts";
+
+/** A summary of the beginning of a thread. The messages themselves stay in the thread. */
+export interface Summary {
+  /** The id of the last message that it covers. */
+  upTo: string;
+  text: string;
+  /** How many summaries the thread has had, this one included. */
+  number: number;
+  /** How many messages of the thread it covers. */
+  covers: number;
+  /** How many messages, and about how many tokens, it took out of the requests. */
+  messages: number;
+  tokens: number;
+  /** The most tokens of the user's words that stand beside it. */
+  words: number;
+  /** Epoch milliseconds. */
+  at: number;
+}
+
+/** What of a thread's messages goes into requests, and how. */
+export interface ContextMemory {
+  summary?: Summary;
+  /** Results of tools up to this message that can be had again are left out of requests. */
+  cleared?: string;
+  /** The last message when either of them was written: what a model counted before is not the size of requests now. */
+  since?: string;
+}
+
+/** The configurable that gives a fork its caller's memory: its conversation begins with the caller's. */
+export const CONTEXT_KEY = "holdfast_context";
+
+/** The channel of the memory. */
+export function contextStateSchema() {
+  const memory: z.ZodType<ContextMemory | undefined, ContextMemory | undefined> = z.any().optional();
+  return readAsItIs(
+    new StateSchema({
+      messages: messagesField(),
+      _context: harnessField(
+        new ReducedValue(memory, {
+          inputSchema: anyUpdate<ContextMemory>(),
+          reducer: (current, update) => (update === undefined ? current : { ...current, ...update }),
+        }),
+      ),
+    }),
+  );
+}
+
+/** The memory in a graph state, or in the configurable of a fork that has none of its own yet. */
+export function readContext(state: unknown, configurable?: Record<string, unknown>): ContextMemory {
+  const { _context } = (state ?? {}) as { _context?: ContextMemory };
+  return _context ?? (configurable?.[CONTEXT_KEY] as ContextMemory | undefined) ?? {};
+}
+
+/** How many messages a summary covers of a list; none where its last message is not there any more. */
+export function coveredBy(summary: Summary | undefined, messages: readonly BaseMessage[]): number {
+  if (!summary) return 0;
+  // Nothing is put in front of a thread: it is where it was, unless messages were removed.
+  const { covers, upTo } = summary;
+  if (messages[covers - 1]?.id === upTo) return covers;
+  return messages.findLastIndex(({ id }) => id === upTo) + 1;
+}

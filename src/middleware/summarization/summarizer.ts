@@ -1,0 +1,155 @@
+import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
+import { headAndTail } from "../../files/offload.ts";
+import { failureOf } from "../../models/failure.ts";
+import { withoutThoughts } from "../../models/thoughts.ts";
+import { conversationText } from "../conversation-file.ts";
+import {
+  SUMMARIZER_PARTS,
+  SUMMARIZER_PROMPT,
+  SUMMARY_KEPT,
+  SUMMARY_PART,
+  SUMMARY_REQUEST,
+} from "./summary.prompt.ts";
+import { filled } from "./user-words.ts";
+
+/** Sends messages to a model. */
+export type Send = (messages: BaseMessage[]) => Promise<unknown>;
+
+/** What a summary is made of. */
+export interface SummaryMaterial {
+  /** The messages that go, and those that stay. */
+  goes: readonly BaseMessage[];
+  stays: readonly BaseMessage[];
+  /** The summary that stands so far. */
+  earlier: string | undefined;
+  /** The user's words that it stands beside. */
+  words: string;
+  plan: string;
+}
+
+export interface Summarizer {
+  /** Asks the agent's model as the next turn of its conversation; undefined where that cannot be. */
+  inConversation: ((request: HumanMessage) => Promise<unknown>) | undefined;
+  /** Asks a model that sees the conversation as text. */
+  send: Send;
+  /** The most tokens that one request of the latter may have. */
+  limit: number;
+  /** The application's own request for a summary. */
+  prompt: string | undefined;
+}
+
+/** Has a summary written. Throws what the model threw, and for an answer that is none. */
+export async function writeSummary(material: SummaryMaterial, summarizer: Summarizer): Promise<string> {
+  const { inConversation, prompt } = summarizer;
+  if (inConversation && prompt === undefined) {
+    try {
+      const text = summaryIn(await inConversation(requestFor(material)));
+      if (text !== undefined) return text;
+    } catch (error) {
+      if (failureOf(error).kind !== "too-long") throw error;
+    }
+  }
+  return fromText(material, summarizer);
+}
+
+function requestFor({ stays }: SummaryMaterial): HumanMessage {
+  const count = stays.length;
+  const part = count === 0 ? SUMMARY_PART.all : filled(SUMMARY_PART.some, { count });
+  const kept = count === 0 ? "" : filled(SUMMARY_KEPT, { count });
+  const content = filled(SUMMARY_REQUEST, { part, kept });
+  return new HumanMessage({ content, additional_kwargs: { hide_from_ui: true } });
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+const MOST_HALVINGS = 4;
+
+/** Shows the conversation as text, in as many parts as it takes, each with the summary so far. */
+async function fromText(material: SummaryMaterial, { send, limit, prompt }: Summarizer): Promise<string> {
+  let size = limit * CHARACTERS_PER_TOKEN;
+  let { earlier } = material;
+  let rest = conversationText(material.goes);
+  for (let halvings = 0; rest !== "";) {
+    const around = surroundings(material, size);
+    const room = Math.max(size / 4, size - lengthOf([SUMMARIZER_PROMPT, earlier, ...Object.values(around)]));
+    const part = rest.length <= room ? rest : wholeLines(rest, room);
+    const { words, plan, kept } = around;
+    const isLast = part.length === rest.length;
+    const parts = { earlier, words, plan, conversation: part, kept: isLast ? kept : "" };
+    let answer: unknown;
+    try {
+      answer = await send(prompt === undefined ? shown(parts) : ownRequest(prompt, parts));
+    } catch (error) {
+      if (failureOf(error).kind !== "too-long" || halvings === MOST_HALVINGS) throw error;
+      halvings += 1;
+      size = Math.min(size, part.length) / 2;
+      continue;
+    }
+    const text = summaryIn(answer);
+    if (text === undefined) throw new Error("The model answered without a summary.");
+    earlier = text;
+    rest = rest.slice(part.length);
+  }
+  return earlier!;
+}
+
+/** What is shown beside the conversation, within its share of a request. */
+function surroundings(
+  { words, plan, stays }: SummaryMaterial,
+  size: number,
+): Record<"words" | "plan" | "kept", string> {
+  return {
+    words: within(words, size / 8),
+    plan: within(plan, size / 8),
+    kept: within(conversationText(stays), size / 4),
+  };
+}
+
+function within(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const { head, tail } = headAndTail(text, most);
+  return `${head}\n[…]\n${tail}`;
+}
+
+function lengthOf(texts: readonly (string | undefined)[]): number {
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+}
+
+/** The beginning of a text, up to the end of a line where one is near. */
+function wholeLines(text: string, length: number): string {
+  const part = text.slice(0, Math.floor(length));
+  const end = part.lastIndexOf("\n") + 1;
+  return end > part.length / 2 ? part.slice(0, end) : part;
+}
+
+type Parts = { [Name in keyof typeof SUMMARIZER_PARTS]: string | undefined };
+
+function shown(parts: Parts): BaseMessage[] {
+  const content = Object.entries(SUMMARIZER_PARTS)
+    .flatMap(([name, title]) => {
+      const text = parts[name as keyof Parts];
+      return text ? [`<${name}>\n${title}:\n${text.trimEnd()}\n</${name}>`] : [];
+    })
+    .join("\n\n");
+  return [new SystemMessage(SUMMARIZER_PROMPT), new HumanMessage(content)];
+}
+
+function ownRequest(prompt: string, parts: Parts): BaseMessage[] {
+  const text = shown(parts)[1]!.text;
+  const isPlaced = prompt.includes("{messages}");
+  return [new HumanMessage(isPlaced ? prompt.replace("{messages}", () => text) : `${prompt}\n\n${text}`)];
+}
+
+/** The summary in an answer, without what the model thought about it; undefined where there is none. */
+function summaryIn(answer: unknown): string | undefined {
+  if (!AIMessage.isInstance(answer) || (answer.tool_calls ?? []).length > 0) return undefined;
+  const text = withoutThoughts(answer.text).trim();
+  return text === "" || isPlaceholder(text) ? undefined : text;
+}
+
+/** Whether a text is what LangChain puts where it could not get a summary. */
+export function isPlaceholder(text: string): boolean {
+  return PLACEHOLDER.test(text);
+}
+
+const PLACEHOLDER =
+  /^(?:Here is a summary of the conversation to date:\s*)?(?:Error generating summary:|Previous conversation was too long to summarize\.|No previous conversation history\.)/;

@@ -1,0 +1,174 @@
+import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
+import { createAgent, tool } from "langchain";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createDeepAgent } from "../../deep/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { summarizationMiddleware, type SummaryEvent } from "./index.ts";
+
+const go = { messages: [new HumanMessage("the task")] };
+const note = tool(() => "noted", { name: "note", description: "n", schema: z.looseObject({}) });
+const notes = (count: number): Step[] => Array.from({ length: count }, (_, n) => callTool("note", { n }));
+const isSummarized = ({ messages }: { messages: BaseMessage[] }): boolean =>
+  messages.some(({ additional_kwargs }) => additional_kwargs["lc_source"] === "summarization");
+
+async function eventsOf(agent: ReturnType<typeof createDeepAgent>, input: object): Promise<SummaryEvent[]> {
+  const events: SummaryEvent[] = [];
+  for await (const chunk of await agent.stream(input, {
+    streamMode: "custom",
+    recursionLimit: 200,
+  })) {
+    events.push(chunk as SummaryEvent);
+  }
+  return events;
+}
+
+describe("a conversation is summarized by the size of the whole request", () => {
+  it("with its system prompt and its tools", async () => {
+    const model = new ScriptedModel(["ok"]);
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const middleware = [
+      summarizationMiddleware({ model: writer, trigger: { tokens: 1000 }, keep: { messages: 1 } }),
+    ];
+    const messages = ["one", "two", "three"].map((word) => new HumanMessage(word));
+    const systemPrompt = "word ".repeat(1000);
+    await createAgent({ model, tools: [note], systemPrompt, middleware }).invoke({ messages });
+    expect(model.requests.map(isSummarized)).toEqual([true]);
+  });
+
+  it("as the provider has counted it, where it says so", async () => {
+    const counted = (input_tokens: number): AIMessage =>
+      new AIMessage({
+        content: "",
+        tool_calls: [{ type: "tool_call", name: "note", args: { input_tokens }, id: `call-${input_tokens}` }],
+        usage_metadata: { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 },
+      } as never);
+    const model = new ScriptedModel([counted(100), counted(800), counted(2000), counted(300), "ok"]);
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const middleware = [
+      summarizationMiddleware({ model: writer, trigger: { tokens: 1900 }, keep: { messages: 2 } }),
+    ];
+    await createAgent({ model, tools: [note], middleware }).invoke(go);
+    expect(model.requests.map(isSummarized)).toEqual([false, false, false, true, true]);
+    expect(writer.requests).toHaveLength(1);
+  });
+});
+
+describe("old results that can be had again", () => {
+  const steps = (count: number): Step[] => [
+    ...Array.from({ length: count }, (_, n) => callTool("read_file", { file_path: `/f${n}.txt` })),
+    "ok",
+  ];
+  const files = Object.fromEntries(
+    Array.from({ length: 12 }, (_, n) => [`/f${n}.txt`, `file ${n} ${"word ".repeat(600)}`]),
+  );
+
+  it("are left out before anything is summarized, at marks between which requests begin alike", async () => {
+    const model = new ScriptedModel(steps(12));
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const summarization = { model: writer, trigger: { tokens: 7000 }, keep: { tokens: 1500 } };
+    const agent = createDeepAgent({ model, plan: false, summarization });
+    const { messages } = await agent.invoke({ ...go, files } as never, { recursionLimit: 200 });
+    expect(writer.requests).toEqual([]);
+    const wire = (request: { messages: BaseMessage[] }): string[] =>
+      request.messages.map(({ type, text }) => `${type} ${text}`);
+    const breaks = model.requests.slice(1).filter((request, at) => {
+      const before = wire(model.requests[at]!);
+      return JSON.stringify(wire(request).slice(0, before.length)) !== JSON.stringify(before);
+    });
+    expect(breaks.length).toBeGreaterThan(0);
+    expect(breaks.length).toBeLessThan(5);
+    const last = wire(model.requests.at(-1)!).join("\n");
+    expect(last).toContain("Make this call again if you need them.");
+    expect(last).toContain("file 11 word");
+    expect(last).not.toContain("file 0 word");
+    // The thread itself has them all.
+    expect(messages.filter(({ type, text }) => type === "tool" && text.includes("word word"))).toHaveLength(
+      12,
+    );
+  });
+
+  it("do not keep a conversation from being summarized where they are not enough", async () => {
+    const model = new ScriptedModel([...notes(30), "ok"]);
+    const long = tool(() => "word ".repeat(600), {
+      name: "note",
+      description: "n",
+      schema: z.looseObject({}),
+    });
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const summarization = { model: writer, trigger: { tokens: 9000 }, keep: { tokens: 1500 } };
+    await createDeepAgent({ model, tools: [long], plan: false, summarization }).invoke(go, {
+      recursionLimit: 200,
+    });
+    expect(writer.requests.length).toBeGreaterThan(1);
+    expect(isSummarized(model.requests.at(-1)!)).toBe(true);
+  });
+});
+
+describe("a summary", () => {
+  it("is told with how much went", async () => {
+    const model = new ScriptedModel([...notes(4), "ok"]);
+    const summarization = {
+      model: new ScriptedModel(["They talked."], { loop: true }),
+      trigger: { messages: 6 },
+      keep: { messages: 2 },
+    };
+    const agent = createDeepAgent({ model, tools: [note], plan: false, summarization });
+    const events = await eventsOf(agent as never, go);
+    expect(events[0]).toMatchObject({ type: "summary", owner: "main", number: 1, messages: 5 });
+  });
+
+  it("that fails is told once, tried again less and less often, and never taken for one", async () => {
+    for (const failure of [
+      new Error("overloaded"),
+      "Previous conversation was too long to summarize.",
+      "Error generating summary: no",
+      "",
+    ]) {
+      const model = new ScriptedModel([...notes(20), "ok"]);
+      const writer = new ScriptedModel([failure], { loop: true });
+      const summarization = { model: writer, trigger: { messages: 6 }, keep: { messages: 2 } };
+      const agent = createDeepAgent({ model, tools: [note], plan: false, summarization });
+      const events = await eventsOf(agent as never, go);
+      expect(events.map(({ type }) => type)).toEqual(["summary-failure"]);
+      expect(writer.requests.length).toBeGreaterThan(1);
+      expect(writer.requests.length).toBeLessThan(8);
+      expect(model.requests.some(isSummarized)).toBe(false);
+    }
+  });
+
+  it("of a fork's conversation is its caller's, and the fork's requests begin alike", async () => {
+    const isFork = ({ messages }: { messages: BaseMessage[] }): boolean =>
+      messages.at(-1)!.text === "look into it";
+    let turn = 0;
+    const model = new ScriptedModel(
+      [
+        (request): Step => {
+          if (isFork(request)) return "looked";
+          turn += 1;
+          if (turn === 7) return callTool("task", { description: "look into it", subagent_type: "twin" });
+          return turn < 7 ? callTool("note", { turn }) : "ok";
+        },
+      ],
+      { loop: true },
+    );
+    const agent = createDeepAgent({
+      model,
+      tools: [note],
+      plan: false,
+      subagents: [{ name: "twin", description: "t", fork: true }],
+      summarization: {
+        model: new ScriptedModel(["They talked."]),
+        trigger: { messages: 10 },
+        keep: { messages: 2 },
+      },
+    });
+    await agent.invoke(go, { recursionLimit: 200 });
+    const at = model.requests.findIndex(isFork);
+    const [caller, fork] = [model.requests[at - 1]!, model.requests[at]!];
+    expect(isSummarized(caller)).toBe(true);
+    expect(fork.messages.slice(0, caller.messages.length).map(({ text }) => text)).toEqual(
+      caller.messages.map(({ text }) => text),
+    );
+  });
+});

@@ -1,0 +1,292 @@
+import type { BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { getCurrentTaskInput, isGraphBubbleUp } from "@langchain/langgraph";
+import { renderSnapshot } from "../../plan/index.ts";
+import type { Account } from "../budget/account.ts";
+import { usedTokens } from "../budget/prices.ts";
+import { conversationFileFor, textOf } from "../conversation-file.ts";
+import { ownerOf, type Stage } from "../plan/events.ts";
+import { readPlanState } from "../plan/state.ts";
+import { shortened } from "../shortened.ts";
+import { compose, type Composition } from "./compose.ts";
+import type { SummaryEvent } from "./events.ts";
+import type { SummarizationOptions } from "./options.ts";
+import type { RunMemory } from "./run-memory.ts";
+import {
+  countTools,
+  cutOf,
+  isDue,
+  lastUsage,
+  tokenLimit,
+  windowOf,
+  type Measured,
+  type Sizes,
+} from "./sizes.ts";
+import { readContext, type ContextMemory, type Summary } from "./state.ts";
+import { isPlaceholder, writeSummary, type Summarizer } from "./summarizer.ts";
+import { heldText, userWords } from "./user-words.ts";
+
+/** The parts of LangChain's model request that are used here. */
+export interface ModelRequest {
+  model: object;
+  messages: BaseMessage[];
+  systemMessage: SystemMessage;
+  tools: readonly unknown[];
+  state: unknown;
+  runtime: Stage & { signal?: AbortSignal | undefined };
+}
+
+export interface TurnParts {
+  options: SummarizationOptions;
+  sizes: Sizes;
+  count: (messages: readonly BaseMessage[]) => number;
+  run: RunMemory;
+  account: Account | undefined;
+  /** The agent's model, and the one that writes summaries. */
+  own: object;
+  writer: object;
+}
+
+/** A conversation that fits, and what the thread must remember of how it was made to. */
+export interface Fitting {
+  composition: Composition;
+  update?: ContextMemory;
+}
+
+/** How many tokens of the user's words are held where nothing else is said. */
+const MOST_WORDS = 20_000;
+/** A request that is this share of the limit after old results were left out of it needs no summary yet. */
+const WORTH_CLEARING = 0.75;
+/** Of a window, for the request for a summary and its answer. */
+const RESERVE = 4_000;
+/** Shown at once to a summarizer whose window nobody knows. */
+const DEFAULT_PART = 100_000;
+
+/** Makes the conversation of one model call fit. */
+export class ContextTurn {
+  readonly #request: ModelRequest;
+  readonly #parts: TurnParts;
+  #memory: ContextMemory;
+  readonly #file: string | undefined;
+
+  constructor(request: ModelRequest, parts: TurnParts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#memory = readContext(request.state, request.runtime.configurable);
+    this.#file = conversationFileFor(request.tools);
+  }
+
+  /** The conversation as it goes out: as it is, without old results, or with a summary. */
+  async fit(): Promise<Fitting> {
+    const fitting = await this.#fit();
+    this.#memory = { ...this.#memory, ...fitting.update };
+    return fitting;
+  }
+
+  async #fit(): Promise<Fitting> {
+    const { sizes } = this.#parts;
+    const composition = this.#compose(this.#memory);
+    const measured = this.#measure(composition);
+    if (!isDue(sizes, measured)) return { composition };
+    const limit = tokenLimit(sizes);
+    const cleared = limit === undefined ? undefined : this.#cleared(composition);
+    const saved = cleared ? this.#countSaved(composition, cleared.composition) : 0;
+    const after = { ...measured, tokens: measured.tokens - saved };
+    if (cleared && limit !== undefined && after.tokens <= limit * WORTH_CLEARING && !isDue(sizes, after)) {
+      return cleared;
+    }
+    return (await this.#summarized(composition, { sizes, tokens: measured.tokens })) ?? { composition };
+  }
+
+  /** A shorter conversation after the provider has refused this one; undefined where there is nothing to leave out. */
+  async shorten({ composition }: Fitting): Promise<Fitting | undefined> {
+    const { sizes, count } = this.#parts;
+    // How much fits nobody says, and there is one more try: most of what was sent has to go.
+    const keep = { tokens: Math.floor(count(composition.rest) / 4) };
+    const tokens = this.#measure(composition).tokens;
+    return this.#summarized(composition, {
+      sizes: { ...sizes, trigger: [{ tokens }], keep },
+      tokens,
+      isRefused: true,
+    });
+  }
+
+  #compose(memory: ContextMemory): Composition {
+    return compose(this.#request.messages, memory, { file: this.#file });
+  }
+
+  /** The most tokens of the user's words. In a small window they leave room for the work. */
+  #wordsLimit(refused: number | undefined): number {
+    const { userWords: most = MOST_WORDS } = this.#parts.options;
+    const limit = tokenLimit(this.#parts.sizes) ?? Infinity;
+    return Math.min(most, Math.floor(limit / 4), Math.floor((refused ?? Infinity) / 8));
+  }
+
+  /** The size of the whole request: what the provider last counted, and what has come since; else by estimate. */
+  #measure({ messages, rest }: Composition): Measured {
+    const { count, run, own } = this.#parts;
+    const usage = lastUsage(rest, this.#memory.since);
+    if (usage) {
+      const later = messages.slice(messages.length - rest.length + usage.at);
+      return { messages: messages.length, tokens: usage.tokens + count(later) };
+    }
+    const { systemMessage, tools } = this.#request;
+    const sent = run.outgoingTo(own);
+    const system = count([sent?.system ?? systemMessage]);
+    const shown = sent && sent.tools.length !== tools.length ? sent.tools : tools;
+    return { messages: messages.length, tokens: system + countTools(shown) + count(messages) };
+  }
+
+  /** The conversation with old results left out, up to where a summary would reach. */
+  #cleared({ rest }: Composition): Fitting | undefined {
+    const { sizes, count } = this.#parts;
+    const upTo = rest[cutOf(rest, sizes, count) - 1]?.id;
+    if (upTo === undefined || upTo === this.#memory.cleared) return undefined;
+    const update = { cleared: upTo, ...this.#since };
+    return { composition: this.#compose({ ...this.#memory, ...update }), update };
+  }
+
+  #countSaved(before: Composition, after: Composition): number {
+    const { count } = this.#parts;
+    return count(before.messages) - count(after.messages);
+  }
+
+  get #since(): Pick<ContextMemory, "since"> {
+    const last = this.#request.messages.at(-1)?.id;
+    return last === undefined ? {} : { since: last };
+  }
+
+  async #summarized(
+    composition: Composition,
+    { sizes, tokens, isRefused = false }: { sizes: Sizes; tokens: number; isRefused?: boolean },
+  ): Promise<Fitting | undefined> {
+    const { count, run } = this.#parts;
+    const { rest } = composition;
+    const goes = this.#inThread(rest.slice(0, cutOf(rest, sizes, count)));
+    if (goes.every(isSummaryMessage) || (!isRefused && run.isResting(rest.length))) return undefined;
+    const upTo = goes.at(-1)!.id!;
+    const summary =
+      run.written(upTo) ??
+      (await this.#write(composition, { goes, tokens, ...(isRefused && { refused: tokens }) }));
+    if (!summary) return undefined;
+    run.keep(summary);
+    const update = { summary, ...this.#since };
+    return { composition: this.#compose({ ...this.#memory, ...update }), update };
+  }
+
+  /** Without messages at the end that another middleware has added to this request alone. */
+  #inThread(messages: readonly BaseMessage[]): readonly BaseMessage[] {
+    const { messages: saved = [] } = this.#request.state as { messages?: BaseMessage[] };
+    const ids = new Set(saved.map(({ id }) => id));
+    return messages.slice(0, messages.findLastIndex(({ id }) => id !== undefined && ids.has(id)) + 1);
+  }
+
+  async #write(
+    composition: Composition,
+    { goes, tokens, refused }: { goes: readonly BaseMessage[]; tokens: number; refused?: number },
+  ): Promise<Summary | undefined> {
+    const { count, run } = this.#parts;
+    const { messages } = this.#request;
+    const { summary: last } = this.#memory;
+    const { rest } = composition;
+    const covered = messages.length - rest.length;
+    const legacy = goes.filter(isSummaryMessage).map(textOf);
+    const earlier = [...(covered > 0 ? [last!.text] : []), ...legacy].filter((text) => !isPlaceholder(text));
+    const said = userWords(messages.slice(0, covered));
+    const words = this.#wordsLimit(refused);
+    try {
+      const text = await writeSummary(
+        {
+          goes: goes.filter((message) => !isSummaryMessage(message)),
+          stays: rest.slice(goes.length),
+          earlier: earlier.join("\n\n") || undefined,
+          words: heldText(said, { tokens: words, file: this.#file }),
+          plan: planText(),
+        },
+        this.#summarizer(composition, { tokens, refused }),
+      );
+      const summary: Summary = {
+        upTo: goes.at(-1)!.id!,
+        text,
+        number: (covered > 0 ? last!.number : 0) + 1,
+        covers: covered + goes.length,
+        messages: goes.length,
+        tokens: count(goes),
+        words,
+        at: Date.now(),
+      };
+      run.succeeded();
+      this.#tell({ type: "summary", number: summary.number, messages: goes.length, tokens: summary.tokens });
+      return summary;
+    } catch (error) {
+      if (isGraphBubbleUp(error) || this.#request.runtime.signal?.aborted) throw error;
+      if (run.failed(rest.length))
+        this.#tell({
+          type: "summary-failure",
+          reason: shortened(error instanceof Error ? error.message : String(error), 200),
+        });
+      return undefined;
+    }
+  }
+
+  #summarizer(
+    { messages }: Composition,
+    { tokens, refused }: { tokens: number; refused: number | undefined },
+  ): Summarizer {
+    const { options, sizes, run, own, writer, account } = this.#parts;
+    const { signal } = this.#request.runtime;
+    const config = {
+      metadata: { lc_source: "summarization" },
+      tags: ["nostream"],
+      ...(signal && { signal }),
+    };
+    const counted = async (answer: unknown): Promise<unknown> => {
+      const { usage_metadata } = (await answer) as { usage_metadata?: Parameters<typeof usedTokens>[0] };
+      account?.addTokens(usedTokens(usage_metadata));
+      return answer;
+    };
+    const sent = run.outgoingTo(own);
+    const fits = sizes.window === undefined || tokens + RESERVE <= sizes.window;
+    const isOwn = options.model === undefined && refused === undefined && sent !== undefined && fits;
+    const window = windowOf(writer);
+    const limit = Math.min(window === undefined ? DEFAULT_PART : window * 0.7, (refused ?? Infinity) / 2);
+    return {
+      inConversation: isOwn
+        ? (request: HumanMessage) =>
+            counted(sent.send([...(sent.system ? [sent.system] : []), ...messages, request], config))
+        : undefined,
+      send: (input) => counted((writer as Writer).invoke(input, config)),
+      limit,
+      prompt: options.summaryPrompt,
+    };
+  }
+
+  get #owner(): string {
+    return ownerOf(this.#request.runtime, "main");
+  }
+
+  #tell(event: Untold): void {
+    this.#request.runtime.writer?.({ version: 1, owner: this.#owner, at: Date.now(), ...event });
+  }
+}
+
+/** An event without its stamp. */
+type Untold = SummaryEvent extends infer Event
+  ? Event extends SummaryEvent
+    ? Omit<Event, "version" | "owner" | "at">
+    : never
+  : never;
+
+/** The plan as it stands. LangChain gives a middleware its own fields of the state alone. */
+function planText(): string {
+  const { todos, rules } = readPlanState(getCurrentTaskInput());
+  return renderSnapshot(todos, rules);
+}
+
+interface Writer {
+  invoke: (messages: BaseMessage[], config: object) => Promise<unknown>;
+}
+
+/** A summary that LangChain, or this middleware in an earlier version, has put into the thread. */
+function isSummaryMessage({ additional_kwargs }: BaseMessage): boolean {
+  return additional_kwargs["lc_source"] === "summarization";
+}

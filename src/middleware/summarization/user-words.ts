@@ -1,0 +1,107 @@
+import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { headAndTail } from "../../files/offload.ts";
+import { lineCount, textOf } from "../conversation-file.ts";
+import { isFromUser, userWordsIn } from "../from-user.ts";
+import { shortened } from "../shortened.ts";
+import { WORDS_CUT, WORDS_LEFT_OUT } from "./summary.prompt.ts";
+
+/** What a person said at one place of a conversation. */
+export interface UserWords {
+  text: string;
+  /** What it was said to, where it is no message of its own. */
+  about?: string;
+  /** The lines of the conversation file that it is in. */
+  lines: readonly [number, number];
+}
+
+/** Everything that people said in some messages, oldest first. */
+export function userWords(messages: readonly BaseMessage[]): UserWords[] {
+  const words: UserWords[] = [];
+  let line = 1;
+  for (const [at, message] of messages.entries()) {
+    const length = lineCount([message]);
+    const lines = [line, line + length - 1] as const;
+    line += length;
+    if (isFromUser(message)) words.push({ text: textOf(message), lines });
+    const held = userWordsIn(message);
+    if (held !== undefined) {
+      const about = aboutOf(message, messages.slice(0, at));
+      words.push({ text: held, lines, ...(about !== undefined && { about }) });
+    }
+  }
+  return words;
+}
+
+/** The question that an answer belongs to. */
+function aboutOf(message: BaseMessage, before: readonly BaseMessage[]): string | undefined {
+  if (message.type !== "tool") return undefined;
+  const { tool_call_id: id } = message as ToolMessage;
+  const turn = before.findLast(
+    (other) => other.type === "ai" && (other as AIMessage).tool_calls?.some((call) => call.id === id),
+  ) as AIMessage | undefined;
+  const question: unknown = turn?.tool_calls?.find((call) => call.id === id)?.args["question"];
+  return typeof question === "string" ? shortened(question, LONGEST_QUESTION) : undefined;
+}
+
+const LONGEST_QUESTION = 300;
+const CHARACTERS_PER_TOKEN = 4;
+/** Shorter pieces of a long message say nothing. */
+const SHORTEST_PIECE = 400;
+
+/**
+ * The words that fit into so many tokens, oldest first, as text: the newest, then the first, then the others from new to
+ * old. A long one has its head and its tail; what is left out says where it is, if that is anywhere.
+ */
+export function heldText(
+  words: readonly UserWords[],
+  { tokens, file }: { tokens: number; file: string | undefined },
+): string {
+  const most = tokens * CHARACTERS_PER_TOKEN;
+  const isShort = words.reduce((sum, { text }) => sum + text.length, 0) <= most;
+  const order = [...words.keys()].toReversed();
+  if (order.length > 2) order.splice(1, 0, order.pop()!);
+  const texts = new Map<number, string>();
+  let left = most;
+  for (const at of order) {
+    const text = fitted(words[at]!, isShort ? most : Math.min(left, most / 4), file);
+    if (text === undefined) continue;
+    texts.set(at, text);
+    left -= text.length;
+  }
+  const parts: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const start = at;
+    while (at < words.length && !texts.has(at)) at += 1;
+    if (at > start) parts.push(leftOut(words.slice(start, at), file));
+    const text = texts.get(at);
+    if (text !== undefined) parts.push(`<said${aboutText(words[at]!)}>\n${text}\n</said>`);
+  }
+  return parts.join("\n");
+}
+
+function aboutText({ about }: UserWords): string {
+  return about === undefined ? "" : ` in_answer_to=${JSON.stringify(about)}`;
+}
+
+/** The words, or their head and tail within so many characters; undefined where that is too little. */
+function fitted({ text, lines }: UserWords, most: number, file: string | undefined): string | undefined {
+  if (text.length <= most) return text;
+  if (most < SHORTEST_PIECE) return undefined;
+  const { head, tail } = headAndTail(text, most);
+  const missing = text.length - head.length - tail.length;
+  return [head, filled(WORDS_CUT, { missing, where: whereText(lines, file) }), tail].join("\n");
+}
+
+function leftOut(words: readonly UserWords[], file: string | undefined): string {
+  const lines = [words[0]!.lines[0], words.at(-1)!.lines[1]] as const;
+  return filled(WORDS_LEFT_OUT, { count: words.length, where: whereText(lines, file) });
+}
+
+function whereText([first, last]: readonly [number, number], file: string | undefined): string {
+  return file === undefined ? "" : `: lines ${first} to ${last} of ${file}`;
+}
+
+/** A text with values in the place of `{names}`. */
+export function filled(text: string, values: Record<string, string | number>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
