@@ -141,6 +141,7 @@ export const DEFAULT_MIDDLEWARE = [
   "SummarizationMiddleware",
   "toolErrorMiddleware",
   "McpMiddleware",
+  "OrderedCallsMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
   "InstructionsMiddleware",

@@ -4,6 +4,7 @@ import { Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { originalTool } from "./wrapped-tool.ts";
 
 /** What LangChain hands to a tool besides its arguments, as far as it is used here. */
 export interface ToolRuntime {
@@ -68,7 +69,8 @@ export function checkedTool<Schema extends z.ZodObject>(
 const checks = new WeakMap<object, z.ZodObject>();
 
 /** What a tool would find wrong with arguments, before it is called. */
-export async function argumentsProblem(called: unknown, args: unknown): Promise<string | undefined> {
+export async function argumentsProblem(given: unknown, args: unknown): Promise<string | undefined> {
+  const called = originalTool(given);
   if (typeof called !== "object" || called === null) return undefined;
   const schema: unknown = checks.get(called) ?? ("schema" in called ? called.schema : undefined);
   if (isInteropZodSchema(schema)) {

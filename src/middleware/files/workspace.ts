@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
 import {
+  mergeFiles,
   stateFiles,
   withPermissions,
   type FileBackend,
@@ -10,6 +11,7 @@ import {
 import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { earlierResults, messagesOf, updatesOf } from "../ordered-calls/call-turn.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
@@ -83,12 +85,15 @@ export class Workspace {
 
   /** Opens the workspace as a tool call finds it: after the calls that stand before it in its message. */
   async openFor(id: string, runtime: ToolRuntime): Promise<OpenCall> {
-    const { files = {}, messages = [] } = (runtime.state ?? {}) as CallState;
+    const { messages = [] } = (runtime.state ?? {}) as CallState;
+    const results = earlierResults(id, runtime.configurable);
+    const files = filesBefore(id, runtime);
     const turn = turnOf(id, messages);
-    const earlier = turn ? earlierCalls(id, turn, messages) : [];
+    // Where no results are kept, each call works out what the calls before it come to.
+    const earlier = turn && !results ? earlierCalls(id, turn, messages) : [];
     const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
     const sightings = new Sightings(
-      messages,
+      [...messages, ...(results ?? []).flatMap(messagesOf)],
       name(id),
       earlier.map((call) => name(call.id)),
     );
@@ -146,6 +151,18 @@ export function runsCommands({ backend, canExecute = false }: WorkspaceOptions):
 
 function contextOf(state: StateBackend, runtime: CallContext): BackendContext {
   return { state, store: runtime.store as BaseStore | undefined, threadId: threadIdOf(runtime) };
+}
+
+/** The files in the state as a call finds them: with the changes of the calls that it has followed. */
+export function filesBefore(
+  id: string,
+  { state, configurable }: Pick<ToolRuntime, "state" | "configurable">,
+): Record<string, string> {
+  const { files = {} } = (state ?? {}) as CallState;
+  const results = earlierResults(id, configurable) ?? [];
+  return results
+    .flatMap((result) => updatesOf(result, "files"))
+    .reduce<Record<string, string>>((before, update) => mergeFiles(before, update as never), files);
 }
 
 /** The backend that really holds a path. */
