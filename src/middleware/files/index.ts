@@ -6,18 +6,21 @@ import { z } from "zod";
 import { mergeFiles } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
+import { harnessField } from "../harness-field.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
-import { callId, checkedTool } from "../loose-tool.ts";
+import { callId, checkedTool, repairCalls } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
-import type { SeenFile } from "./as-seen.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
 import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
+import { fillConfirmed, withoutHeldTexts } from "./held-writes.ts";
 import { Sight } from "./media.ts";
 import { operate, type Answer } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
+import type { SeenFile } from "./seen-file.ts";
 import { shortenResult } from "./shorten.ts";
+import { noteStart, SINCE, sinceUpdate } from "./since.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
@@ -42,13 +45,17 @@ export function filesMiddlewareOf(
     stateSchema: filesStateSchema(),
     tools: fileTools(workspace, { limit: resultLimit, sight }),
     wrapModelCall: async (request, handler) => {
+      noteStart(request.state);
       const opened = await sight.opened(request);
-      const messages = [...opened.messages, ...conflictNotice(request.state.files)];
-      return handler({
+      const messages = [...withoutHeldTexts(opened.messages), ...conflictNotice(request.state.files)];
+      const answer = await handler({
         ...request,
         messages,
         systemMessage: withSection(request.systemMessage, systemPrompt),
       });
+      repairCalls(answer, request.tools);
+      fillConfirmed(answer, request.state.messages);
+      return answer;
     },
     ...(resultLimit !== false && {
       wrapToolCall: async (
@@ -84,13 +91,24 @@ function filesStateSchema() {
       inputSchema: anyUpdate<Record<string, string>>(),
       reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
     }),
+    [SINCE]: harnessField(
+      new ReducedValue(z.number().optional(), {
+        inputSchema: anyUpdate<number | undefined>(),
+        reducer: (current, next) => current ?? next,
+      }),
+    ),
   };
   return readAsItIs(new StateSchema(fields));
 }
 
 /** What is kept beside a result and not sent. */
-function artifactOf({ failure, shown }: Answer, seen: SeenFile | undefined): { artifact?: object } {
-  const artifact = { ...failure, ...(shown && { shown }), ...(seen && { seen }) };
+function artifactOf({ failure, shown, isHeld }: Answer, seen: SeenFile | undefined): { artifact?: object } {
+  const artifact = {
+    ...failure,
+    ...(shown && { shown }),
+    ...(isHeld && { held: true }),
+    ...(seen && { seen }),
+  };
   return Object.keys(artifact).length > 0 ? { artifact } : {};
 }
 
@@ -103,17 +121,18 @@ function fileTools(
       { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
-        const { backend, changes, seen } = await workspace.openFor(id, runtime);
+        const { backend, changes, sightings } = await workspace.openFor(id, runtime);
         const media = name === "read_file" ? await sight.media() : [];
-        const options = { signal: runtime.signal, media, ...(limit !== false && { limit }) };
+        const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
         const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
         const content = answer.ok ? answer.text : `Error: ${answer.text}`;
-        const artifact = artifactOf(answer, name === "read_file" && !answer.ok ? undefined : seen());
+        const artifact = artifactOf(answer, sightings?.latest);
         const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
         const files = changes();
-        return Object.keys(files).length > 0
-          ? new Command({ update: { files, messages: [message] } })
+        const update = { ...(Object.keys(files).length > 0 && { files }), ...sinceUpdate(runtime) };
+        return Object.keys(update).length > 0
+          ? new Command({ update: { ...update, messages: [message] } })
           : message;
       },
     ),

@@ -16,13 +16,15 @@ import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { isWithheld } from "../withheld-calls.ts";
-import { asSeen, Sightings, type SeenFile } from "./as-seen.ts";
+import { leafOf } from "./change-file.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { isMutation, type Mutation } from "./mutations.ts";
 import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
+import { Sightings } from "./sightings.ts";
+import { sinceOf } from "./since.ts";
 
 /** The default: files live in the graph state. */
 export function stateBackend({ state }: BackendContext): FileBackend {
@@ -36,9 +38,9 @@ export interface OpenWorkspace {
   changes: () => ReturnType<StateBackend["changes"]>;
 }
 
-/** The same for a tool call, and what the call has shown of a file. */
+/** The same for a tool call, and what it has seen of files; undefined where that does not matter. */
 export interface OpenCall extends OpenWorkspace {
-  seen: () => SeenFile | undefined;
+  sightings: Sightings | undefined;
 }
 
 type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
@@ -92,18 +94,16 @@ export class Workspace {
     // Where no results are kept, each call works out what the calls before it come to.
     const earlier = turn && !results ? earlierCalls(id, turn, messages) : [];
     const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
-    const sightings = new Sightings(
-      [...messages, ...(results ?? []).flatMap(messagesOf)],
-      name(id),
-      earlier.map((call) => name(call.id)),
-    );
-    const seen = (): SeenFile | undefined => (this.#readFirst ? sightings.latest : undefined);
-    const held = (backend: FileBackend): FileBackend =>
-      this.#readFirst ? asSeen(backend, sightings) : backend;
-    const replayed = await this.#replayed(files, { earlier, runtime, held });
-    sightings.begin();
-    const { backend, changes } = this.#open(replayed, runtime);
-    return { backend: held(backend), changes, seen };
+    const known = {
+      messages: [...messages, ...(results ?? []).flatMap(messagesOf)],
+      call: name(id),
+      earlier: earlier.map((call) => name(call.id)),
+      since: sinceOf(runtime),
+    };
+    const sightings = this.#readFirst ? new Sightings(known) : undefined;
+    const replayed = await this.#replayed(files, { earlier, runtime, sightings });
+    sightings?.begin();
+    return { ...this.#open(replayed, runtime), sightings };
   }
 
   /** The files in the state after some calls. */
@@ -112,23 +112,19 @@ export class Workspace {
     {
       earlier,
       runtime,
-      held,
-    }: {
-      earlier: readonly EarlierCall[];
-      runtime: ToolRuntime;
-      held: (backend: FileBackend) => FileBackend;
-    },
+      sightings,
+    }: { earlier: readonly EarlierCall[]; runtime: ToolRuntime; sightings: Sightings | undefined },
   ): Promise<Record<string, string>> {
     if (earlier.length === 0) return files;
     const state = stateFiles(files);
-    const backend = held(this.#guarded(this.#make(contextOf(state, runtime))));
+    const backend = this.#guarded(this.#make(contextOf(state, runtime)));
     for (const { name, args } of earlier) {
       const parsed = FILE_ARGUMENTS[name].safeParse(args);
       if (!parsed.success) continue;
       const call = { name, args: await located(backend, { name, args: parsed.data }) };
       // What is not in the state happens for real when that call itself runs.
-      if (leaf(backend, call.args.file_path) === state)
-        await operate(backend, call, { signal: runtime.signal });
+      if (leafOf(backend, call.args.file_path).backend === state)
+        await operate(backend, call, { signal: runtime.signal, sightings });
     }
     return state.files();
   }
@@ -163,12 +159,6 @@ export function filesBefore(
   return results
     .flatMap((result) => updatesOf(result, "files"))
     .reduce<Record<string, string>>((before, update) => mergeFiles(before, update as never), files);
-}
-
-/** The backend that really holds a path. */
-function leaf(backend: FileBackend, path: string): FileBackend {
-  const next = backend.route?.(path);
-  return next ? leaf(next.backend, next.path) : backend;
 }
 
 interface EarlierCall {
