@@ -4,6 +4,7 @@ import { Command } from "@langchain/langgraph";
 import {
   describeChanges,
   isFinished,
+  isOpen,
   renderChecklist,
   renderSnapshot,
   renderStatus,
@@ -12,7 +13,7 @@ import type { Change, Todo, ToolText } from "../../../plan/index.ts";
 import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
 import { planTool } from "../../plan-tool.ts";
 import { announce } from "../announce.ts";
-import { rememberEdits } from "../seen.ts";
+import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 import { rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
@@ -62,7 +63,11 @@ async function runCall(
     const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
     await announce(setup, runtime, { by: "model", changes, todos });
   }
-  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
+  // The calls before it in the turn have told the model of items that the state does not know of yet.
+  const seen = outcome.isFirst
+    ? memory.seen
+    : mergeMemory(memory, rememberSeen(memory.seen, outcome.before)).seen;
+  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, seen);
   const update: { todos: Todo[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(outcome.plan.todos, patch),
     _plan: { ...own, ...(told && { seen: { ...told.seen, ...own.seen } }), unseen: false },
@@ -87,9 +92,10 @@ function refusal(
 
 function acceptance(
   { preset }: PlanSetup,
-  { plan, before, accepted, issues }: Outcome,
+  outcome: Outcome,
   { memory, call, news }: { memory: PlanMemory; call: { id: string; name: string }; news: string },
 ): string {
+  const { plan, before, accepted, issues } = outcome;
   const { todos } = plan;
   const { notes } = accepted!;
   const remarks = [
@@ -110,7 +116,16 @@ function acceptance(
   const isNew = before.length === 0 || isFinished(before);
   const whole = memory.unseen || edited !== "" || (isWrite && !isNew);
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${planText(todos)}` : ""}`;
+  const dropped = isWrite ? droppedItems(outcome) : "";
+  return `${edited}${set}${renderStatus(todos)}${dropped}${remarks}${whole && todos.length > 0 ? `\n${planText(todos)}` : ""}`;
+}
+
+/** Says which open items a new list has left out, and of two lists in one turn that the later one counts. */
+function droppedItems({ before, isFirst, plan }: Outcome): string {
+  const dropped = before.filter((todo) => isOpen(todo) && !plan.todos.some(({ id }) => id === todo.id));
+  if (dropped.length === 0) return "";
+  const ids = dropped.map(({ id }) => id).join(", ");
+  return `${isFirst ? "" : " This list counts, not the one before it."} Dropped: ${ids}.`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */
