@@ -111,6 +111,8 @@ export interface Execution {
   timedOut: boolean;
   /** The middle of the output was left out. */
   truncated: boolean;
+  /** Processes that it had left in the background were ended. */
+  leftProcesses?: boolean;
 }
 
 /**
@@ -146,6 +148,8 @@ export interface FileBackend {
    * last commit of its repository. False where that is not certain.
    */
   isUnchanged?(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean>;
+  /** Present where the model should know where it is: a few sentences for its prompt. */
+  place?(): string;
   /** Present where commands can be run. */
   execute?(command: string, options?: ExecuteOptions): Promise<FileResult<Execution>>;
 }

@@ -1,6 +1,9 @@
 /** Appended to the system prompt. */
 export const FILES_SYSTEM_PROMPT = `## Files
-Keep notes, drafts and results in files; paths are absolute, like /notes/plan.md. Read a file before you edit it.`;
+Keep notes, drafts and results in files; paths are absolute, like /notes/plan.md.`;
+
+/** The heading of the section where the backend says itself where the files are. */
+export const FILES_HEADING = "## Files\n";
 
 /** What the model reads where a file is not as it knows it. */
 export const HELD_TEXTS = {
@@ -24,5 +27,6 @@ export const FILE_TOOLS = {
   delete_file: "Delete a file or folder.",
   glob: "Find files by pattern, such as /src/**/*.ts.",
   grep: "Search in files. Literal text unless regex.",
-  execute: "Run a shell command in the working folder.",
+  execute:
+    "Run a shell command in the working folder. timeout: seconds. What it leaves in the background ends with it.",
 } as const;

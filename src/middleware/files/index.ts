@@ -3,7 +3,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { mergeFiles } from "../../files/index.ts";
+import { mergeFiles, preview } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
 import { harnessField } from "../harness-field.ts";
@@ -12,7 +12,7 @@ import { callId, checkedTool, repairCalls } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
-import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
+import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
 import { fillConfirmed, withoutHeldTexts } from "./held-writes.ts";
 import { Sight } from "./media.ts";
 import { operate, type Answer } from "./operate.ts";
@@ -34,11 +34,7 @@ export function filesMiddlewareOf(
   workspace: Workspace,
   options: Omit<FilesOptions, keyof WorkspaceOptions> & { model?: object } = {},
 ) {
-  const {
-    systemPrompt = FILES_SYSTEM_PROMPT,
-    resultLimit = 40_000,
-    resultFolder = "/tool_results",
-  } = options;
+  const { systemPrompt, resultLimit = 40_000, resultFolder = "/tool_results" } = options;
   const sight = new Sight(options);
   return createMiddleware({
     name: "FilesMiddleware",
@@ -51,7 +47,7 @@ export function filesMiddlewareOf(
       const answer = await handler({
         ...request,
         messages,
-        systemMessage: withSection(request.systemMessage, systemPrompt),
+        systemMessage: withSection(request.systemMessage, systemPrompt ?? sectionOf(workspace, request)),
       });
       repairCalls(answer, request.tools);
       fillConfirmed(answer, request.state.messages);
@@ -63,11 +59,22 @@ export function filesMiddlewareOf(
         handler: (request: never) => Promise<ToolMessage | Command> | ToolMessage | Command,
       ) => {
         const result = await answered(request, handler as never);
-        if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
-        return shortenResult(result, { workspace, limit: resultLimit, folder: resultFolder, request });
+        const { name } = request.toolCall;
+        if (name in FILE_TOOLS && name !== "execute") return result;
+        const limit = name === "execute" ? Math.min(resultLimit, OUTPUT_LIMIT) : resultLimit;
+        return shortenResult(result, { workspace, limit, folder: resultFolder, request });
       },
     }),
   });
+}
+
+/** The most characters of a command's output that are shown whole. */
+const OUTPUT_LIMIT = 30_000;
+
+/** What the prompt says of files: the backend knows where they are. */
+function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): string {
+  const place = workspace.place(runtime);
+  return place === undefined ? FILES_SYSTEM_PROMPT : `${FILES_HEADING}${place}`;
 }
 
 /** Tells the model of texts that were kept because parallel changes did not fit together, until it has dealt with them. */
@@ -126,7 +133,10 @@ function fileTools(
         const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
         const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
-        const content = answer.ok ? answer.text : `Error: ${answer.text}`;
+        // Where long results are not saved, nobody could read all of it anyway.
+        const isCut = limit === false && name === "execute";
+        const text = isCut ? preview(answer.text, { limit: OUTPUT_LIMIT, path: undefined }) : answer.text;
+        const content = answer.ok ? text : `Error: ${text}`;
         const artifact = artifactOf(answer, sightings?.latest);
         const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
         const files = changes();

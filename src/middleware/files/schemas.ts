@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const file_path = z.string().min(1, "give a path such as /notes/plan.md");
+const file_path = z.string().min(1, "give a path such as /src/a.js");
 const MISSING = (name: string) => ({ path: [name], message: "is missing" });
 const edit = z.object({
   old_string: z.string(),

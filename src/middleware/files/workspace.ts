@@ -79,6 +79,11 @@ export class Workspace {
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
+  /** What the backend tells the model of where it is; undefined where it has nothing to say. */
+  place(runtime: CallContext): string | undefined {
+    return this.#make(contextOf(stateFiles({}), runtime)).place?.();
+  }
+
   /** Opens the workspace on a state, as a hook sees it. */
   open(state: unknown, runtime: CallContext): OpenWorkspace {
     const { files = {} } = (state ?? {}) as { files?: Record<string, string> };
