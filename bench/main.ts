@@ -10,6 +10,7 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
   crowd: async (options) => (await import("./time/crowd.ts")).crowdSection(options),
   tracing: async (options) => (await import("./time/tracing.ts")).tracingSection(options),
   growth: async (options) => (await import("./growth/index.ts")).growthSection(options),
+  coding: async (options) => (await import("./coding/index.ts")).codingSection(options),
   worth: async (options) => (await import("./worth/index.ts")).worthSection(options),
   load: async (options) => (await import("./load/index.ts")).loadSection(options),
   session: async (options) => (await import("./session/index.ts")).sessionSection(options),
@@ -23,7 +24,7 @@ The full run takes most of an hour and writes bench/RESULTS.md, bench/results.js
 
   --quick   fewer sizes, systems and repetitions, nothing written; under a minute
   --only    one section, and only that is written anew: tokens, time (and storage), crowd (of threads), tracing, growth (of a
-            thread), worth, load (of a server), session (on a terminal), or scale (workers)
+            thread), coding (a recorded task), worth, load (of a server), session (on a terminal), or scale (workers)
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text
