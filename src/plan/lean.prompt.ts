@@ -13,7 +13,7 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-3 or more steps, several tasks, results that may change what follows, or asked to plan: look first if you must, then write_todos. Anything less: no plan.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: look first if you must, then plan. Else none.
 Items are small, concrete steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
 Done means fully done. Cannot finish: block it with a note. Add what you discover, cancel what became pointless.
@@ -48,7 +48,7 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'Change items by id: {"done":"1,2"}. block: "3: reason". order: ids in new order. edit: content; before: id to move it to.';
+  'Change by id: {"done":"1,2"}. block: "3: reason". order: new order. edit: new fields, before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 
@@ -61,7 +61,7 @@ export const LEAN_UPDATE_SCHEMA = {
     block: TEXT,
     add: { type: "array", items: TEXT },
     // Some providers refuse an object without properties; more fields are understood than are named here.
-    edit: { type: "array", items: { type: "object", properties: { id: TEXT, content: TEXT, before: TEXT } } },
+    edit: { type: "array", items: { type: "object", properties: { id: TEXT, content: TEXT } } },
     order: TEXT,
   },
 } as const;
