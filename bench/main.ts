@@ -10,6 +10,7 @@ const SECTIONS: Record<string, (options: SectionOptions) => Promise<Section>> = 
   crowd: async (options) => (await import("./time/crowd.ts")).crowdSection(options),
   tracing: async (options) => (await import("./time/tracing.ts")).tracingSection(options),
   growth: async (options) => (await import("./growth/index.ts")).growthSection(options),
+  coding: async (options) => (await import("./coding/index.ts")).codingSection(options),
   worth: async (options) => (await import("./worth/index.ts")).worthSection(options),
   context: async (options) => (await import("./context/index.ts")).contextSection(options),
   load: async (options) => (await import("./load/index.ts")).loadSection(options),
@@ -28,7 +29,8 @@ The full run takes most of an hour and writes bench/RESULTS.md, bench/results.js
   --quick   tokens and worth with fewer sizes, systems and repetitions, nothing written; under a minute. With --only any
             section; those that measure time or load take longer
   --only    one section, and only that is written anew: tokens, time (and storage), crowd (of threads), tracing, growth (of a
-            thread), worth, context (summaries), load (of a server), session (on a terminal), or scale (workers)
+            thread), coding (a recorded task), worth, context (summaries), load (of a server), session (on a terminal), or
+            scale (workers)
   --seed n  other draws for the simulated models (default 1)
   --live    the same work by a real model, with and without a plan; see --live --help
   --help    this text

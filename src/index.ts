@@ -26,6 +26,11 @@ export { stateBackend } from "./middleware/files/workspace.ts";
 export type { InstructionSource } from "./middleware/instructions/options.ts";
 export { lightLoop } from "./middleware/loop/index.ts";
 export { loopGuardMiddleware, type LoopGuardOptions } from "./middleware/loop-guard/index.ts";
+export {
+  orderedCallsMiddleware,
+  type CallOrder,
+  type OrderedCallsOptions,
+} from "./middleware/ordered-calls/index.ts";
 export { planMiddleware } from "./middleware/plan/index.ts";
 export type { EditedTodo, PlanApprovalRequest, PlanDecision } from "./middleware/plan/people/approval.ts";
 export { isPlanChangeEvent, type PlanChangeEvent } from "./middleware/plan/events.ts";

@@ -113,7 +113,7 @@ describe("consent in a deep agent", () => {
     expect(results(model.requests[2]!.messages)).toEqual([
       expect.stringContaining("does not allow"),
       "Created /b.",
-      "(empty)",
+      "/b",
     ]);
   });
 

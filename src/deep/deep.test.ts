@@ -65,13 +65,13 @@ describe("files", () => {
     expect(replies(messages).map((reply) => reply.text)).toEqual([
       "/notes.md",
       "     1\tone",
-      "Edited /notes.md at line 1.",
+      "Edited /notes.md:\n     1\t$& two",
       "Created /src/a.ts.",
       "Created /src/b.ts.",
       "/src/a.ts\n/src/b.ts",
       "/src/a.ts\n2:\ty",
       "Deleted /src/b.ts.",
-      "Edited /src/a.ts at line 2.",
+      "Edited /src/a.ts:\n     1\tx\n     2\t\tw",
     ]);
   });
 
@@ -107,7 +107,7 @@ describe("files", () => {
     });
     const { messages, files } = await createDeepAgent({ model, plan: false }).invoke(go);
     const [first, second] = replies(messages).map((reply) => reply.text);
-    expect(first).toContain("file_path:");
+    expect(first).toContain("file_path is missing; you sent path.");
     expect(second).toContain("/none.md");
     for (const text of [first, second]) expect(text).not.toMatch(/\n\s+at |node_modules/);
     expect(files).toEqual({ "/report.pdf": "not really" });

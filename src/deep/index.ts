@@ -18,6 +18,7 @@ import { instructionsMiddleware } from "../middleware/instructions/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
+import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { promptCachingMiddleware } from "../middleware/prompt-caching/index.ts";
 import type { RepeatOptions } from "../middleware/repeats/options.ts";
@@ -101,6 +102,7 @@ function assemble(given: DeepAgentOptions, place: Place): object {
     ...(summarization === false ? [] : [summarizationMiddleware(summaries, { budget })]),
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp) as AnyAgentMiddleware] : []),
+    orderedCallsMiddleware() as AnyAgentMiddleware,
     ...(plan ? [planMiddlewareOf(plan)] : []),
     filesMiddlewareOf(workspace, { model, ...picked(options, ["media", "resultLimit", "resultFolder"]) }),
     ...(instructions.length > 0 ? [instructionsMiddleware(instructions) as AnyAgentMiddleware] : []),

@@ -94,10 +94,7 @@ export interface DeepAgentOptions {
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands; any other is asked. */
   canExecute?: boolean;
-  /**
-   * Refuse to replace or edit a file that the agent has not read or written itself, or that has changed since. Default
-   * true.
-   */
+  /** Hold back a write that would lose text which the agent has not seen and nothing else has kept. Default true. */
   readFirst?: boolean;
   /** What the model can look at in `read_file`: images, PDFs. Default: what its profile says. */
   media?: readonly Media[];
@@ -142,6 +139,7 @@ export const DEFAULT_MIDDLEWARE = [
   "SummarizationMiddleware",
   "toolErrorMiddleware",
   "McpMiddleware",
+  "OrderedCallsMiddleware",
   "PlanMiddleware",
   "FilesMiddleware",
   "InstructionsMiddleware",

@@ -1,5 +1,5 @@
 /** Why an operation failed, for code; a model reads `error`. */
-export type FailureReason = "missing" | "too-large" | "not-text" | "denied" | "folder";
+export type FailureReason = "missing" | "too-large" | "not-text" | "denied" | "folder" | "held";
 
 /** An operation that did not succeed and changed nothing. */
 export interface Failure {
@@ -111,6 +111,8 @@ export interface Execution {
   timedOut: boolean;
   /** The middle of the output was left out. */
   truncated: boolean;
+  /** Processes that it had left in the background were ended. */
+  leftProcesses?: boolean;
 }
 
 /**
@@ -141,6 +143,13 @@ export interface FileBackend {
   route?(path: string): { backend: FileBackend; path: string };
   /** Present where files have an address on the host too: the path here of one that is given so, any other as it is. */
   locate?(path: string): Promise<string>;
+  /**
+   * Present where it can be told: whether a file with these bytes is as it was at a moment, in milliseconds, or as in the
+   * last commit of its repository. False where that is not certain.
+   */
+  isUnchanged?(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean>;
+  /** Present where the model should know where it is: a few sentences for its prompt. */
+  place?(): string;
   /** Present where commands can be run. */
   execute?(command: string, options?: ExecuteOptions): Promise<FileResult<Execution>>;
 }

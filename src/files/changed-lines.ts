@@ -1,10 +1,39 @@
 import { structuredPatch } from "diff";
+import { cutLine } from "./number-lines.ts";
 
 /** Between texts that differ more, the difference is not looked for: it would take long and say little. */
 const MAX_EDITS = 200;
 const MAX_TEXT = 100_000;
 const MAX_LINES = 40;
 const MAX_LINE = 200;
+
+const CONTEXT = 2;
+/** Of a part with more lines its first and last are shown. */
+const MAX_PART = 16;
+const MAX_SHOWN = 60;
+
+/** The lines of `after` that differ from `before`, numbered, with two around them; undefined where they are too many. */
+export function changedRegions(before: string, after: string): string | undefined {
+  if (Math.max(before.length, after.length) > MAX_TEXT * 10) return undefined;
+  const options = { context: CONTEXT, maxEditLength: MAX_EDITS * 5 };
+  const patch = structuredPatch("", "", before, after, "", "", options);
+  const parts = (patch?.hunks ?? []).map(({ newStart, lines }) => {
+    const kept = lines.filter((line) => line.startsWith("+") || line.startsWith(" "));
+    const numbered = kept.map(
+      (line, at) =>
+        `${String(newStart + at).padStart(6)}\t${cutLine(line.slice(1).replace(/\r$/, ""), MAX_LINE)}`,
+    );
+    if (numbered.length <= MAX_PART) return numbered;
+    const half = MAX_PART / 2;
+    const gap = `   ... ${numbered.length - MAX_PART} more as you gave them`;
+    return [...numbered.slice(0, half), gap, ...numbered.slice(-half)];
+  });
+  const lines = parts.flatMap((part, at) => (at > 0 ? ["   ...", ...part] : part));
+  if (lines.length === 0) return undefined;
+  return lines.length <= MAX_SHOWN
+    ? lines.join("\n")
+    : [...lines.slice(0, MAX_SHOWN), `   ... and more in ${parts.length} places`].join("\n");
+}
 
 /** The changed lines between two texts with a line around them, whole; undefined where they are too many. */
 export function changedLines(before: string, after: string): string | undefined {

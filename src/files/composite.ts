@@ -98,6 +98,7 @@ export function compositeBackend(main: FileBackend, mounts: Record<string, FileB
       return { backend: mount.backend, path: mount.inner(parsed.path) };
     },
     ...(main.locate && { locate: main.locate.bind(main) }),
+    ...(main.place && { place: main.place.bind(main) }),
     ...(main.execute && { execute: main.execute.bind(main) }),
   };
 }

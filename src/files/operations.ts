@@ -36,6 +36,8 @@ export interface FileOperations {
   deleteFolder?(path: string): Promise<FileResult>;
   /** The path that is meant by one that may be an address on the host. Must not fail. */
   locate?(path: string): Promise<string>;
+  /** See `FileBackend.isUnchanged`. Must not fail. */
+  isUnchanged?(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean>;
   /** The files below a folder, sorted; none if there is no such folder. Default: by listing every folder. */
   walk?(folder: string, options: WalkOptions): AsyncIterable<string>;
   /** The files below a folder that may match a search, sorted; undefined when it cannot tell. */

@@ -91,6 +91,7 @@ export function withPermissions(backend: FileBackend, rules: readonly Permission
       }),
     route: (path) => ({ backend, path }),
     ...(backend.locate && { locate: backend.locate.bind(backend) }),
+    ...(backend.place && { place: backend.place.bind(backend) }),
     ...(backend.execute && mayExecute(rules) && { execute: backend.execute.bind(backend) }),
   };
 }

@@ -18,6 +18,7 @@ import { emptyAnswersMiddleware } from "../middleware/empty-answers/index.ts";
 import { loopGuardMiddleware } from "../middleware/loop-guard/index.ts";
 import { inOne } from "../middleware/loop/in-one.ts";
 import { lightLoop } from "../middleware/loop/index.ts";
+import { orderedCallsMiddleware } from "../middleware/ordered-calls/index.ts";
 import { planMiddlewareOf, planParts } from "../middleware/plan/index.ts";
 import { keptPlanSchema } from "../middleware/plan/state.ts";
 import { MOUNT, Sandboxes, sandboxMiddlewareOf } from "../middleware/sandbox/index.ts";
@@ -122,6 +123,7 @@ function chain(
   const all = [
     toolErrors(),
     ...(options.mcp ? [mcpMiddleware(options.mcp)] : []),
+    orderedCallsMiddleware(),
     threadDataMiddleware(folder),
     sandboxMiddlewareOf(sandboxes, options.sandbox ?? {}, { skills, historyFolder }),
     ...(skills ? [skillsMiddleware(skills)] : []),

@@ -79,6 +79,7 @@ describe("plan mode", () => {
     const { agent } = lead({ is_plan_mode: true, subagent_enabled: true }, [], { summarization: true });
     expect(chainOf(agent)).toEqual([
       "toolErrorMiddleware",
+      "OrderedCallsMiddleware",
       "ThreadDataMiddleware",
       "SandboxMiddleware",
       "SummarizationMiddleware",
@@ -95,6 +96,7 @@ describe("plan mode", () => {
     ]);
     expect(chainOf(lead({}, []).agent)).toEqual([
       "toolErrorMiddleware",
+      "OrderedCallsMiddleware",
       "ThreadDataMiddleware",
       "SandboxMiddleware",
       "TitleMiddleware",

@@ -1,9 +1,14 @@
-import { ToolMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool, type DynamicStructuredTool } from "@langchain/core/tools";
 import { Validator } from "@langchain/core/utils/json_schema";
 import { interopSafeParseAsync, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { Command } from "@langchain/langgraph";
 import { z } from "zod";
+import { problemsOf, repairArguments } from "./argument-repair.ts";
+import { setArguments } from "./call-arguments.ts";
+import { withNote } from "./noted-result.ts";
+import { isRecord } from "./review.ts";
+import { originalTool } from "./wrapped-tool.ts";
 
 /** What LangChain hands to a tool besides its arguments, as far as it is used here. */
 export interface ToolRuntime {
@@ -56,9 +61,15 @@ export function checkedTool<Schema extends z.ZodObject>(
     },
   });
   const made = looseTool({ name, description, schema: shown }, async (args, runtime) => {
-    const parsed = schema.safeParse(withoutNulls(args));
-    if (parsed.success) return run(parsed.data, runtime);
-    return failure(name, callId(runtime), `${problemsOf(parsed.error)}. Nothing was done.`);
+    const { parsed, notes } = parse(schema, args, { mayRename: false });
+    const id = callId(runtime);
+    if (!parsed.success) return failure(name, id, `${problemsOf(parsed.error, args)}. Nothing was done.`);
+    const note = [repairNote(runtime), ...notes].filter(Boolean).join(" ");
+    const result = await run(parsed.data as z.output<Schema>, runtime);
+    if (note === "") return result;
+    const message =
+      typeof result === "string" ? new ToolMessage({ content: result, name, tool_call_id: id }) : result;
+    return withNote(message, `[${note}]`, id);
   });
   checks.set(made, schema);
   return made;
@@ -68,20 +79,64 @@ export function checkedTool<Schema extends z.ZodObject>(
 const checks = new WeakMap<object, z.ZodObject>();
 
 /** What a tool would find wrong with arguments, before it is called. */
-export async function argumentsProblem(called: unknown, args: unknown): Promise<string | undefined> {
+export async function argumentsProblem(given: unknown, args: unknown): Promise<string | undefined> {
+  const called = originalTool(given);
   if (typeof called !== "object" || called === null) return undefined;
   const schema: unknown = checks.get(called) ?? ("schema" in called ? called.schema : undefined);
   if (isInteropZodSchema(schema)) {
     const parsed = await interopSafeParseAsync(schema, checks.has(called) ? withoutNulls(args) : args);
-    return parsed.success ? undefined : problemsOf(parsed.error);
+    return parsed.success ? undefined : problemsOf(parsed.error, args);
   }
   if (typeof schema !== "object" || schema === null) return undefined;
   const { valid, errors } = new Validator(schema).validate(args);
   return valid ? undefined : errors.map(({ error }) => error).join(" ");
 }
 
-function problemsOf({ issues }: { issues: { path: PropertyKey[]; message: string }[] }): string {
-  return issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`).join("; ");
+/** Reads arguments by a schema, repaired where it refuses them as they are. */
+function parse(schema: z.ZodObject, given: unknown, options: { mayRename: boolean }) {
+  const args = withoutNulls(given);
+  const parsed = schema.safeParse(args);
+  if (parsed.success || !isRecord(args)) return { parsed, args, notes: [] };
+  const repaired = repairArguments(schema, args, options);
+  const again = schema.safeParse(repaired.args);
+  return again.success ? { parsed: again, ...repaired } : { parsed, args, notes: [] };
+}
+
+/** Where a message keeps what was repaired in its calls, by id. */
+const REPAIRED = "repaired_arguments";
+
+/**
+ * Repairs the arguments of a model's calls to tools of ours, in place and before anybody else reads them: rules and
+ * people see the call that is made. The result of the call says what was repaired.
+ */
+export function repairCalls(answer: unknown, tools: readonly unknown[]): void {
+  if (!AIMessage.isInstance(answer) || !answer.tool_calls?.length) return;
+  const notes: Record<string, string> = {};
+  const repaired = new Map<object, Record<string, unknown>>();
+  for (const call of answer.tool_calls) {
+    const schema = schemaOf(tools.find((one) => (one as { name?: unknown }).name === call.name));
+    const reading = schema && parse(schema, call.args, { mayRename: true });
+    if (!reading || reading.notes.length === 0) continue;
+    repaired.set(call, reading.args as Record<string, unknown>);
+    notes[call.id ?? ""] = reading.notes.join(" ");
+  }
+  if (repaired.size === 0) return;
+  setArguments(answer, (call) => repaired.get(call));
+  answer.additional_kwargs[REPAIRED] = notes;
+}
+
+/** The schema of a tool, also of one that is shown to the model in another form. */
+function schemaOf(shown: unknown): z.ZodObject | undefined {
+  if (typeof shown !== "object" || shown === null) return undefined;
+  return checks.get(originalTool(shown)) ?? checks.get(Object.getPrototypeOf(shown) as object);
+}
+
+function repairNote({ state, ...runtime }: ToolRuntime): string | undefined {
+  const { messages = [] } = (state ?? {}) as { messages?: readonly BaseMessage[] };
+  const id = callId(runtime);
+  const turn = messages.findLast((message) => AIMessage.isInstance(message));
+  const notes = turn?.additional_kwargs[REPAIRED] as Record<string, string> | undefined;
+  return notes && Object.hasOwn(notes, id) ? notes[id] : undefined;
 }
 
 /** Models send null for what they leave out. */

@@ -1,3 +1,5 @@
+import { originalTool } from "./wrapped-tool.ts";
+
 const known = new WeakSet<object>();
 
 /** Marks a tool that changes the plan and nothing else, so that others can tell it from work whatever it is called. */
@@ -7,5 +9,6 @@ export function planTool<Tool extends object>(tool: Tool): Tool {
 }
 
 export function isPlanTool(tool: unknown): boolean {
-  return typeof tool === "object" && tool !== null && known.has(tool);
+  const original = originalTool(tool);
+  return typeof original === "object" && original !== null && known.has(original);
 }

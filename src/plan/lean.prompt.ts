@@ -13,7 +13,7 @@ export const LEAN_REPORTS = {
 
 /** Appended to the system prompt. */
 export const LEAN_SYSTEM_PROMPT = `## Plan
-3 or more steps, several tasks, results that may change what follows, or asked to plan: call write_todos first. Less: no plan.
+3 or more steps, several tasks, results that may change what follows, or asked to plan: look first if you must, then plan. Else none.
 Items are small steps. The first starts by itself; completing one starts the next.
 ${LEAN_REPORTS.call}
 Done means fully done. Stuck: block with a note. Add what you discover, cancel what is pointless.
@@ -49,7 +49,7 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'Change items by id, e.g. {"done":"1,2"}. block: "3: reason". edit: new fields, before: id to move to.';
+  'Change by id: {"done":"1,2"}. block: "3: reason". order: new order. edit: new fields, before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 

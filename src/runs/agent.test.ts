@@ -3,12 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
 import { isIsolated } from "../files/index.ts";
 import { sqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
-import { commandsPrompt } from "./agent.prompt.ts";
 import { createRunAgent } from "./agent.ts";
 import { isolationNotice } from "./isolation.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
@@ -31,23 +29,33 @@ async function run(steps: Step[], settings: Partial<RunSettings>, checkpointer?:
 }
 
 describe("an agent in a directory", () => {
-  it("knows where its commands run, the system and the day, in few tokens", async () => {
+  it("knows where its files are and its commands run", async () => {
     const { system, replies } = await run([callTool("execute", { command: "pwd" }), "ok"], {
       dir,
       shell: true,
       mode: "auto",
     });
     expect(replies[0]).toContain(dir);
-    const free = { isolated: false, network: false };
-    expect(system).toContain(commandsPrompt(dir, { ...free, isolated: isIsolated() }));
-    expect(commandsPrompt("/home/u/project", free, new Date(2026, 7, 4, 23, 59))).toBe(
-      `Commands run in /home/u/project, which is / for the file tools. System: ${process.platform}. Date: 2026-08-04.`,
-    );
-    expect(encode(commandsPrompt("/home/u/project", free)).length).toBeLessThanOrEqual(35);
-    const closed = commandsPrompt("/home/u/project", { isolated: true, network: false });
-    expect(closed).toContain("They can write only there and to /tmp, and have no network.");
-    expect(encode(closed).length).toBeLessThanOrEqual(50);
+    expect(system).toContain(`/ is ${dir} for the file tools; commands start there.`);
+    expect(system).not.toContain("/notes/plan.md");
     expect((await run(["ok"], { dir })).system).not.toContain(dir);
+  });
+
+  it("asks nothing where nobody is there to answer, and knows it", async () => {
+    const tools = async (canAsk: boolean, mode: "auto" | "ask") => {
+      const model = new ScriptedModel(["ok"]);
+      const settings = { ...DEFAULT_SETTINGS, model: "scripted", mode };
+      const agent = createRunAgent({ settings, model, checkpointer: new MemorySaver(), canAsk });
+      const input = { messages: [new HumanMessage("go")] };
+      await agent.graph.invoke(input as never, { configurable: { thread_id: "t" } });
+      const [{ messages, tools: shown }] = model.requests as [(typeof model.requests)[0]];
+      return { canAsk: JSON.stringify(shown).includes("ask_clarification"), system: messages[0]!.text };
+    };
+    const alone = await tools(false, "auto");
+    expect(alone.canAsk).toBe(false);
+    expect(alone.system).toContain("Nobody is there to answer");
+    expect((await tools(true, "auto")).canAsk).toBe(true);
+    expect((await tools(false, "ask")).canAsk).toBe(true);
   });
 
   it("leaves the file alone that its threads are kept in, wherever that is", async () => {
@@ -81,7 +89,7 @@ describe("an agent in a directory", () => {
       return "seen";
     };
     await run([job, look, "ok"], { dir, shell: true });
-    expect(systems[0]).toContain(commandsPrompt(dir, { isolated: isIsolated(), network: false }));
+    expect(systems[0]).toContain(`/ is ${dir} for the file tools`);
   });
 
   it("finds and makes its files by their addresses on the host", async () => {

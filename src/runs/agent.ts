@@ -18,7 +18,6 @@ import {
   compositeBackend,
   diskBackend,
   FROZEN_FILES,
-  isIsolated,
   shellBackend,
   withPermissions,
   type FileBackend,
@@ -34,7 +33,7 @@ import { OfflineModel } from "../models/index.ts";
 import type { Config, Project } from "../project/index.ts";
 import type { SqliteSaver } from "../storage/index.ts";
 import { WEB_TOOLS } from "../web/tools.ts";
-import { commandsPrompt } from "./agent.prompt.ts";
+import { ALONE_PROMPT } from "./agent.prompt.ts";
 import { consentRules, type LiveRules } from "./consent-rules.ts";
 import { denied, type Denied } from "./denied.ts";
 import { streamGraph } from "./graph-stream.ts";
@@ -127,6 +126,8 @@ export function createRunAgent({
   if (mode === "plan" && !plan) {
     throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
   }
+  // Who chose not to be asked and has no terminal is not there to answer either.
+  const isAlone = !canAsk && mode === "auto";
   const dir = realFolder(settings.dir);
   const forbidden = denied(project?.config.deny, { dir, files: databaseFiles(checkpointer) });
   const { graph } = createDeepAgent({
@@ -141,7 +142,7 @@ export function createRunAgent({
           conversation: live !== undefined,
         }
       : false,
-    middleware: [clarificationMiddleware()],
+    middleware: [clarificationMiddleware({ canAsk: !isAlone })],
     ...(mcp && { mcp }),
     web: settings.web ? { deny: [forbidden.isAddress] } : false,
     permissions: forbidden.permissions,
@@ -165,6 +166,7 @@ export function createRunAgent({
     // As with servers: what a thread keeps of them is part of it.
     instructions: project ? [project.instructions] : model ? [] : [() => ""],
     skills: project?.skills ?? [],
+    ...(isAlone && { systemPrompt: ALONE_PROMPT }),
     ...directory(settings, { config: project?.config, place, forbidden }),
     ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
   });
@@ -231,7 +233,7 @@ function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
   return ["", "-wal", "-shm", "-journal"].map((end) => `${file}${end}`);
 }
 
-type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder" | "systemPrompt">;
+type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder">;
 
 function directory(
   { dir, shell, ...settings }: RunSettings,
@@ -256,9 +258,6 @@ function directory(
   return {
     backend: ({ state }) => compositeBackend(files, { [`${OWN_FOLDER}/`]: state }),
     canExecute: shell,
-    ...(shell && {
-      systemPrompt: commandsPrompt(dir, { isolated: isIsolated({ isolation }), network }),
-    }),
     resultFolder: `${OWN_FOLDER}/results`,
   };
 }

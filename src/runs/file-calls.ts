@@ -1,8 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import { numberedLines } from "../files/number-lines.ts";
-import { hashOf, seenIn } from "../middleware/files/as-seen.ts";
 import { isMutation, type Mutation } from "../middleware/files/mutations.ts";
+import { seenIn } from "../middleware/files/seen-file.ts";
+import { joined } from "../middleware/files/seen-text.ts";
 
 /** A call that changed a file. */
 export interface FileCall {
@@ -92,18 +93,10 @@ function seenTexts(turns: Iterable<Turn>, wanted: ReadonlySet<string | undefined
   }
   return new Map(
     [...pages].flatMap(([hash, lines]) => {
-      const text = textOf(lines, hash);
+      const text = joined(lines, hash);
       return text === undefined ? [] : [[hash, text]];
     }),
   );
-}
-
-/** The text with these lines; undefined where some are missing, or were cut. */
-function textOf(lines: ReadonlyMap<number, string>, hash: string): string | undefined {
-  const inOrder = [...lines].toSorted(([a], [b]) => a - b).map(([, line]) => line);
-  return ["\n", "\r\n"]
-    .flatMap((ending) => [inOrder.join(ending) + ending, inOrder.join(ending)])
-    .find((text) => hashOf(Buffer.from(text)) === hash);
 }
 
 function hasHelpers(messages: readonly BaseMessage[]): boolean {

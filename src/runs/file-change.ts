@@ -1,4 +1,5 @@
 import { structuredPatch } from "diff";
+import { applyEdits, textEdits } from "../middleware/files/text-edits.ts";
 
 /** What a call would change in a file, or has changed. */
 export interface FileChange {
@@ -20,11 +21,12 @@ export function fileChange(name: string, args: unknown, content: string | undefi
   if (name === "write_file") return compared(content ?? "", text("content"));
   if (name === "delete_file") return compared(content ?? "", "");
   if (name !== "edit_file") return undefined;
-  const [before, after] = [text("old_string"), text("new_string")];
-  // Where the file has it elsewhere or in other words, the two texts say what is meant.
-  if (content === undefined || before === "" || !content.includes(before)) return compared(before, after);
-  const isAll = values["replace_all"] === true;
-  return compared(content, isAll ? content.split(before).join(after) : content.replace(before, () => after));
+  const edits = textEdits(values);
+  const edited = content === undefined ? undefined : applyEdits(content, edits);
+  if (content !== undefined && edited?.ok) return compared(content, edited.content);
+  // Where the file has it elsewhere or in other words, the texts of the call say what is meant.
+  const joined = (key: "oldString" | "newString"): string => edits.map((edit) => edit[key]).join("\n");
+  return compared(joined("oldString"), joined("newString"));
 }
 
 function compared(before: string, after: string): FileChange {

@@ -241,9 +241,10 @@ describe("rules", () => {
       callTool("grep", { pattern: "hush" }),
       callTool("glob", { pattern: "**/*" }),
       callTool("delete_file", { file_path: "/keep" }),
-      run("cat .env keep/secrets/key open"),
     ];
-    const { replies } = await play([calls, "ok"], { config: { mode: "auto", deny } });
+    const { replies } = await play([calls, run("cat .env keep/secrets/key open"), "ok"], {
+      config: { mode: "auto", deny },
+    });
     expect(replies[0]).toContain("/open");
     expect(replies[0]).not.toMatch(/env|key/);
     expect(replies[1]).not.toMatch(/env|key/);

@@ -1,7 +1,8 @@
 import { diffLines } from "diff";
 import { pathMeant } from "../files/disk/from-host.ts";
-import { diskBackend } from "../files/index.ts";
+import { diskBackend, type TextEdit } from "../files/index.ts";
 import { inOrder } from "../files/paths.ts";
+import { textEdits } from "../middleware/files/text-edits.ts";
 import type { FileCall } from "./file-calls.ts";
 
 /** What became of a file in a thread, from before it to now. */
@@ -74,11 +75,17 @@ function isCreated(call: FileCall | undefined): boolean {
 function undone(text: string | null | undefined, call: FileCall): string | null | undefined {
   if (isCreated(call)) return null;
   if (call.before !== undefined) return call.before;
-  const { old_string: old, new_string: fresh, replace_all: isAll } = call.args;
   if (call.name !== "edit_file" || typeof text !== "string") return undefined;
-  if (typeof old !== "string" || typeof fresh !== "string" || fresh === "") return undefined;
-  const parts = text.split(fresh);
+  return textEdits(call.args).toReversed().reduce<string | undefined>(withoutEdit, text);
+}
+
+/** The text before a replacement; undefined where it cannot be known. */
+function withoutEdit(
+  text: string | undefined,
+  { oldString, newString, replaceAll = false }: TextEdit,
+): string | undefined {
+  if (text === undefined || newString === "") return undefined;
+  const parts = text.split(newString);
   // Where the new text stands more than once, nobody knows which of them was put there.
-  if (parts.length !== 2 && isAll !== true) return undefined;
-  return parts.join(old);
+  return parts.length === 2 || replaceAll ? parts.join(oldString) : undefined;
 }

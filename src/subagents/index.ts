@@ -4,6 +4,7 @@ import { Command } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import pLimit from "p-limit";
 import { z } from "zod";
+import { filesBefore } from "../middleware/files/workspace.ts";
 import { callId, checkedTool, failure, type ToolRuntime } from "../middleware/loose-tool.ts";
 import { idleOf } from "../middleware/plan/mark.ts";
 import type { PlanParts } from "../middleware/plan/plan-call/turn.ts";
@@ -59,7 +60,10 @@ function taskTool(options: SubagentsOptions, limit: Turn, crew?: Crew): DynamicS
       return failure(TASK, call, `there is no sub-agent "${job.subagent_type}"; use one of ${names}.`);
     }
     const owner = ownerFor(runtime, subagent.name, call, plan?.setup.owner);
-    const given = givenTo(subagent, job, { state: runtime.state, call });
+    const { state } = runtime;
+    const hasFiles = typeof state === "object" && state !== null && "files" in state;
+    const found = hasFiles ? { ...state, files: filesBefore(call, runtime) } : state;
+    const given = givenTo(subagent, job, { state: found, call });
     const assignment = { subagent, job, call, owner, given };
     if (crew && args.background === true) return startJob(assignment, options, { crew, runtime });
     return limit(() => runJob(assignment, options, runtime));

@@ -1,4 +1,5 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
 import type { Failure, FileEntry, FileResult, GrepQuery, ListOptions } from "../backend.ts";
 import { foldName } from "../fold.ts";
 import { inWalkOrder, type FileOperations, type WalkOptions } from "../operations.ts";
@@ -10,6 +11,7 @@ import { pathFromHost } from "./from-host.ts";
 import { keptFiles } from "./keeper.ts";
 import { HeldFiles, type PlainFiles } from "./plain-files.ts";
 import { ripgrepCandidates } from "./ripgrep.ts";
+import { isUnchanged } from "./unchanged.ts";
 
 /** How a folder on disk is used. */
 export interface DiskOptions {
@@ -85,6 +87,11 @@ export class Disk implements FileOperations {
   async locate(path: string): Promise<string> {
     const root = await this.#root().catch(() => undefined);
     return root ? pathFromHost(path, root.path) : path;
+  }
+
+  async isUnchanged(path: string, file: { bytes: Uint8Array; since: number | undefined }): Promise<boolean> {
+    const root = await this.#root().catch(() => undefined);
+    return root !== undefined && isUnchanged(join(root.path, path), file);
   }
 
   /** Holds no folder while it is in another: a deep tree needs no more descriptors than a flat one. */

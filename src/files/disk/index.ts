@@ -1,6 +1,7 @@
 import type { FileBackend } from "../backend.ts";
 import { createBackend } from "../create.ts";
 import { Disk, type DiskOptions } from "./disk.ts";
+import { DISK_PLACE } from "./place.prompt.ts";
 
 export type { DiskOptions } from "./disk.ts";
 
@@ -10,5 +11,5 @@ export type { DiskOptions } from "./disk.ts";
  * than Linux that takes a second process, which is started with the first call. Writes are atomic.
  */
 export function diskBackend(root: string, options: DiskOptions = {}): FileBackend {
-  return createBackend(new Disk(root, options));
+  return { ...createBackend(new Disk(root, options)), place: () => DISK_PLACE };
 }

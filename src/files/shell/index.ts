@@ -7,6 +7,7 @@ import { withPermissions } from "../with-permissions.ts";
 import { bubblewrapWorks, inNamespaces } from "./bubblewrap.ts";
 import { freeze } from "./frozen.ts";
 import type { Isolation } from "./isolations.ts";
+import { placeText } from "./place.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
 import { inSeatbelt, seatbeltIsThere } from "./seatbelt.ts";
 
@@ -26,7 +27,7 @@ export interface ShellOptions extends DiskOptions {
   timeoutMs?: number;
   /** The longest that a call may ask for. Default ten minutes, or `timeoutMs` where that is longer. */
   maxTimeoutMs?: number;
-  /** The most characters of output to keep, from its head and its tail. Default 30,000. */
+  /** The most characters of output to keep, from its head and its tail. Default 200,000. */
   maxOutput?: number;
   /** More variables of this process that commands get, by name. */
   passEnv?: readonly string[];
@@ -63,7 +64,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
   const {
     timeoutMs = 120_000,
     maxTimeoutMs = Math.max(600_000, timeoutMs),
-    maxOutput = 30_000,
+    maxOutput = 200_000,
     passEnv = [],
     env = {},
     isolation = "auto",
@@ -75,6 +76,7 @@ export function shellBackend(root: string, options: ShellOptions = {}): FileBack
   return {
     // What commands cannot write, file tools cannot write either.
     ...withPermissions(diskBackend(root, disk), [FROZEN_FILES]),
+    place: () => placeText(root, { isolated: isIsolated({ isolation }), network, timeoutMs, maxTimeoutMs }),
     async execute(command, call = {}) {
       if (process.platform === "win32") return fail("Commands need a POSIX system.");
       if (command.trim() === "") return fail("The command is empty.");

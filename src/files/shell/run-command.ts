@@ -52,6 +52,8 @@ export async function runCommand(
   const limit = deadline(timeoutMs, signal);
   const first = await Promise.race([ended, limit.reached]);
   limit.cancel();
+  const isOver = first !== "time limit" && first !== "abort";
+  const leftProcesses = isOver && child.pid !== undefined && (await hasLeft(child.pid, tag));
   if (child.pid !== undefined) {
     await endGroup(child.pid, () => child.stdout.closed && child.stderr.closed);
     await endStrays(tag);
@@ -64,11 +66,18 @@ export async function runCommand(
   signal?.throwIfAborted();
   if (exitCode instanceof Error) return fail(`The command was not started: ${exitCode.message}.`);
   const timedOut = first === "time limit";
-  return { ok: true, output: output.toString(), exitCode, timedOut, truncated: output.truncated };
+  return {
+    ok: true,
+    output: output.toString(),
+    exitCode,
+    timedOut,
+    truncated: output.truncated,
+    ...(leftProcesses && { leftProcesses }),
+  };
 }
 
 /** How a command ended, in the words that go to a model: its output, and a line about anything unusual. */
-export function renderExecution({ output, exitCode, timedOut }: Execution): string {
+export function renderExecution({ output, exitCode, timedOut, leftProcesses }: Execution): string {
   const ending = timedOut
     ? "[Stopped at the time limit.]"
     : exitCode === null
@@ -76,13 +85,18 @@ export function renderExecution({ output, exitCode, timedOut }: Execution): stri
       : exitCode === 0
         ? ""
         : `[Exit code ${exitCode}.]`;
-  const parts = [output.trimEnd(), ending].filter((part) => part !== "");
-  return parts.join("\n") || "[No output.]";
+  const left = leftProcesses ? "[What it had left running in the background was ended.]" : "";
+  const silence = output.trim() === "" && ending === "" ? "[No output; exit code 0.]" : "";
+  return [output.trimEnd(), silence, ending, left].filter((part) => part !== "").join("\n");
 }
 
-function start([program, ...args]: readonly string[], { cwd, env }: CommandOptions) {
+/** One pipe takes output and errors: from two, nobody can tell the order in which they were written. */
+const IN_ORDER = ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh"] as const;
+
+function start(words: readonly string[], { cwd, env }: CommandOptions) {
   try {
-    return spawn(program!, args, {
+    const [program, ...args] = [...IN_ORDER, ...words];
+    return spawn(program, args, {
       cwd,
       env,
       detached: true,
@@ -120,6 +134,16 @@ export async function endGroup(group: number, isSilent: () => boolean): Promise<
     if (!signalGroup(group, 0)) return;
   }
   signalGroup(group, "SIGKILL");
+}
+
+/** Whether processes of a command that is over still run. One that has just been started shows no environment at first. */
+async function hasLeft(group: number, tag: string): Promise<boolean> {
+  for (let waited = 0; waited < SILENT_GRACE_MS; waited += POLL_MS) {
+    if ((await taggedProcesses(tag)).length > 0) return true;
+    if (!signalGroup(group, 0)) return false;
+    await sleep(POLL_MS);
+  }
+  return false;
 }
 
 /** Ends what has left the group, and what that starts meanwhile. */

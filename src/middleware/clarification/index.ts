@@ -18,14 +18,27 @@ export interface ClarificationRequest {
   context?: string;
 }
 
+/** Options of `clarificationMiddleware`. */
+export interface ClarificationOptions {
+  /** Whether somebody can answer. If not, the model does not see the tool; a question from before can be answered. */
+  canAsk?: boolean;
+}
+
 /**
  * Lets the model ask the user: the run stops with an interrupt and goes on with the answer. Other tools called in
  * the same turn are not run, and the model is told so; only the plan is changed, for the user to see it meanwhile.
  */
-export function clarificationMiddleware() {
+export function clarificationMiddleware({ canAsk = true }: ClarificationOptions = {}) {
   return createMiddleware({
     name: "ClarificationMiddleware",
     tools: [clarificationTool()],
+    ...(!canAsk && {
+      wrapModelCall: (request, handler) =>
+        handler({
+          ...request,
+          tools: request.tools.filter((tool) => (tool as { name?: unknown }).name !== CLARIFICATION_TOOL),
+        }),
+    }),
     wrapToolCall: async (request, handler) => {
       const { toolCall, tool, state } = request;
       const isRun = toolCall.name === CLARIFICATION_TOOL || isPlanTool(tool);

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage } from "@langchain/core/messages";
-import { Command, isCommand } from "@langchain/langgraph";
+import type { Command } from "@langchain/langgraph";
 import { saidByUser } from "../from-user.ts";
+import { withNote } from "../noted-result.ts";
 import { shortened } from "../shortened.ts";
-import { withContent } from "../with-content.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 
 type Arguments = Record<string, unknown>;
@@ -29,18 +29,6 @@ function messagesIn(result: ToolMessage | Command): ToolMessage[] {
   return messages.filter((message) => ToolMessage.isInstance(message));
 }
 
-/** The result of a call with a remark in front. */
-export function withNote(result: ToolMessage | Command, note: string, id: string): ToolMessage | Command {
-  if (ToolMessage.isInstance(result)) return noted(result, note);
-  const { update } = result as { update?: { messages?: unknown } };
-  if (!isCommand(result) || !Array.isArray(update?.messages)) return result;
-  const messages: unknown[] = update.messages.map((message: unknown) =>
-    ToolMessage.isInstance(message) && message.tool_call_id === id ? noted(message, note) : message,
-  );
-  const { goto = [], graph } = result;
-  return new Command({ goto, update: { ...update, messages }, ...(graph !== undefined && { graph }) });
-}
-
 /** How much is shown of an argument. */
 const MOST = 200;
 
@@ -52,12 +40,4 @@ function changesOf(before: Arguments, after: Arguments): string {
       name in after ? `${name} is ${shortened(JSON.stringify(after[name]), MOST)}` : `${name} was left out`,
     )
     .join("; ");
-}
-
-function noted(message: ToolMessage, note: string): ToolMessage {
-  const { content } = message;
-  return withContent(
-    message,
-    typeof content === "string" ? `${note}\n${content}` : [{ type: "text", text: note }, ...content],
-  );
 }

@@ -3,6 +3,7 @@ import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
 import { saidByUser } from "../from-user.ts";
+import { inTurn } from "../ordered-calls/in-turn.ts";
 import { ownerOf } from "../plan/events.ts";
 import type { Unended } from "../repeats/journal.ts";
 import type { RepeatOptions } from "../repeats/options.ts";
@@ -81,7 +82,8 @@ function gate(name: string, options: ConsentOptions) {
       const open = [...turn.asking, ...turn.refused];
       if (turn.message && open.length > 0) withholdCalls(turn.message, open);
       const answer = recorded.repeated ? answered : answeredOnce;
-      const run = (made: typeof request) =>
+      const run = async (made: typeof request) =>
+        (await inTurn(made)) ??
         recorded.run(made, { handler: (one) => answer(one, handler), wasAsked: turn.at >= 0 });
       if (turn.at < 0) return recorded.policy === "consent" ? unknownOutcome(toolCall) : run(request);
       const pending = { call: toolCall, tool, ruleOf, repeated: recorded.repeated, ...turn };

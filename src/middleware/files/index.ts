@@ -3,22 +3,25 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { mergeFiles } from "../../files/index.ts";
+import { mergeFiles, preview } from "../../files/index.ts";
 import { anyUpdate } from "../any-update.ts";
 import { checkOptions } from "../check-options.ts";
 import { readsConversation } from "../conversation-file.ts";
+import { harnessField } from "../harness-field.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
-import { callId, checkedTool } from "../loose-tool.ts";
+import { callId, checkedTool, repairCalls } from "../loose-tool.ts";
 import { withSection } from "../system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
-import type { SeenFile } from "./as-seen.ts";
 import { FILES_OPTIONS } from "./check-options.ts";
-import { FILE_TOOLS, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
+import { FILE_TOOLS, FILES_HEADING, FILES_SYSTEM_PROMPT } from "./files.prompt.ts";
+import { fillConfirmed, withoutHeldTexts } from "./held-writes.ts";
 import { Sight } from "./media.ts";
 import { operate, type Answer } from "./operate.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "./schemas.ts";
+import type { SeenFile } from "./seen-file.ts";
 import { shortenResult } from "./shorten.ts";
+import { noteStart, SINCE, sinceUpdate } from "./since.ts";
 import { Workspace } from "./workspace.ts";
 
 /** Gives an agent files: tools to work with them, `files` in the graph state, and a place for long tool results. */
@@ -32,24 +35,24 @@ export function filesMiddlewareOf(
   workspace: Workspace,
   options: Omit<FilesOptions, keyof WorkspaceOptions> & { model?: object } = {},
 ) {
-  const {
-    systemPrompt = FILES_SYSTEM_PROMPT,
-    resultLimit = 40_000,
-    resultFolder = "/tool_results",
-  } = options;
+  const { systemPrompt, resultLimit = 40_000, resultFolder = "/tool_results" } = options;
   const sight = new Sight(options);
   return createMiddleware({
     name: "FilesMiddleware",
     stateSchema: filesStateSchema(),
     tools: fileTools(workspace, { limit: resultLimit, sight }),
     wrapModelCall: async (request, handler) => {
+      noteStart(request.state);
       const opened = await sight.opened(request);
-      const messages = [...opened.messages, ...conflictNotice(request.state.files)];
-      return handler({
+      const messages = [...withoutHeldTexts(opened.messages), ...conflictNotice(request.state.files)];
+      const answer = await handler({
         ...request,
         messages,
-        systemMessage: withSection(request.systemMessage, systemPrompt),
+        systemMessage: withSection(request.systemMessage, systemPrompt ?? sectionOf(workspace, request)),
       });
+      repairCalls(answer, request.tools);
+      fillConfirmed(answer, request.state.messages);
+      return answer;
     },
     ...(resultLimit !== false && {
       wrapToolCall: async (
@@ -57,11 +60,22 @@ export function filesMiddlewareOf(
         handler: (request: never) => Promise<ToolMessage | Command> | ToolMessage | Command,
       ) => {
         const result = await answered(request, handler as never);
-        if (request.toolCall.name in FILE_TOOLS && request.toolCall.name !== "execute") return result;
-        return shortenResult(result, { workspace, limit: resultLimit, folder: resultFolder, request });
+        const { name } = request.toolCall;
+        if (name in FILE_TOOLS && name !== "execute") return result;
+        const limit = name === "execute" ? Math.min(resultLimit, OUTPUT_LIMIT) : resultLimit;
+        return shortenResult(result, { workspace, limit, folder: resultFolder, request });
       },
     }),
   });
+}
+
+/** The most characters of a command's output that are shown whole. */
+const OUTPUT_LIMIT = 30_000;
+
+/** What the prompt says of files: the backend knows where they are. */
+function sectionOf(workspace: Workspace, { runtime }: { runtime: object }): string {
+  const place = workspace.place(runtime);
+  return place === undefined ? FILES_SYSTEM_PROMPT : `${FILES_HEADING}${place}`;
 }
 
 /** Tells the model of texts that were kept because parallel changes did not fit together, until it has dealt with them. */
@@ -85,13 +99,24 @@ function filesStateSchema() {
       inputSchema: anyUpdate<Record<string, string>>(),
       reducer: (current, next) => (next === undefined ? current : mergeFiles(current, next)),
     }),
+    [SINCE]: harnessField(
+      new ReducedValue(z.number().optional(), {
+        inputSchema: anyUpdate<number | undefined>(),
+        reducer: (current, next) => current ?? next,
+      }),
+    ),
   };
   return readAsItIs(new StateSchema(fields));
 }
 
 /** What is kept beside a result and not sent. */
-function artifactOf({ failure, shown }: Answer, seen: SeenFile | undefined): { artifact?: object } {
-  const artifact = { ...failure, ...(shown && { shown }), ...(seen && { seen }) };
+function artifactOf({ failure, shown, isHeld }: Answer, seen: SeenFile | undefined): { artifact?: object } {
+  const artifact = {
+    ...failure,
+    ...(shown && { shown }),
+    ...(isHeld && { held: true }),
+    ...(seen && { seen }),
+  };
   return Object.keys(artifact).length > 0 ? { artifact } : {};
 }
 
@@ -104,17 +129,21 @@ function fileTools(
       { name, description: FILE_TOOLS[name], schema: FILE_ARGUMENTS[name] as z.ZodObject },
       async (args, runtime) => {
         const id = callId(runtime);
-        const { backend, changes, seen } = await workspace.openFor(id, runtime);
+        const { backend, changes, sightings } = await workspace.openFor(id, runtime);
         const media = name === "read_file" ? await sight.media() : [];
-        const options = { signal: runtime.signal, media, ...(limit !== false && { limit }) };
+        const options = { signal: runtime.signal, media, sightings, ...(limit !== false && { limit }) };
         const answer = await operate(backend, { name, args }, options);
         const status = answer.ok ? "success" : "error";
-        const content = answer.ok ? answer.text : `Error: ${answer.text}`;
-        const artifact = artifactOf(answer, name === "read_file" && !answer.ok ? undefined : seen());
+        // Where long results are not saved, nobody could read all of it anyway.
+        const isCut = limit === false && name === "execute";
+        const text = isCut ? preview(answer.text, { limit: OUTPUT_LIMIT, path: undefined }) : answer.text;
+        const content = answer.ok ? text : `Error: ${text}`;
+        const artifact = artifactOf(answer, sightings?.latest);
         const message = new ToolMessage({ content, status, name, tool_call_id: id, ...artifact });
         const files = changes();
-        return Object.keys(files).length > 0
-          ? new Command({ update: { files, messages: [message] } })
+        const update = { ...(Object.keys(files).length > 0 && { files }), ...sinceUpdate(runtime) };
+        return Object.keys(update).length > 0
+          ? new Command({ update: { ...update, messages: [message] } })
           : message;
       },
     );

@@ -53,7 +53,7 @@ describe.each([
       "Created /new/b.ts.",
     );
     const edit = { file_path: `${front()}/new/b.ts`, old_string: "b", new_string: "c" };
-    expect(await tell("edit_file", edit)).toBe("Edited /new/b.ts at line 1.");
+    expect(await tell("edit_file", edit)).toBe("Edited /new/b.ts:\n     1\tc");
     expect(readFileSync(join(root, "new/b.ts"), "utf8")).toBe("c");
     expect(await tell("delete_file", { file_path: `${front()}/new/b.ts` })).toBe("Deleted /new/b.ts.");
     expect(readdirSync(root)).toEqual(["new", "src"]);

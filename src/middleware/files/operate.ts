@@ -8,10 +8,14 @@ import {
 } from "../../files/index.ts";
 import { mediaTypeOf } from "../../files/media-type.ts";
 import { parentOf } from "../../files/paths.ts";
+import { editFile, plainPath, writeFile } from "./change-file.ts";
 import { failureOf, type FailedCommand } from "./failed-command.ts";
+import { HELD_TEXTS } from "./files.prompt.ts";
 import { located } from "./located.ts";
 import { look, type Media, type Shown } from "./media.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
+import type { Sightings } from "./sightings.ts";
+import { textEdits } from "./text-edits.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
 
@@ -23,6 +27,8 @@ export interface Answer {
   failure?: FailedCommand;
   /** A file that is not text, for the model to look at. */
   shown?: Shown;
+  /** Nothing was written, and the text can be confirmed. */
+  isHeld?: boolean;
 }
 
 /** How a tool is run. */
@@ -32,23 +38,28 @@ interface OperateOptions {
   limit?: number;
   /** What the model can look at beside text. */
   media?: readonly Media[];
+  /** What the agent has seen of files; without it every change is made. */
+  sightings?: Sightings | undefined;
 }
 
 /** Runs one file tool on a backend and puts the result in words. */
 export async function operate<Name extends FileToolName>(
   backend: FileBackend,
   call: { name: Name; args: Arguments<Name> },
-  { signal, limit = MOST, media = [] }: OperateOptions = {},
+  { signal, limit = MOST, media = [], sightings }: OperateOptions = {},
 ): Promise<Answer> {
   const operation = OPERATIONS[call.name] as Operation<Name>;
   const args = await located(backend, call);
-  return operation(backend, args, { signal, limit: Math.min(limit, MOST), media });
+  return operation(backend, args, { signal, limit: Math.min(limit, MOST), media, sightings });
 }
 
 type Operation<Name extends FileToolName> = (
   backend: FileBackend,
   args: Arguments<Name>,
-  options: { signal: AbortSignal | undefined; limit: number; media: readonly Media[] },
+  options: Required<Pick<OperateOptions, "limit" | "media">> & {
+    signal: AbortSignal | undefined;
+    sightings: Sightings | undefined;
+  },
 ) => Promise<Answer>;
 
 const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
@@ -64,32 +75,40 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       return linesWithin(lines, { limit, notes, advice: "Use glob to narrow it down." }) || "(empty)";
     }),
 
-  read_file: async (backend, { file_path, offset, limit }, { media }) => {
+  read_file: async (backend, { file_path, offset, limit }, { media, sightings }) => {
     const file = await backend.read(file_path);
     if (!file.ok) {
       const bytes = file.reason === "not-text" ? await backend.readBytes(file_path) : file;
       const type = bytes.ok ? mediaTypeOf(bytes.bytes) : undefined;
       if (!bytes.ok || !type) return said(file, () => "");
+      sightings?.note(plainPath(file_path), bytes.bytes);
       return { ok: true, ...look(file_path, { type, bytes: bytes.bytes, media }) };
     }
-    return said(numberLines(file.content, { offset, limit }), ({ text }) => cut(text));
+    const page = numberLines(file.content, { offset, limit });
+    if (page.ok) sightings?.note(plainPath(file_path), Buffer.from(file.content));
+    return said(page, ({ text }) => cut(text));
   },
 
-  write_file: async (backend, { file_path, content }) =>
-    said(
-      await backend.write(file_path, content),
-      ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`,
-    ),
+  write_file: async (backend, { file_path, content }, { sightings }) => {
+    if (content === undefined) {
+      return { ok: false, text: HELD_TEXTS.nothingHeld.replace("{path}", () => file_path) };
+    }
+    const written = await writeFile(backend, { path: file_path, content }, sightings);
+    const isHeld = !written.ok && written.reason === "held";
+    return {
+      ...said(written, ({ created }) => `${created ? "Created" : "Replaced"} ${file_path}.`),
+      ...(isHeld && { isHeld }),
+    };
+  },
 
-  edit_file: async (backend, { file_path, old_string, new_string, replace_all }) =>
-    said(
-      await backend.edit(file_path, {
-        oldString: old_string,
-        newString: new_string,
-        replaceAll: replace_all,
-      }),
-      ({ lines }) => `Edited ${file_path} at line${lines.length === 1 ? "" : "s"} ${lines.join(", ")}.`,
-    ),
+  edit_file: async (backend, { file_path, ...args }, { sightings }) => {
+    const edited = await editFile(backend, { path: file_path, edits: textEdits(args) }, sightings);
+    return said(edited, ({ shown, news }) =>
+      [shown === undefined ? `Edited ${file_path}.` : `Edited ${file_path}:\n${shown}`, news]
+        .filter((part) => part !== undefined)
+        .join("\n"),
+    );
+  },
 
   delete_file: async (backend, { file_path }) =>
     said(await backend.delete(file_path), () => `Deleted ${file_path}.`),

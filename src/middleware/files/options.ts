@@ -21,10 +21,7 @@ export interface WorkspaceOptions {
   permissions?: readonly PermissionRule[];
   /** Whether a backend that is made per call can run commands. Others are asked. */
   canExecute?: boolean;
-  /**
-   * Refuse to replace or edit a file that the agent has not read or written itself, or that has changed since. Default
-   * true.
-   */
+  /** Hold back a write that would lose text which the agent has not seen and nothing else has kept. Default true. */
   readFirst?: boolean;
 }
 

@@ -1,6 +1,12 @@
 import { z } from "zod";
 
-const file_path = z.string().min(1, "give a path such as /notes/plan.md");
+const file_path = z.string().min(1, "give a path such as /src/a.js");
+const MISSING = (name: string) => ({ path: [name], message: "is missing" });
+const edit = z.object({
+  old_string: z.string(),
+  new_string: z.string(),
+  replace_all: z.boolean().optional(),
+});
 const count = z.coerce.number().int().min(0);
 
 /** The arguments of each file tool. */
@@ -11,13 +17,16 @@ export const FILE_ARGUMENTS = {
     ignored: z.boolean().optional(),
   }),
   read_file: z.object({ file_path, offset: count.optional(), limit: count.optional() }),
-  write_file: z.object({ file_path, content: z.string() }),
-  edit_file: z.object({
-    file_path,
-    old_string: z.string(),
-    new_string: z.string(),
-    replace_all: z.boolean().optional(),
-  }),
+  write_file: z
+    .object({ file_path, content: z.string().optional(), confirm: z.boolean().optional() })
+    .refine(({ content, confirm = false }) => content !== undefined || confirm, MISSING("content")),
+  edit_file: z
+    .object({ file_path, ...edit.partial().shape, edits: z.array(edit).optional() })
+    .refine(({ old_string, edits }) => old_string !== undefined || edits?.length, MISSING("old_string"))
+    .refine(
+      ({ old_string, new_string }) => old_string === undefined || new_string !== undefined,
+      MISSING("new_string"),
+    ),
   delete_file: z.object({ file_path }),
   glob: z.object({
     pattern: z.string().min(1),

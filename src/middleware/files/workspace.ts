@@ -1,6 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import type { BaseStore } from "@langchain/langgraph";
 import {
+  mergeFiles,
   stateFiles,
   withPermissions,
   type FileBackend,
@@ -11,17 +12,20 @@ import { compileRules } from "../../files/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import { CONVERSATION_FOLDER, withConversation } from "../conversation-file.ts";
 import type { ToolRuntime } from "../loose-tool.ts";
+import { earlierResults, messagesOf, updatesOf } from "../ordered-calls/call-turn.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { isWithheld } from "../withheld-calls.ts";
-import { asSeen, Sightings, type SeenFile } from "./as-seen.ts";
+import { leafOf } from "./change-file.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
 import { isMutation, type Mutation } from "./mutations.ts";
 import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
+import { Sightings } from "./sightings.ts";
+import { sinceOf } from "./since.ts";
 
 /** The default: files live in the graph state. */
 export function stateBackend({ state }: BackendContext): FileBackend {
@@ -35,9 +39,9 @@ export interface OpenWorkspace {
   changes: () => ReturnType<StateBackend["changes"]>;
 }
 
-/** The same for a tool call, and what the call has shown of a file. */
+/** The same for a tool call, and what it has seen of files; undefined where that does not matter. */
 export interface OpenCall extends OpenWorkspace {
-  seen: () => SeenFile | undefined;
+  sightings: Sightings | undefined;
 }
 
 type CallContext = Pick<ToolRuntime, "store" | "configurable" | "writer">;
@@ -81,6 +85,11 @@ export class Workspace {
     this.canExecute = runsCommands({ backend, canExecute });
   }
 
+  /** What the backend tells the model of where it is; undefined where it has nothing to say. */
+  place(runtime: CallContext): string | undefined {
+    return this.#make(contextOf(stateFiles({}), runtime)).place?.();
+  }
+
   /** Opens the workspace on a state, as a hook sees it. */
   open(state: unknown, runtime: CallContext): OpenWorkspace {
     const { files = {} } = (state ?? {}) as { files?: Record<string, string> };
@@ -89,23 +98,25 @@ export class Workspace {
 
   /** Opens the workspace as a tool call finds it: after the calls that stand before it in its message. */
   async openFor(id: string, runtime: ToolRuntime): Promise<OpenCall> {
-    const { files = {}, messages = [] } = (runtime.state ?? {}) as CallState;
+    const { messages = [] } = (runtime.state ?? {}) as CallState;
+    const results = earlierResults(id, runtime.configurable);
+    const files = filesBefore(id, runtime);
     const turn = turnOf(id, messages);
-    const earlier = turn ? earlierCalls(id, turn, messages) : [];
+    // Where no results are kept, each call works out what the calls before it come to.
+    const earlier = turn && !results ? earlierCalls(id, turn, messages) : [];
     const name = (call: string | undefined): string => `${turn?.id ?? ""} ${call ?? ""}`;
-    const sightings = new Sightings(
-      messages,
-      name(id),
-      earlier.map((call) => name(call.id)),
-    );
-    const seen = (): SeenFile | undefined => (this.#readFirst ? sightings.latest : undefined);
-    const held = (backend: FileBackend): FileBackend =>
-      this.#readFirst ? asSeen(backend, sightings) : backend;
-    const replayed = await this.#replayed(files, { earlier, runtime, held });
-    sightings.begin();
+    const known = {
+      messages: [...messages, ...(results ?? []).flatMap(messagesOf)],
+      call: name(id),
+      earlier: earlier.map((call) => name(call.id)),
+      since: sinceOf(runtime),
+    };
+    const sightings = this.#readFirst ? new Sightings(known) : undefined;
+    const replayed = await this.#replayed(files, { earlier, runtime, sightings });
+    sightings?.begin();
     const { backend, changes } = this.#open(replayed, runtime);
-    const whole = withConversation(held(backend), { folder: this.historyFolder, messages });
-    return { backend: whole, changes, seen };
+    const whole = withConversation(backend, { folder: this.historyFolder, messages });
+    return { backend: whole, changes, sightings };
   }
 
   /** The files in the state after some calls. */
@@ -114,23 +125,19 @@ export class Workspace {
     {
       earlier,
       runtime,
-      held,
-    }: {
-      earlier: readonly EarlierCall[];
-      runtime: ToolRuntime;
-      held: (backend: FileBackend) => FileBackend;
-    },
+      sightings,
+    }: { earlier: readonly EarlierCall[]; runtime: ToolRuntime; sightings: Sightings | undefined },
   ): Promise<Record<string, string>> {
     if (earlier.length === 0) return files;
     const state = stateFiles(files);
-    const backend = held(this.#guarded(this.#make(contextOf(state, runtime))));
+    const backend = this.#guarded(this.#make(contextOf(state, runtime)));
     for (const { name, args } of earlier) {
       const parsed = FILE_ARGUMENTS[name].safeParse(args);
       if (!parsed.success) continue;
       const call = { name, args: await located(backend, { name, args: parsed.data }) };
       // What is not in the state happens for real when that call itself runs.
-      if (leaf(backend, call.args.file_path) === state)
-        await operate(backend, call, { signal: runtime.signal });
+      if (leafOf(backend, call.args.file_path).backend === state)
+        await operate(backend, call, { signal: runtime.signal, sightings });
     }
     return state.files();
   }
@@ -155,10 +162,16 @@ function contextOf(state: StateBackend, runtime: CallContext): BackendContext {
   return { state, store: runtime.store as BaseStore | undefined, threadId: threadIdOf(runtime) };
 }
 
-/** The backend that really holds a path. */
-function leaf(backend: FileBackend, path: string): FileBackend {
-  const next = backend.route?.(path);
-  return next ? leaf(next.backend, next.path) : backend;
+/** The files in the state as a call finds them: with the changes of the calls that it has followed. */
+export function filesBefore(
+  id: string,
+  { state, configurable }: Pick<ToolRuntime, "state" | "configurable">,
+): Record<string, string> {
+  const { files = {} } = (state ?? {}) as CallState;
+  const results = earlierResults(id, configurable) ?? [];
+  return results
+    .flatMap((result) => updatesOf(result, "files"))
+    .reduce<Record<string, string>>((before, update) => mergeFiles(before, update as never), files);
 }
 
 interface EarlierCall {

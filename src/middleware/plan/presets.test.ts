@@ -76,7 +76,7 @@ describe("lean", () => {
       "ok",
     ]);
     expect(texts[2]).toBe(
-      "Plan set. 1/4 done; now 2; next 4.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 4: measure\n[ ] 5: publish (after 4)\n</plan>",
+      "Plan set. 1/4 done; now 2; next 4. Dropped: 3.\n<plan>\n[x] 1: read\n[>] 2: build\n[ ] 4: measure\n[ ] 5: publish (after 4)\n</plan>",
     );
   });
 
@@ -127,6 +127,18 @@ describe("lean", () => {
       ["error", 'Error: add[0].priority is "whatever"; use high, medium, low.\nThe plan is unchanged.'],
     ]);
     expect(todos.map((todo) => todo.status)).toEqual(["in_progress", "pending"]);
+  });
+
+  it("takes the later of two lists in one turn, says so, and calls nobody else the one who changed it", async () => {
+    const steps: Step[] = [
+      [callTool("write_todos", { todos: ["a"] }), callTool("write_todos", { todos: ["b"] })],
+      callTool("update_todos", { done: "2" }),
+      "ok",
+    ];
+    const { todos, texts, model } = await run(steps, { reminders: {} });
+    expect(todos.map(({ content, status }) => [content, status])).toEqual([["b", "completed"]]);
+    expect(texts[1]).toContain("This list counts, not the one before it. Dropped: 1.");
+    expect(JSON.stringify(model.requests)).not.toContain("The user changed");
   });
 
   it("applies 12 parallel updates of one turn in call order", async () => {

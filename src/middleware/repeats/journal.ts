@@ -18,6 +18,8 @@ interface Entry {
   times: number;
   /** A person was asked for consent to it and agreed. */
   wasAsked?: boolean;
+  /** A person has answered its question, and it waits for calls before it. */
+  isAnswered?: boolean;
 }
 
 /** What earlier invocations have left of a step. */
@@ -139,25 +141,43 @@ export class CallRecord {
 }
 
 /**
- * Whether a call was begun after the question that a task last stopped with: the answer was given, and what became of
- * the call is not known.
+ * Saves the answers that a call has read, when it stops to wait for an earlier one: LangGraph keeps them only for a call
+ * that stops with a question.
  */
+export async function keepAnswers(call: string, configurable: Record<string, unknown> = {}): Promise<void> {
+  const step = stepOf(configurable);
+  const pad = configurable["__pregel_scratchpad"] as
+    | { resume: unknown[]; interruptCounter: number }
+    | undefined;
+  const answers = pad?.resume.slice(0, pad.interruptCounter + 1) ?? [];
+  if (!step || answers.length === 0) return;
+  const { saver, config, task } = step;
+  const entry: Entry = { task, call, times: 0, wasAsked: true, isAnswered: true };
+  await saver.putWrites(config, [[RESUME, answers]], task);
+  await saver.putWrites(config, [[SCHEDULED, entry]], uuid5(`${call} answered`, task));
+}
+
+/** Whether a question that a task last stopped with has its answer: the call was begun since, or waits for others. */
 export function isOvertaken(
   { id, value }: { id: string; value: unknown },
   writes: readonly CheckpointPendingWrite[],
 ): boolean {
   const { call, repeated = 0 } = (value ?? {}) as { call?: unknown; repeated?: number };
-  return unendedOf(writes).some(
-    (entry) => entry.task === id && entry.call === call && entry.times > repeated,
-  );
+  const entries = openEntries(writes).filter((entry) => entry.task === id && entry.call === call);
+  return entries.some(({ times, isAnswered = false }) => times > repeated || (isAnswered && repeated === 0));
 }
 
 /** What a task writes that has not finished. */
 const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
 
 function unendedOf(writes: readonly CheckpointPendingWrite[]): Entry[] {
+  return openEntries(writes).filter(({ times }) => times > 0);
+}
+
+/** The entries of tasks that have not finished. */
+function openEntries(writes: readonly CheckpointPendingWrite[]): Entry[] {
   const finished = new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
-  return entriesOf(writes).filter(({ task, times }) => times > 0 && !finished.has(task));
+  return entriesOf(writes).filter(({ task }) => !finished.has(task));
 }
 
 /** The calls of a step that a person was asked for consent to, whatever the rules say of them by now. */

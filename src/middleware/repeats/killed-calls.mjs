@@ -2,7 +2,7 @@
 // left them. It takes the built package, which starts in a third of the time that a loader for TypeScript would take.
 import { appendFileSync } from "node:fs";
 import { Command } from "@langchain/langgraph";
-import { createDeepAgent, isRepetition } from "holdfast";
+import { createDeepAgent, isRepetition, orderedCallsMiddleware } from "holdfast";
 import { sqliteSaver } from "holdfast/storage";
 import { callTool, ScriptedModel } from "holdfast/testing";
 import { createMiddleware, tool } from "langchain";
@@ -52,6 +52,9 @@ const hangsAfterwards = createMiddleware({
   },
 });
 
+/** The calls of most threads run side by side, so that one has finished when the other is cut short. */
+const sideBySide = orderedCallsMiddleware({ tools: { send: "parallel", note: "parallel" } });
+
 const OPTIONS = {
   repeat: { repeats: { send: "repeat" } },
   ask: { repeats: { send: "ask" } },
@@ -59,7 +62,8 @@ const OPTIONS = {
   consent: { interruptOn: { send: true } },
   "consent-without-id": { interruptOn: { send: true } },
   "consent-of-sub-agent": { interruptOn: { send: true } },
-  ended: { middleware: [hangsAfterwards] },
+  ended: { middleware: [sideBySide, hangsAfterwards] },
+  "in-order": { middleware: [] },
   off: { repeats: false },
 };
 
@@ -75,6 +79,7 @@ async function work(jobs) {
       checkpointer: saver,
       plan: false,
       tools: [send(thread), note(thread), look],
+      middleware: [sideBySide],
       ...OPTIONS[thread],
     });
     const config = { configurable: { thread_id: thread }, durability: "sync" };

@@ -29,7 +29,7 @@ interface Result {
 const BESIDE = ["unknown", "repeat", "ask", "refuse", "consent", "consent-without-id", "ended", "off"];
 const ASKING = ["consent", "consent-without-id", "consent-of-sub-agent"];
 const SUB_AGENTS = ["sub-agent", "consent-of-sub-agent"];
-const THREADS = [...BESIDE, ...SUB_AGENTS, "harmless"];
+const THREADS = [...BESIDE, ...SUB_AGENTS, "harmless", "in-order"];
 const UNKNOWN = /^send: It is not known whether this send call was carried out/;
 
 let folder: string;
@@ -42,6 +42,8 @@ let twice: Result;
 let answered: Record<string, Result>;
 /** Whether the main graph's question was overtaken by what became of the call. */
 let questionsAfterKill: boolean[];
+/** What the calls of a thread that keeps their order had done when it was killed. */
+let inOrder: string[];
 let problems: unknown[];
 let questionsAsked: boolean[];
 
@@ -62,6 +64,7 @@ beforeAll(async () => {
     ],
     async () => THREADS.every((thread) => effectsOf(thread).length === 1) && (await areNotesSaved()),
   );
+  inOrder = linesOf("in-order");
   problems = await checkStore(join(folder, "threads.db"));
   questionsAfterKill = await questionsOf(["consent", "consent-of-sub-agent"]);
   resumed = await finish(THREADS.map((thread) => ({ thread })));
@@ -169,6 +172,12 @@ describe("a call that was under way when its process was killed", () => {
     for (const thread of [...BESIDE, ...SUB_AGENTS]) {
       expect(linesOf(thread).filter((line) => line === "note")).toHaveLength(1);
     }
+  });
+
+  it("has the calls behind it run for the first time, in their order", () => {
+    expect(inOrder).toEqual(["s false"]);
+    expect(linesOf("in-order")).toEqual(["s false", "note"]);
+    expect(resumed["in-order"]!.results).toEqual([expect.stringMatching(UNKNOWN), "note: noted"]);
   });
 
   it("leaves a store that is whole", async () => {

@@ -14,6 +14,7 @@ import { HarnessError } from "../../errors.ts";
 import { diskBackend } from "../../files/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { consentMiddleware, repeatsMiddleware, type ConsentRequest } from "../consent/index.ts";
+import { orderedCallsMiddleware } from "../ordered-calls/index.ts";
 import { isRepetition } from "./repetition.ts";
 
 const go = { messages: [new HumanMessage("go")] };
@@ -64,6 +65,12 @@ function deep(steps: Step[], options: Omit<DeepAgentOptions, "contextSchema">) {
   };
   return { agent, model, saver, run };
 }
+
+/** Lets calls of these tools run at the same time. */
+const sideBySide = (...names: string[]): AnyAgentMiddleware =>
+  orderedCallsMiddleware({
+    tools: Object.fromEntries(names.map((name) => [name, "parallel"])),
+  }) as AnyAgentMiddleware;
 
 const results = (messages: readonly BaseMessage[]): string[] =>
   messages.filter((message) => message.getType() === "tool").map((message) => message.text);
@@ -189,6 +196,7 @@ describe("a call that was cut short", () => {
     const { run } = deep([[callTool("send", {}, "a"), callTool("post", {}, "b")], "done"], {
       tools: [a.made, b.made],
       repeats: { "*": "ask" },
+      middleware: [sideBySide("send", "post")],
     });
     await expect(run(go, { signal: a.signal })).rejects.toThrow(/abort/i);
     expect((await run(null)).open.map(({ call, repeated }) => [call, repeated])).toEqual([
@@ -201,6 +209,17 @@ describe("a call that was cut short", () => {
     const approve = { type: "approve" };
     const { messages } = await run(new Command({ resume: { decisions: [approve, approve] } }));
     expect(results(messages)).toEqual(["sent", "sent"]);
+  });
+
+  it("leaves the calls behind it to be run for the first time: they had not begun", async () => {
+    const [a, b] = [stopping("send"), stopping("post")];
+    b.seen.push(true);
+    const { run } = deep([[callTool("send", {}, "a"), callTool("post", {}, "b")], "done"], {
+      tools: [a.made, b.made],
+    });
+    await expect(run(go, { signal: a.signal })).rejects.toThrow(/abort/i);
+    expect(results((await run(null)).messages)).toEqual([UNKNOWN, "sent"]);
+    expect(b.seen).toEqual([true, false]);
   });
 
   it("waits for consent only where that was asked for: a rule that leaves it out leaves its outcome unknown", async () => {
@@ -319,7 +338,11 @@ describe("files on a disk", () => {
       ];
       const disk = diskBackend(folder);
       await disk.write("/b", "x");
-      const { run } = deep(steps, { backend: disk, readFirst: false, middleware: [stop] });
+      const { run } = deep(steps, {
+        backend: disk,
+        readFirst: false,
+        middleware: [sideBySide("write_file", "edit_file"), stop],
+      });
       await expect(run(go, { signal: controller.signal })).rejects.toThrow(/abort/i);
       expect(results((await run(null)).messages)).toEqual([
         "Replaced /a.",

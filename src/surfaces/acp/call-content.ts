@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { pathMeant } from "../../files/disk/from-host.ts";
+import { textEdits } from "../../middleware/files/text-edits.ts";
 import { shortened } from "../../middleware/shortened.ts";
 import { tellingTexts } from "../../runs/telling-texts.ts";
 import { MAIN, ownerName } from "../../runs/view.ts";
@@ -47,11 +48,15 @@ function realPath(path: string, dir: string): string {
 
 /** What a call changes, as far as its arguments tell. */
 export function diffIn({ name, args }: { name: string; args?: unknown }, dir: string): ToolCallContent[] {
-  const { file_path: file, old_string: before, new_string: after, content } = fields(args);
-  const newText = name === "edit_file" ? after : name === "write_file" ? content : undefined;
-  if (typeof file !== "string" || typeof newText !== "string") return [];
-  const oldText = typeof before === "string" ? before : null;
-  return [{ type: "diff", path: realPath(file, dir), oldText, newText }];
+  const { file_path: file, content } = fields(args);
+  if (typeof file !== "string") return [];
+  const changes =
+    name === "edit_file"
+      ? textEdits(args).map(({ oldString, newString }) => ({ oldText: oldString, newText: newString }))
+      : name === "write_file" && typeof content === "string"
+        ? [{ oldText: null, newText: content }]
+        : [];
+  return changes.map((change) => ({ type: "diff", path: realPath(file, dir), ...change }));
 }
 
 export function textContent(text: string): ToolCallContent {

@@ -4,12 +4,12 @@ import { pathMeant } from "../../files/disk/from-host.ts";
 import { fail } from "../../files/failures.ts";
 import {
   createBackend,
-  replaceText,
   type CommandOptions,
   type Execution,
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
+import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
 import type { RunPlace } from "../../runs/agent.ts";
 import type { Calls, FileChange } from "./calls.ts";
 import type { Sdk } from "./sdk.ts";
@@ -63,20 +63,15 @@ export class Editor implements RunPlace {
 
   /** What a call would make of a file. Undefined where it would change none, or would be refused. */
   async preview(name: string, args: Record<string, unknown>): Promise<FileChange | undefined> {
-    const { file_path: file, content, old_string: oldString, new_string: newString } = args;
+    const { file_path: file, content } = args;
     if (typeof file !== "string" || !this.#disk) return undefined;
     const path = pathMeant(file, this.#options.dir) ?? file;
     const now = await this.#read(path);
     if (!now.ok && now.reason !== "missing") return undefined;
     const oldText = now.ok ? now.content : null;
     if (name === "write_file" && typeof content === "string") return { path, oldText, newText: content };
-    if (name !== "edit_file" || typeof oldString !== "string" || typeof newString !== "string")
-      return undefined;
-    const replaced = replaceText(oldText ?? "", {
-      oldString,
-      newString,
-      replaceAll: args["replace_all"] === true,
-    });
+    if (name !== "edit_file") return undefined;
+    const replaced = applyEdits(oldText ?? "", textEdits(args));
     return replaced.ok ? { path, oldText, newText: replaced.content } : undefined;
   }
 

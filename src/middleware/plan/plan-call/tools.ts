@@ -5,6 +5,7 @@ import { isSame } from "../../../plan/diff.ts";
 import {
   describeChanges,
   isFinished,
+  isOpen,
   renderChecklist,
   renderSnapshot,
   renderStatus,
@@ -15,7 +16,7 @@ import { saidByUser } from "../../from-user.ts";
 import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
 import { planTool } from "../../plan-tool.ts";
 import { announce } from "../announce.ts";
-import { rememberEdits } from "../seen.ts";
+import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { mergeMemory, readPlanState, todosUpdate, type MemoryUpdate, type PlanMemory } from "../state.ts";
 import { rememberChange, type Outcome, type PlanParts, type Turns } from "./turn.ts";
@@ -67,7 +68,11 @@ async function runCall(
   const rules = rulesAfter(readRules(call.args["rules"]), found.rules ?? [], {
     isNew: text === setup.preset.tools.write && isNewPlan(outcome.before),
   });
-  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, memory.seen);
+  // The calls before it in the turn have told the model of items that the state does not know of yet.
+  const seen = outcome.isFirst
+    ? memory.seen
+    : mergeMemory(memory, rememberSeen(memory.seen, outcome.before)).seen;
+  const own = rememberChange({ plan: outcome.plan, ...outcome.accepted }, seen);
   const update: { todos: Todo[]; planRules?: string[]; _plan: MemoryUpdate; messages: ToolMessage[] } = {
     todos: todosUpdate(outcome.plan.todos, patch),
     ...(rules && { planRules: rules }),
@@ -116,7 +121,7 @@ function refusal(
 
 function acceptance(
   { preset }: PlanSetup,
-  { plan, before, accepted, issues }: Outcome,
+  outcome: Outcome,
   {
     memory,
     call,
@@ -129,6 +134,7 @@ function acceptance(
     rules: readonly string[] | undefined;
   },
 ): string {
+  const { plan, before, accepted, issues } = outcome;
   const { todos } = plan;
   const { notes } = accepted!;
   const remarks = [
@@ -148,7 +154,16 @@ function acceptance(
   // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
   const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  return `${edited}${set}${renderStatus(todos)}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
+  const dropped = isWrite ? droppedItems(outcome) : "";
+  return `${edited}${set}${renderStatus(todos)}${dropped}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
+}
+
+/** Says which open items a new list has left out, and of two lists in one turn that the later one counts. */
+function droppedItems({ before, isFirst, plan }: Outcome): string {
+  const dropped = before.filter((todo) => isOpen(todo) && !plan.todos.some(({ id }) => id === todo.id));
+  if (dropped.length === 0) return "";
+  const ids = dropped.map(({ id }) => id).join(", ");
+  return `${isFirst ? "" : " This list counts, not the one before it."} Dropped: ${ids}.`;
 }
 
 /** The whole plan in a tool result. `visibility.ts` looks for the tag. */

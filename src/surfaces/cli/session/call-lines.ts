@@ -64,7 +64,9 @@ export function callText(name: string, args: unknown, about: string): Harmless {
   const { command } = values;
   if (name === "execute") return oneLine(`$ ${typeof command === "string" ? command : about}`);
   const change =
-    name === "edit_file" && "old_string" in values ? fileChange(name, args, undefined) : undefined;
+    name === "edit_file" && ("old_string" in values || "edits" in values)
+      ? fileChange(name, args, undefined)
+      : undefined;
   const content = values["content"];
   const size =
     change !== undefined

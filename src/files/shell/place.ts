@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What a model has to know of commands in a folder. */
+export interface CommandPlace {
+  isolated: boolean;
+  network: boolean;
+  timeoutMs: number;
+  maxTimeoutMs: number;
+}
+
+/**
+ * A few sentences for the model: what `/` is, what commands may do and how long, the system, the day, the repository and
+ * how it is tested. The day and not the hour, and what git says once in a process: the prompt cache holds for the day.
+ */
+export function placeText(
+  dir: string,
+  { isolated, network, timeoutMs, maxTimeoutMs }: CommandPlace,
+  now = new Date(),
+): string {
+  const bounds = isolated ? ` They write only there and to /tmp${network ? "" : ", without network"}.` : "";
+  const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join("-");
+  const limits = `Limit ${seconds(timeoutMs)} s, with timeout ${seconds(maxTimeoutMs)}.`;
+  const facts = [`${process.platform}, ${day}.`, gitText(dir), testText(dir)].filter((part) => part !== "");
+  return `/ is ${dir} for the file tools; commands start there.${bounds} ${limits} ${facts.join(" ")}`;
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
+}
+
+const states = new Map<string, string>();
+
+/** The branch, and whether files have changed since the last commit. */
+function gitText(dir: string): string {
+  const known = states.get(dir) ?? gitState(dir);
+  states.set(dir, known);
+  return known;
+}
+
+function gitState(dir: string): string {
+  try {
+    const git = (...words: string[]): string =>
+      // A repository may name a program to watch its files with: not for us.
+      execFileSync("git", ["-c", "core.fsmonitor=false", ...words], {
+        cwd: dir,
+        encoding: "utf8",
+        stdio: "pipe",
+        timeout: 2000,
+      });
+    const [head = "", ...changed] = git("status", "--porcelain", "--branch").trimEnd().split("\n");
+    const branch = /^## (?:No commits yet on )?([\w./-]{1,40}?)(?:\.\.\.|$)/.exec(head)?.[1];
+    const state = changed.length === 0 ? "clean" : `${changed.length} changed`;
+    return `git: ${branch === undefined ? state : `${branch}, ${state}`}.`;
+  } catch {
+    return "";
+  }
+}
+
+const LOCKS: readonly [file: string, manager: string][] = [
+  ["package-lock.json", "npm"],
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+];
+
+const OTHERS: readonly [file: string, command: string][] = [
+  ["Cargo.toml", "cargo test"],
+  ["go.mod", "go test ./..."],
+];
+
+/** How the project is tested, where that is plain. */
+function testText(dir: string): string {
+  const isThere = ([file]: readonly [string, string]): boolean => existsSync(join(dir, file));
+  const manager = LOCKS.find(isThere)?.[1] ?? "npm";
+  const command = hasTestScript(dir) ? `${manager} test` : OTHERS.find(isThere)?.[1];
+  return command === undefined ? "" : `Tests: ${command}.`;
+}
+
+function hasTestScript(dir: string): boolean {
+  try {
+    const { scripts } = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")) as {
+      scripts?: { test?: unknown };
+    };
+    return typeof scripts?.test === "string";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+import type { ToolCall } from "@langchain/core/messages";
+
+/**
+ * How a tool's calls stand to the others of their message. `read`: together with other reads, after earlier changes.
+ * `change`: after all earlier calls. `parallel`: as a change, but side by side with others of its kind. `free`: neither
+ * waits nor is waited for.
+ */
+export type CallOrder = "read" | "change" | "parallel" | "free";
+
+/** Options of `orderedCallsMiddleware`. */
+export interface OrderedCallsOptions {
+  /**
+   * The order of tools by name. Default: Holdfast's own tools by a table, `read` for a tool whose `metadata.annotations`
+   * have `readOnlyHint: true`, `change` for all others.
+   */
+  tools?: Readonly<Record<string, CallOrder>>;
+  /**
+   * Whether a call is withheld because of earlier calls of its message that failed or were refused. The model is told.
+   * Default: `execute` after a call that would have changed a file. `false`: none is.
+   */
+  withhold?: false | ((call: ToolCall, failed: readonly ToolCall[]) => boolean);
+  /** Replaces the addition to the system prompt; empty for none. */
+  systemPrompt?: string;
+}
