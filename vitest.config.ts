@@ -4,6 +4,7 @@ import { ShortReporter } from "./test/short-reporter.ts";
 
 /** Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many rounds. */
 const RELEASE_ONLY = [
+  "src/files/disk/races.test.ts",
   "src/files/floods.test.ts",
   "src/models/offline/**/*.test.ts",
   "src/storage/growth.test.ts",
@@ -15,12 +16,14 @@ const RELEASE_ONLY = [
 const DEEPER = [
   "src/files/merge-*.test.ts",
   "src/middleware/loop/loop.test.ts",
+  "src/middleware/summarization/holds.test.ts",
   "src/plan/engine.test.ts",
   "src/storage/same-history.test.ts",
   "src/subagents/stopped-team.test.ts",
   "test/page-looks.test.ts",
   "test/page-states.test.ts",
   "test/session.test.ts",
+  "test/terminal.test.ts",
 ];
 
 export default defineConfig({

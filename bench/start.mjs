@@ -34,10 +34,10 @@ process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill("SIGTERM"));
 
 /** What cannot be installed is left out: the benchmark runs without it and says so. */
-function install(text, command) {
+function install(text, script) {
   console.error(text);
   try {
-    execSync(command, { cwd: bench, stdio: ["ignore", 2, 2] });
+    execSync(script, { cwd: bench, stdio: ["ignore", 2, 2] });
   } catch (error) {
     console.error(`The peers could not be installed: ${error.message}`);
   }

@@ -5,6 +5,7 @@ import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { inPipes } from "./in-pipes.ts";
 import { endedOn, onOneScreen, type Command } from "./one-process.ts";
+import { isRelease } from "./rounds.ts";
 import { Screen, type ScreenOptions } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -124,84 +125,93 @@ describe("the offline survey on a terminal", () => {
     expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
   });
 
-  it("follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind", async () => {
-    const screen = open(SURVEY, { columns: 100, rows: 30, env: { HOLDFAST_PACE: "0.5" } });
-    await screen.see(/\[>\] 1 /);
-    for (const [columns, rows] of [
-      [40, 20],
-      [12, 6],
-      [120, 40],
-    ] as const) {
-      screen.resize(columns, rows);
-      await screen.frames(5);
-      // One plan, and nothing of an older one above it, which would stay; a frame may be half drawn at this moment.
-      const plans = (): number[] =>
-        [/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /u, /^\[>\]/].map((row) => screen.lines().filter((line) => row.test(line)).length);
-      await expect.poll(plans, { timeout: 120_000 }).toEqual([1, 1]);
-    }
-    expect(await screen.exit).toBe(0);
-    const rows = screen.lines();
-    expect(rows.filter((row) => row.startsWith("[x] 1 "))).toHaveLength(1);
-    expect(rows.filter((row) => row.startsWith("Done"))).toHaveLength(1);
-  });
+  it.runIf(isRelease)(
+    "follows the terminal when it becomes narrow, tiny and wide again, and leaves nothing behind",
+    async () => {
+      const screen = open(SURVEY, { columns: 100, rows: 30, env: { HOLDFAST_PACE: "0.5" } });
+      await screen.see(/\[>\] 1 /);
+      for (const [columns, rows] of [
+        [40, 20],
+        [12, 6],
+        [120, 40],
+      ] as const) {
+        screen.resize(columns, rows);
+        await screen.frames(5);
+        // One plan, and nothing of an older one above it, which would stay; a frame may be half drawn at this moment.
+        const plans = (): number[] =>
+          [/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /u, /^\[>\]/].map((row) => screen.lines().filter((line) => row.test(line)).length);
+        await expect.poll(plans, { timeout: 120_000 }).toEqual([1, 1]);
+      }
+      expect(await screen.exit).toBe(0);
+      const rows = screen.lines();
+      expect(rows.filter((row) => row.startsWith("[x] 1 "))).toHaveLength(1);
+      expect(rows.filter((row) => row.startsWith("Done"))).toHaveLength(1);
+    },
+  );
 
-  it("works on a terminal that does not know its size, and asks in a line there", async () => {
-    const command = ["sh", "-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, MAIN];
-    const screen = started([...command, ...SURVEY, "--approve", "first"]);
-    await screen.see(/approve, edit or reject: reason > /);
-    screen.type("perhaps\r");
-    await screen.see(/"perhaps" is not understood/);
-    screen.type("approve\r");
-    expect(await screen.exit).toBe(0);
-    expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
-  });
+  it.runIf(isRelease)(
+    "works on a terminal that does not know its size, and asks in a line there",
+    async () => {
+      const command = ["sh", "-c", 'stty cols 0 rows 0; exec "$@"', "sh", process.execPath, MAIN];
+      const screen = started([...command, ...SURVEY, "--approve", "first"]);
+      await screen.see(/approve, edit or reject: reason > /);
+      screen.type("perhaps\r");
+      await screen.see(/"perhaps" is not understood/);
+      screen.type("approve\r");
+      expect(await screen.exit).toBe(0);
+      expect(screen.all()).toMatch(/Done \((\d+)\/\1/);
+    },
+  );
 
-  it("asks for the plan's approval and works on the plan as it was edited; keeps a question for later when it is told to end, and when Ctrl-C is pressed at it", async () => {
-    const editor = join(home, "editor.sh");
-    writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
-      mode: 0o755,
-    });
-    const asking = (thread: string) => ({
-      args: ["run", "--dir", "project", "--thread", thread, "--approve", "first", "Survey this directory"],
-      env: { EDITOR: editor, HOLDFAST_PACE: "0" },
-    });
-    const screen = openEach(
-      asking("edited"),
-      asking("told"),
-      asking("survey"),
-      { args: ["threads"], env: { NO_COLOR: "1" } },
-      { args: ["resume", "survey"], env: { HOLDFAST_PACE: "0" } },
-    );
-    /** Waits for the question of a command, by its number. */
-    const asked = (at: number) =>
-      screen.until(() => {
-        const parts = screen.raw.split("[ended with");
-        return parts.length === at + 1 && parts[at]!.includes("Work on this plan?");
-      }, `the question of command ${at}`);
-    await asked(0);
-    // The live plan has made room: nothing spins, and nothing is drawn over the question.
-    await screen.see(/Work on this plan\?[^]*└/);
-    const before = screen.raw.length;
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(screen.raw.slice(before)).toBe("");
-    screen.type(DOWN + ENTER);
-    await asked(1);
-    expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
-    const shown = await holdfast("show", "edited");
-    expect(shown.out).toContain("[-] #4");
-    expect(shown.out).not.toMatch(/\[[ >]\]/);
-    expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
+  it.runIf(isRelease)(
+    "asks for the plan's approval and works on the plan as it was edited; keeps a question for later when it is told to end, and when Ctrl-C is pressed at it",
+    async () => {
+      const editor = join(home, "editor.sh");
+      writeFileSync(editor, `#!/bin/sh\ncp "$1" seen.md; sed -i 's/\\[ \\] #4/[-] #4/' "$1"\n`, {
+        mode: 0o755,
+      });
+      const asking = (thread: string) => ({
+        args: ["run", "--dir", "project", "--thread", thread, "--approve", "first", "Survey this directory"],
+        env: { EDITOR: editor, HOLDFAST_PACE: "0" },
+      });
+      const screen = openEach(
+        asking("edited"),
+        asking("told"),
+        asking("survey"),
+        { args: ["threads"], env: { NO_COLOR: "1" } },
+        { args: ["resume", "survey"], env: { HOLDFAST_PACE: "0" } },
+      );
+      /** Waits for the question of a command, by its number. */
+      const asked = (at: number) =>
+        screen.until(() => {
+          const parts = screen.raw.split("[ended with");
+          return parts.length === at + 1 && parts[at]!.includes("Work on this plan?");
+        }, `the question of command ${at}`);
+      await asked(0);
+      // The live plan has made room: nothing spins, and nothing is drawn over the question.
+      await screen.see(/Work on this plan\?[^]*└/);
+      const before = screen.raw.length;
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      expect(screen.raw.slice(before)).toBe("");
+      screen.type(DOWN + ENTER);
+      await asked(1);
+      expect(readFileSync(join(home, "seen.md"), "utf8")).toMatch(/^<!-- One item per line/);
+      const shown = await holdfast("show", "edited");
+      expect(shown.out).toContain("[-] #4");
+      expect(shown.out).not.toMatch(/\[[ >]\]/);
+      expect(readFileSync(join(home, "project/survey.md"), "utf8")).toMatch(/[Dd]uplicated files/);
 
-    screen.kill("SIGTERM");
-    await asked(2);
-    screen.type(CTRL_C);
-    await asked(4);
-    screen.type(ENTER);
-    const ended = await endedOn(screen);
-    expect(ended.map(({ code }) => code)).toEqual([0, 130, 130, 0, 0]);
-    expect(ended[1]!.out).toContain("Go on with: holdfast resume told");
-    expect(ended[3]!.out).toMatch(/survey +waiting/);
-  });
+      screen.kill("SIGTERM");
+      await asked(2);
+      screen.type(CTRL_C);
+      await asked(4);
+      screen.type(ENTER);
+      const ended = await endedOn(screen);
+      expect(ended.map(({ code }) => code)).toEqual([0, 130, 130, 0, 0]);
+      expect(ended[1]!.out).toContain("Go on with: holdfast resume told");
+      expect(ended[3]!.out).toMatch(/survey +waiting/);
+    },
+  );
 });
 
 describe("a model behind HTTP on a terminal", () => {

@@ -49,7 +49,7 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'Change by id: {"done":"1,2"}. block: "3: reason". order: new order. edit: new fields, before: id to move to.';
+  'By id: {"done":"1,2"}. block: "3: reason". order: new order. edit: fields, before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { Client } from "@langchain/langgraph-sdk";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -105,7 +106,7 @@ describe("the packed package", { timeout: 180_000 }, () => {
       expect(names.filter((_, at) => !exported[at])).toEqual([]);
     });
 
-    it("has a command with everything it needs, and asks for what is optional by its name", async () => {
+    it("has a command with everything it needs: model clients, MCP and ACP", async () => {
       const env = { ...process.env, HOLDFAST_STATE: join(cwd, "threads.db"), HOLDFAST_MODEL: "offline" };
       const surveyed = await run(command, ["run", "--dir", ".", "--quiet", "Survey this directory"], {
         cwd,
@@ -114,14 +115,18 @@ describe("the packed package", { timeout: 180_000 }, () => {
       expect(surveyed.ok, surveyed.stderr).toBe(true);
       expect(surveyed.stdout).toContain("survey.md");
 
-      for (const [name, sdk] of [
-        ["acp", "@agentclientprotocol/sdk@2"],
-        ["mcp", "@modelcontextprotocol/server@2"],
-      ] as const) {
-        const refused = await run(command, [name], { cwd, env });
-        const line = `holdfast: holdfast ${name} needs a package that is not installed: npm install ${sdk}\n`;
-        expect(refused).toEqual({ ok: false, stdout: "", stderr: line });
+      for (const name of ["acp", "mcp"]) {
+        const served = spawn(command, [name], { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
+        const [said, [code]] = await Promise.all([text(served.stderr), once(served, "exit")]);
+        expect({ code, said }, name).toEqual({ code: 0, said: "" });
       }
+      const nowhere = { OPENAI_API_KEY: "key", OPENAI_BASE_URL: "http://127.0.0.1:49151/v1" };
+      const asked = await run(command, ["run", "--model", "openai:gpt-5.1", "Hello"], {
+        cwd,
+        env: { ...env, ...nowhere },
+      });
+      expect(asked.stderr + asked.stdout).not.toContain("npm install");
+      expect(asked.stderr + asked.stdout).toContain("127.0.0.1:49151");
     });
 
     it("serves its page and does a task of the public client, in an empty folder and without a key", async () => {

@@ -20,9 +20,13 @@ export async function machineFindings(terminal: Terminal): Promise<Finding[]> {
 
 function versions(): Finding {
   const require = createRequire(import.meta.url);
-  const packages = PACKAGES.map((name) => {
-    const { version: found } = require(`${name}/package.json`) as { version: string };
-    return `${name} ${found}`;
+  // The command has its own copies inside; these are the ones that a program beside it would use.
+  const packages = PACKAGES.flatMap((name) => {
+    try {
+      return `${name} ${(require(`${name}/package.json`) as { version: string }).version}`;
+    } catch {
+      return [];
+    }
   });
   const { platform, arch, versions: engine } = process;
   const [major = 0, minor = 0] = engine.node.split(".").map(Number);

@@ -58,7 +58,7 @@ it("clients write neither title nor folders nor steps of a lead agent", async ()
       { model: model(), mcp: new McpServers({ mcpServers: {} }) },
     );
   expect(await written(lead, NOT_THEIRS)).toEqual([{}, {}, {}]);
-  expect(await inputs()).toEqual(["files", "messages", "todos"]);
+  expect(await inputs()).toEqual(["files", "messages", "planRules", "todos"]);
 });
 
 it("nor the tools that a deep agent has found, its steps and its answer in a form", async () => {
@@ -67,7 +67,7 @@ it("nor the tools that a deep agent has found, its steps and its answer in a for
   await served.close();
   const responseFormat = z.object({ price: z.number() });
   served = await serve({ agent: createDeepAgent({ ...options, responseFormat }) });
-  expect(await inputs()).toEqual(["files", "messages", "todos"]);
+  expect(await inputs()).toEqual(["files", "messages", "planRules", "todos"]);
 });
 
 it("a title that a graph or a deep agent was given by its author is the client's to write", async () => {
@@ -80,5 +80,5 @@ it("a title that a graph or a deep agent was given by its author is the client's
   await served.close();
   const deep = createDeepAgent({ model: model(), stateSchema: new StateSchema({ title }) });
   expect(await written(deep, mine)).toEqual([mine, mine, mine]);
-  expect(await inputs()).toEqual(["files", "messages", "title", "todos"]);
+  expect(await inputs()).toEqual(["files", "messages", "planRules", "title", "todos"]);
 });
