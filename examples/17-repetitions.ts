@@ -1,4 +1,4 @@
-// A run is stopped in the middle of tool calls. When it goes on, none of them is run again unseen.
+// A run is stopped in the middle of a tool call. When it goes on, the call is not run again unseen.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent, isRepetition, type ConsentRequest } from "holdfast";
 import { callTool, ScriptedModel } from "holdfast/testing";
@@ -6,14 +6,13 @@ import { tool, type ToolRuntime } from "langchain";
 import { z } from "zod";
 
 const schema = z.object({});
-const stop = new AbortController();
 const orders = new Map<string, string>();
+let stop = new AbortController();
 
 // The work is done, and then the process is gone: no result is saved.
 const goneAfter = async (what: string): Promise<string> => {
   if (stop.signal.aborted) return what;
   console.log(what, "(no result was saved)");
-  await new Promise((resolve) => setTimeout(resolve, 50));
   stop.abort();
   return new Promise(() => {});
 };
@@ -31,27 +30,26 @@ const order = tool(
 const pay = tool(() => goneAfter("paid"), { name: "pay", description: "pays the bill", schema });
 const mail = tool(() => goneAfter("sent"), { name: "mail", description: "writes to the customer", schema });
 
-const model = new ScriptedModel([
-  [callTool("order", {}, "1"), callTool("pay", {}, "2"), callTool("mail", {}, "3")],
-  "Ordered. I look at the outbox before I write again.",
-]);
-const agent = createDeepAgent({
-  model,
-  plan: false,
-  tools: [order, pay, mail],
-  repeats: { order: "repeat", pay: "ask" }, // `mail`: its outcome is unknown
-  checkpointer: new MemorySaver(), // with `sqliteSaver` also after kill -9
-});
-const config = { configurable: { thread_id: "shop" } };
+for (const { name } of [order, pay, mail]) {
+  stop = new AbortController();
+  const model = new ScriptedModel([callTool(name, {}, name), "I look before I do it again."]);
+  const agent = createDeepAgent({
+    model,
+    plan: false,
+    tools: [order, pay, mail],
+    repeats: { order: "repeat", pay: "ask" }, // `mail`: its outcome is unknown
+    checkpointer: new MemorySaver(), // with `sqliteSaver` also after kill -9
+  });
+  const config = { configurable: { thread_id: "shop" } };
+  const input = { messages: [{ role: "user", content: "Order paper" }] };
+  await agent.invoke(input, { ...config, signal: stop.signal }).catch(() => console.log("stopped"));
 
-const input = { messages: [{ role: "user", content: "Order paper" }] };
-await agent.invoke(input, { ...config, signal: stop.signal }).catch(() => console.log("stopped"));
-
-const paused = await agent.invoke(null, config);
-const open = (paused as unknown as Record<string, { id: string; value: ConsentRequest }[]>)["__interrupt__"]!;
-for (const { value } of open)
-  console.log(value.name, "?", value.actionRequests[0]!.description.split("\n")[0]);
-
-const resume = Object.fromEntries(open.map(({ id }) => [id, { type: "reject", message: "It was paid." }]));
-await agent.invoke(new Command({ resume }), config);
-for (const message of model.requests[1]!.messages.slice(-3)) console.log("the model reads:", message.text);
+  const paused = await agent.invoke(null, config);
+  const { __interrupt__: open = [] } = paused as { __interrupt__?: { id: string; value: ConsentRequest }[] };
+  for (const { id, value } of open) {
+    console.log(value.name, "?", value.actionRequests[0]!.description.split("\n")[0]);
+    const resume = { [id]: { type: "reject", message: "It was paid." } };
+    await agent.invoke(new Command({ resume }), config);
+  }
+  console.log("the model reads:", model.requests[1]!.messages.at(-1)!.text);
+}
