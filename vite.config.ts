@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
+import { licenses } from "./scripts/licenses.mjs";
 
 const { bin, exports, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
   bin: { holdfast: string };
@@ -34,7 +35,10 @@ export default defineConfig(({ mode }) => {
   const isCommand = mode === "command";
   const entries = isCommand ? COMMAND : LIBRARY;
   return {
-    ...(isCommand && { ssr: { noExternal: true, external: NOT_IN_COMMAND } }),
+    ...(isCommand && {
+      ssr: { noExternal: true, external: NOT_IN_COMMAND },
+      plugins: [licenses("surfaces/cli/LICENSES.txt")],
+    }),
     build: {
       ssr: true,
       outDir: "dist",

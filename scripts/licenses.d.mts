@@ -1,0 +1,3 @@
+import type { Plugin } from "vite";
+
+export function licenses(fileName: string): Plugin;
