@@ -11,6 +11,14 @@ export interface LinePage {
   limit?: number | undefined;
 }
 
+/** Lines of a file as they are shown: from the one after `from` to `to`, of so many. */
+export interface ShownLines {
+  text: string;
+  from: number;
+  to: number;
+  of: number;
+}
+
 /**
  * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut, and notes in square
  * brackets where there is more. An offset behind the end is a failure that says how long the file is.
@@ -18,10 +26,8 @@ export interface LinePage {
 export function numberLines(
   content: string,
   { offset = 0, limit = 2000 }: LinePage = {},
-): FileResult<{
-  text: string;
-}> {
-  if (content === "") return { ok: true, text: "[The file is empty.]" };
+): FileResult<ShownLines> {
+  if (content === "") return { ok: true, text: "[The file is empty.]", from: 0, to: 0, of: 0 };
   const lines = splitLines(content);
   const from = Math.max(0, Math.trunc(offset) || 0);
   if (from >= lines.length) {
@@ -35,7 +41,7 @@ export function numberLines(
   if (to < lines.length) {
     shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
   }
-  return { ok: true, text: shown.join("\n") };
+  return { ok: true, text: shown.join("\n"), from, to, of: lines.length };
 }
 
 /** The lines in what `numberLines` has shown, by their numbers. */

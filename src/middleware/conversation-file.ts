@@ -28,7 +28,8 @@ export function withConversation(
   return {
     list: (path, options) => at(path).list(path, options),
     read: (path) => at(path).read(path),
-    readBytes: (path) => at(path).readBytes(path),
+    // Asked before a write: it is text, and not to be replaced.
+    readBytes: (path) => (at(path) === main ? main.readBytes(path) : refused()),
     write: (path, content) => at(path).write(path, content),
     writeBytes: (path, bytes) => at(path).writeBytes(path, bytes),
     delete: (path) => at(path).delete(path),
@@ -43,9 +44,10 @@ export function withConversation(
   };
 }
 
+const refused = async () => fail("The conversation is read-only.", "denied");
+
 function fileOf(messages: readonly BaseMessage[]): FileBackend {
   const files = stateFiles({ [`/${NAME}`]: conversationText(messages) });
-  const refused = async () => fail("The conversation is read-only.", "denied");
   return createBackend({
     list: (path, options) => files.list(path, options),
     read: (path) => files.read(path),

@@ -118,6 +118,56 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
     expect([told[1], told[3]]).toEqual(["Replaced /a.md.", "Replaced /b.md."]);
   });
 
+  it("is not replaced where only a part of it was shown: by a page of it, an edit, or a refusal", async () => {
+    const long = Array.from({ length: 300 }, (_, at) => `line ${at}`).join("\n");
+    const shown: Step[] = [
+      callTool("read_file", { file_path: "/a.md", limit: 1 }),
+      callTool("edit_file", { file_path: "/a.md", old_string: "line 7\n", new_string: "line seven\n" }),
+      write("first try"),
+    ];
+    for (const step of shown) {
+      const backend = { ...create(), isUnchanged: async () => false };
+      await backend.write("/a.md", long);
+      const agent = createDeepAgent({
+        model: new ScriptedModel([step, write("second try"), "ok"]),
+        plan: false,
+        backend,
+      });
+      const told = replies((await agent.invoke(go)).messages);
+      expect(told[1]).toContain("was not written");
+    }
+  });
+
+  it("is seen whole after all of its pages were read", async () => {
+    const backend = { ...create(), isUnchanged: async () => false };
+    await backend.write("/a.md", Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n"));
+    const page = (offset: number) => callTool("read_file", { file_path: "/a.md", offset, limit: 15 });
+    const model = new ScriptedModel([page(0), page(15), write("new"), "ok"]);
+    const agent = createDeepAgent({ model, plan: false, backend });
+    expect(replies((await agent.invoke(go)).messages)[2]).toBe("Replaced /a.md.");
+  });
+
+  it("is not replaced where others changed what the agent had seen, though the change is kept", async () => {
+    const backend = { ...create(), isUnchanged: async () => true };
+    await backend.write("/a.md", "one\n");
+    const commit: Step = async () => {
+      await backend.write("/a.md", "one\nby a colleague, committed\n");
+      return write("mine");
+    };
+    const agent = createDeepAgent({ model: new ScriptedModel([read(), commit, "ok"]), plan: false, backend });
+    expect(replies((await agent.invoke(go)).messages)[1]).toContain("by a colleague, committed");
+  });
+
+  it("gets no text that was held back before a later change of it", async () => {
+    const backend = { ...create(), isUnchanged: async () => false };
+    await backend.write("/a.md", "one\ntwo\n");
+    const edit = callTool("edit_file", { file_path: "/a.md", old_string: "two", new_string: "2" });
+    const model = new ScriptedModel([write("held"), edit, confirm(), "ok"]);
+    const agent = createDeepAgent({ model, plan: false, backend });
+    await agent.invoke(go);
+    expect(await backend.read("/a.md")).toMatchObject({ content: "one\n2\n" });
+  });
+
   it("is not replaced where text would be lost; the text that was held back is written when it is confirmed", async () => {
     const backend = create();
     await backend.write("/a.md", "one\ntwo\n");

@@ -20,7 +20,7 @@ export async function writeFile(
   sightings: Sightings | undefined,
 ): Promise<FileResult<{ created: boolean }>> {
   if (!sightings) return backend.write(raw, content);
-  return inTurn(raw, async (path) => {
+  return inTurn(raw, sightings, async (path) => {
     const held = await heldBack(backend, { path, content }, sightings);
     if (held) return held;
     const written = await backend.write(raw, content);
@@ -41,19 +41,23 @@ export async function editFile(
   { path: raw, edits }: { path: string; edits: readonly TextEdit[] },
   sightings: Sightings | undefined,
 ): Promise<FileResult<Edited>> {
-  return inTurn(raw, async (path) => {
+  return inTurn(raw, sightings, async (path) => {
     const before = await backend.read(raw);
     if (!before.ok) return before;
+    const known = Buffer.from(before.content);
+    const lines = sightings?.linesSeen(path, known) ?? Infinity;
     const news = sightings?.newsOf(path, before.content);
     const edited = await editAll(backend, raw, edits);
     if (!edited.ok) {
-      const told = news ?? wholeText(before.content);
-      if (told !== undefined) sightings?.note(path, Buffer.from(before.content));
+      const whole = wholeText(before.content);
+      const told = news ?? whole;
+      if (told !== undefined) sightings?.note(path, known, told === whole ? {} : { lines: 0 });
       return told === undefined ? edited : { ...edited, error: `${edited.error}\n${told}` };
     }
     const after = await backend.read(raw);
     if (!after.ok) return { ok: true, shown: undefined, news };
-    sightings?.note(path, Buffer.from(after.content));
+    // One who edits a file has not seen the rest of it.
+    sightings?.note(path, Buffer.from(after.content), lines === Infinity ? {} : { lines: 0 });
     return { ok: true, shown: changedRegions(before.content, after.content), news };
   });
 }
@@ -86,16 +90,20 @@ async function heldBack(
   const { bytes } = now;
   // To write what is there already changes nothing, as when a call is made again after a crash.
   if (bytes.length === 0 || hashOf(bytes) === hashOf(Buffer.from(content))) return undefined;
-  if (sightings.isSeen(path, bytes)) return undefined;
+  if (sightings.isSeenWhole(path, bytes, content)) return undefined;
   const text = decodeText(bytes, path);
   if (text.ok && sightings.wasPrinted(text.content)) return undefined;
-  const leaf = leafOf(backend, path);
-  if (await leaf.backend.isUnchanged?.(leaf.path, { bytes, since: sightings.since })) return undefined;
   const news = text.ok ? sightings.newsOf(path, text.content) : undefined;
+  const leaf = leafOf(backend, path);
+  // A file that the agent has seen otherwise was changed by somebody, whoever keeps the change.
+  const isOther = news !== undefined || sightings.isSeen(path, bytes);
+  if (!isOther && (await leaf.backend.isUnchanged?.(leaf.path, { bytes, since: sightings.since })))
+    return undefined;
+  const whole = text.ok ? wholeText(text.content) : undefined;
   const shown = text.ok
-    ? (news ?? wholeText(text.content) ?? differences(text.content, content))
+    ? (news ?? whole ?? differences(text.content, content))
     : HELD_TEXTS.notText.replace("{size}", () => String(bytes.length));
-  sightings.note(path, bytes);
+  sightings.note(path, bytes, shown === whole ? {} : { lines: 0, held: hashOf(Buffer.from(content)) });
   const held = HELD_TEXTS.held.replace("{path}", () => path).replace("{shown}", () => shown);
   return fail(held, "held");
 }
@@ -121,10 +129,14 @@ function tooLarge({ error }: Failure): Failure {
   return fail(`${error} What cannot be read is not replaced: delete it first.`, "too-large");
 }
 
-/** Changes of one path wait for each other: what a call has written, the next one of its turn has seen. */
-function inTurn<T>(raw: string, task: (path: string) => Promise<T>): Promise<T> {
+/** Changes of one path in a thread wait for each other: what a call has written, the next one of its turn has seen. */
+function inTurn<T>(
+  raw: string,
+  sightings: Sightings | undefined,
+  task: (path: string) => Promise<T>,
+): Promise<T> {
   const path = plainPath(raw);
-  return exclusive(CHANGES, path, () => task(path));
+  return sightings ? exclusive(CHANGES, `${sightings.thread}\0${path}`, () => task(path)) : task(path);
 }
 
 const CHANGES = {};

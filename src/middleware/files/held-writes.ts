@@ -4,6 +4,7 @@ import { plainPath } from "./change-file.ts";
 import { HELD_TEXTS } from "./files.prompt.ts";
 
 const WRITE = "write_file";
+const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
 
 /** Whether a result says that a write was held back. */
 function isHeld(message: BaseMessage): message is ToolMessage {
@@ -30,14 +31,16 @@ function isConfirming({ confirm }: Record<string, unknown>): boolean {
   return confirm === true || confirm === "true";
 }
 
-/** The text of the last write to a file that was held back. */
+/** The text of the last change of a file, where that was a write that was held back. */
 function heldText(messages: readonly BaseMessage[], path: unknown): string | undefined {
   if (typeof path !== "string") return undefined;
-  const held = messages.findLast((message) => {
-    const given = isHeld(message) ? callOf(message, messages)?.args["file_path"] : undefined;
+  const last = messages.findLast((message): message is ToolMessage => {
+    if (!ToolMessage.isInstance(message) || !CHANGING.has(message.name ?? "")) return false;
+    if (message.status === "error" && !isHeld(message)) return false;
+    const given = callOf(message, messages)?.args["file_path"];
     return typeof given === "string" && plainPath(given) === plainPath(path);
   });
-  const content = held && callOf(held as ToolMessage, messages)?.args["content"];
+  const content = last && isHeld(last) ? callOf(last, messages)?.args["content"] : undefined;
   return typeof content === "string" ? content : undefined;
 }
 

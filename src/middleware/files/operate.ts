@@ -7,6 +7,7 @@ import {
   type FileResult,
 } from "../../files/index.ts";
 import { mediaTypeOf } from "../../files/media-type.ts";
+import type { ShownLines } from "../../files/number-lines.ts";
 import { parentOf } from "../../files/paths.ts";
 import { editFile, plainPath, writeFile } from "./change-file.ts";
 import { failureOf, type FailedCommand } from "./failed-command.ts";
@@ -85,7 +86,8 @@ const OPERATIONS: { [Name in FileToolName]: Operation<Name> } = {
       return { ok: true, ...look(file_path, { type, bytes: bytes.bytes, media }) };
     }
     const page = numberLines(file.content, { offset, limit });
-    if (page.ok) sightings?.note(plainPath(file_path), Buffer.from(file.content));
+    if (page.ok && sightings)
+      noteRead(sightings, { path: plainPath(file_path), content: file.content, page });
     return said(page, ({ text }) => cut(text));
   },
 
@@ -218,4 +220,15 @@ function cut(text: string): string {
   if (text.length <= MOST) return text;
   const end = text.lastIndexOf("\n", MOST);
   return `${text.slice(0, end > 0 ? end : MOST).toWellFormed()}\n[Cut after ${MOST} of ${text.length} characters. Read on with offset and limit.]`;
+}
+
+/** Notes how much of a file has been read from its start; all of it, also by one page after another, is the whole file. */
+function noteRead(
+  sightings: Sightings,
+  { path, content, page }: { path: string; content: string; page: Pick<ShownLines, "from" | "to" | "of"> },
+): void {
+  const bytes = Buffer.from(content);
+  const before = sightings.linesSeen(path, bytes);
+  const lines = page.from <= before ? Math.max(before, page.to) : before;
+  sightings.note(path, bytes, lines >= page.of ? {} : { lines });
 }

@@ -5,6 +5,10 @@ import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
 export interface SeenFile {
   path: string;
   hash: string;
+  /** How many lines from the start were shown; absent where all of them were. */
+  lines?: number;
+  /** The hash of a text that was held back, where the differences to that text were shown. */
+  held?: string;
 }
 
 /** The file that a result has shown to the model, or left. */
@@ -12,7 +16,7 @@ export function seenIn(message: BaseMessage): SeenFile | undefined {
   if (!ToolMessage.isInstance(message)) return undefined;
   const { seen } = (message.artifact ?? {}) as { seen?: Partial<SeenFile> };
   const { path, hash } = seen ?? {};
-  return typeof path === "string" && typeof hash === "string" ? { path, hash } : undefined;
+  return typeof path === "string" && typeof hash === "string" ? { ...seen, path, hash } : undefined;
 }
 
 /** Short, as every result has one; to find another text for it gains nothing. */

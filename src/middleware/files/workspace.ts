@@ -109,6 +109,7 @@ export class Workspace {
       messages: [...messages, ...(results ?? []).flatMap(messagesOf)],
       call: name(id),
       earlier: earlier.map((call) => name(call.id)),
+      thread: String(runtime.configurable?.["thread_id"] ?? ""),
       since: sinceOf(runtime),
     };
     const sightings = this.#readFirst ? new Sightings(known) : undefined;

@@ -52,10 +52,10 @@ export function contextStateSchema() {
   );
 }
 
-/** The memory in a graph state, or in the configurable of a fork that has none of its own yet. */
+/** The memory in a graph state, on top of that in the configurable of a fork: its caller's. */
 export function readContext(state: unknown, configurable?: Record<string, unknown>): ContextMemory {
   const { _context } = (state ?? {}) as { _context?: ContextMemory };
-  return _context ?? (configurable?.[CONTEXT_KEY] as ContextMemory | undefined) ?? {};
+  return { ...(configurable?.[CONTEXT_KEY] as ContextMemory | undefined), ..._context };
 }
 
 /** How many messages a summary covers of a list; none where its last message is not there any more. */

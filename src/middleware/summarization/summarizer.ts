@@ -46,7 +46,8 @@ export async function writeSummary(material: SummaryMaterial, summarizer: Summar
       const text = summaryIn(await inConversation(requestFor(material)));
       if (text !== undefined) return text;
     } catch (error) {
-      if (failureOf(error).kind !== "too-long") throw error;
+      // A provider that refuses this conversation, as with a call that has no result, may take it as text.
+      if (!["too-long", "rejected"].includes(failureOf(error).kind)) throw error;
     }
   }
   return fromText(material, summarizer);

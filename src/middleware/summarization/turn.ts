@@ -94,7 +94,8 @@ export class ContextTurn {
     if (cleared && limit !== undefined && after.tokens <= limit * WORTH_CLEARING && !isDue(sizes, after)) {
       return cleared;
     }
-    return (await this.#summarized(composition, { sizes, tokens: measured.tokens })) ?? { composition };
+    const summarized = await this.#summarized(composition, { sizes, tokens: measured.tokens });
+    return summarized ?? cleared ?? { composition };
   }
 
   /** A shorter conversation after the provider has refused this one; undefined where there is nothing to leave out. */
