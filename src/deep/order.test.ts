@@ -185,3 +185,22 @@ describe("calls of one message of a lead agent", () => {
     );
   });
 });
+
+it("of two questions of a turn the last is answered without an id, though the other waits for it", async () => {
+  const write = (name: string) => callTool("write_file", { file_path: `/${name}`, content: name }, name);
+  const model = new ScriptedModel([[write("first"), write("second")], "Done."]);
+  const checkpointer = new MemorySaver();
+  const agent = createDeepAgent({ model, plan: false, checkpointer, interruptOn: { write_file: true } });
+  const config = { configurable: { thread_id: "t" } };
+  const invoke = async (input: unknown) =>
+    (await agent.invoke(input as never, config)) as {
+      __interrupt__?: Open[];
+      files: Record<string, unknown>;
+    };
+  const { __interrupt__: open = [] } = await invoke(go);
+  const second = open.find(({ value }) => value.call === "second")!;
+  await invoke(new Command({ resume: { [second.id]: { type: "approve" } } }));
+  const ended = await invoke(new Command({ resume: { type: "approve" } }));
+  expect(ended.__interrupt__ ?? []).toEqual([]);
+  expect(Object.keys(ended.files)).toEqual(["/first", "/second"]);
+});

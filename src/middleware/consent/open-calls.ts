@@ -1,4 +1,5 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
+import { answeredCalls } from "../repeats/journal.ts";
 import { stepWrites } from "../step-writes.ts";
 
 /** What is known of a turn's calls that ask, when an answer comes that has no interrupt's id. */
@@ -27,6 +28,9 @@ export async function openCalls(
   );
   const { putAside } = (asked ?? {}) as { putAside?: unknown };
   // Where a model gives its calls one id, nobody can tell which of them have run.
-  const open = answered.has(call.id ?? "") ? asking : asking.filter(({ id }) => !answered.has(id ?? ""));
+  const waiting = answeredCalls(writes);
+  const open = answered.has(call.id ?? "")
+    ? asking
+    : asking.filter(({ id = "" }) => !answered.has(id) && (id === call.id || !waiting.has(id)));
   return { open, wasAsked: asked !== undefined, putAside };
 }

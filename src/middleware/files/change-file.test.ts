@@ -28,6 +28,7 @@ const root = (): string => mkdtempSync(join(folder, "root-"));
 
 const go = { messages: [new HumanMessage("go")] };
 const read = (file_path = "/a.md") => callTool("read_file", { file_path });
+const linesOf = (length: number): string => Array.from({ length }, (_line, at) => `line ${at}`).join("\n");
 const write = (content: string, file_path = "/a.md") => callTool("write_file", { file_path, content });
 const edit = (old_string: string, new_string: string, file_path = "/a.md") =>
   callTool("edit_file", { file_path, old_string, new_string });
@@ -119,10 +120,10 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
   });
 
   it("is not replaced where only a part of it was shown: by a page of it, an edit, or a refusal", async () => {
-    const long = Array.from({ length: 300 }, (_, at) => `line ${at}`).join("\n");
+    const long = linesOf(300);
     const shown: Step[] = [
       callTool("read_file", { file_path: "/a.md", limit: 1 }),
-      callTool("edit_file", { file_path: "/a.md", old_string: "line 7\n", new_string: "line seven\n" }),
+      edit("line 7\n", "line seven\n"),
       write("first try"),
     ];
     for (const step of shown) {
@@ -140,7 +141,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
 
   it("is seen whole after all of its pages were read", async () => {
     const backend = { ...create(), isUnchanged: async () => false };
-    await backend.write("/a.md", Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n"));
+    await backend.write("/a.md", linesOf(30));
     const page = (offset: number) => callTool("read_file", { file_path: "/a.md", offset, limit: 15 });
     const model = new ScriptedModel([page(0), page(15), write("new"), "ok"]);
     const agent = createDeepAgent({ model, plan: false, backend });
@@ -161,8 +162,7 @@ describe.each(Object.entries(BACKENDS))("a file %s", (_, create) => {
   it("gets no text that was held back before a later change of it", async () => {
     const backend = { ...create(), isUnchanged: async () => false };
     await backend.write("/a.md", "one\ntwo\n");
-    const edit = callTool("edit_file", { file_path: "/a.md", old_string: "two", new_string: "2" });
-    const model = new ScriptedModel([write("held"), edit, confirm(), "ok"]);
+    const model = new ScriptedModel([write("held"), edit("two", "2"), confirm(), "ok"]);
     const agent = createDeepAgent({ model, plan: false, backend });
     await agent.invoke(go);
     expect(await backend.read("/a.md")).toMatchObject({ content: "one\n2\n" });

@@ -109,7 +109,7 @@ export class Workspace {
       messages: [...messages, ...(results ?? []).flatMap(messagesOf)],
       call: name(id),
       earlier: earlier.map((call) => name(call.id)),
-      thread: String(runtime.configurable?.["thread_id"] ?? ""),
+      thread: (runtime.configurable?.["thread_id"] as string | undefined) ?? "",
       since: sinceOf(runtime),
     };
     const sightings = this.#readFirst ? new Sightings(known) : undefined;

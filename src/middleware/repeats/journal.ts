@@ -167,6 +167,11 @@ export function isOvertaken(
   return entries.some(({ times, isAnswered = false }) => times > repeated || (isAnswered && repeated === 0));
 }
 
+/** The ids of calls that have their answer and wait for earlier ones. */
+export function answeredCalls(writes: readonly CheckpointPendingWrite[]): ReadonlySet<string> {
+  return new Set(openEntries(writes).flatMap(({ call, isAnswered }) => (isAnswered ? [call] : [])));
+}
+
 /** What a task writes that has not finished. */
 const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR, SCHEDULED];
 
