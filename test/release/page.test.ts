@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)("holdfast serve in a browser", () => {
   const token = "a-token-of-the-test-itself";
 
   beforeAll(async () => {
-    [browser] = await Promise.all([openBrowser(), served.start(), slow.start({ pace: 1, token })]);
+    [browser] = await Promise.all([openBrowser(), served.start(), slow.start({ pace: 2, token })]);
     context = await openContext(browser);
   });
   afterAll(() => Promise.all([closeContexts(browser), served.close(), slow.close()]));

@@ -1,0 +1,47 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { readContext } from "./state.ts";
+import { writeSummary, type SummaryMaterial } from "./summarizer.ts";
+
+const material: SummaryMaterial = {
+  earlier: undefined,
+  goes: [new HumanMessage("Count the whales")],
+  stays: [],
+  words: "",
+  plan: "",
+};
+
+it("a conversation that the provider rejects as it is, as one with a call without a result, is summarized as text", async () => {
+  const rejected = Object.assign(new Error("400 tool_calls must be followed by tool messages"), {
+    status: 400,
+  });
+  const shown: string[] = [];
+  const text = await writeSummary(material, {
+    inConversation: () => Promise.reject(rejected),
+    send: async (messages) => {
+      shown.push(messages.map((message) => message.text).join("\n"));
+      return new AIMessage("Whales are counted.");
+    },
+    limit: 10_000,
+    prompt: undefined,
+  });
+  expect(text).toBe("Whales are counted.");
+  expect(shown.join()).toContain("Count the whales");
+});
+
+it("a provider that cannot be reached is asked once", async () => {
+  const offline = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  const asked = writeSummary(material, {
+    inConversation: () => Promise.reject(offline),
+    send: async () => new AIMessage("never"),
+    limit: 10_000,
+    prompt: undefined,
+  });
+  await expect(asked).rejects.toBe(offline);
+});
+
+it("a fork that leaves out results keeps its caller's summary", () => {
+  const summary = { upTo: "m", covers: 3, text: "Before.", count: 3, tokens: 9, at: 1 };
+  const cleared = { _context: { cleared: "n" } };
+  expect(readContext(cleared, { holdfast_context: { summary } })).toMatchObject({ summary, cleared: "n" });
+});
