@@ -2,14 +2,19 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ShortReporter } from "./test/short-reporter.ts";
 
-/** Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many rounds. */
+/**
+ * Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many
+ * rounds, schedules by the real clock, every state of the page at every width.
+ */
 const RELEASE_ONLY = [
   "src/files/disk/races.test.ts",
   "src/files/floods.test.ts",
   "src/models/offline/**/*.test.ts",
   "src/storage/growth.test.ts",
   "src/storage/kill.test.ts",
+  "src/surfaces/server/langgraph/crons.test.ts",
   "src/surfaces/server/memory.test.ts",
+  "test/page-looks.test.ts",
 ];
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
@@ -20,7 +25,6 @@ const DEEPER = [
   "src/plan/engine.test.ts",
   "src/storage/same-history.test.ts",
   "src/subagents/stopped-team.test.ts",
-  "test/page-looks.test.ts",
   "test/page-states.test.ts",
   "test/session.test.ts",
   "test/terminal.test.ts",
@@ -48,6 +52,7 @@ export default defineConfig({
           // Before `src` in the alphabet, and so in time: at the end there are short files for all who have nothing to do.
           name: "package",
           include: ["test/*.test.ts", "web/src/**/*.test.ts"],
+          exclude: RELEASE_ONLY,
         },
       },
       {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { Client } from "@langchain/langgraph-sdk";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -117,7 +117,7 @@ describe("the packed package", { timeout: 180_000 }, () => {
 
       for (const name of ["acp", "mcp"]) {
         const served = spawn(command, [name], { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
-        const [said, [code]] = await Promise.all([text(served.stderr), once(served, "exit")]);
+        const [said, [code]] = await Promise.all([textOf(served.stderr), once(served, "exit")]);
         expect({ code, said }, name).toEqual({ code: 0, said: "" });
       }
       const nowhere = { OPENAI_API_KEY: "key", OPENAI_BASE_URL: "http://127.0.0.1:49151/v1" };

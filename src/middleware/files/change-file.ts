@@ -96,9 +96,8 @@ async function heldBack(
   const news = text.ok ? sightings.newsOf(path, text.content) : undefined;
   const leaf = leafOf(backend, path);
   // A file that the agent has seen otherwise was changed by somebody, whoever keeps the change.
-  const isOther = news !== undefined || sightings.isSeen(path, bytes);
-  if (!isOther && (await leaf.backend.isUnchanged?.(leaf.path, { bytes, since: sightings.since })))
-    return undefined;
+  const known = { bytes, since: sightings.since };
+  if (news === undefined && (await leaf.backend.isUnchanged?.(leaf.path, known))) return undefined;
   const whole = text.ok ? wholeText(text.content) : undefined;
   const shown = text.ok
     ? (news ?? whole ?? differences(text.content, content))
