@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { bubblewrapWorks } from "../../../files/shell/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
+import { isSource } from "../../../package-file.ts";
 import { version } from "../../../runs/version.ts";
 import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
@@ -76,6 +77,8 @@ function protocol({ area, command, sdk }: (typeof PROTOCOLS)[number]): Finding {
     // One without a way in for require is there, too.
     const isThere = (error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND";
     if (isThere) return { ...about, text: `holdfast ${command}: ${sdk} is installed` };
+    // The built command has it inside (decision 30).
+    if (!isSource) return { ...about, text: `holdfast ${command}: ${sdk} is included` };
     return { ...about, text: `holdfast ${command} needs ${sdk}`, fix: `npm install ${sdk}@2` };
   }
 }

@@ -5,6 +5,7 @@ import { explainModelError } from "../../../models/explain.ts";
 import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { PROVIDERS } from "../../../models/providers.ts";
+import { isSource } from "../../../package-file.ts";
 import { OFFLINE } from "../../../runs/model.ts";
 import { shortList } from "../../../runs/short-list.ts";
 import type { Finding } from "./finding.ts";
@@ -136,7 +137,7 @@ async function providerFindings(report: ModelReport, env: Environment): Promise<
             level: "note",
             tested: false,
             text: `${label}: ${variables.join(", ")} set (not tested: another model is used)`,
-            ...(!installed && { fix: `Its package is missing: ${install}` }),
+            ...(!installed && isSource && { fix: `Its package is missing: ${install}` }),
           },
         ];
   if (!local) return seen;
