@@ -4,7 +4,7 @@ import { ShortReporter } from "./test/short-reporter.ts";
 
 /**
  * Test files that only a release needs: the offline model in all dialects, growth, memory and kills over many
- * rounds, schedules by the real clock, every state of the page at every width.
+ * rounds, every state of the page at every width.
  */
 const RELEASE_ONLY = [
   "src/files/disk/races.test.ts",
@@ -12,7 +12,6 @@ const RELEASE_ONLY = [
   "src/models/offline/**/*.test.ts",
   "src/storage/growth.test.ts",
   "src/storage/kill.test.ts",
-  "src/surfaces/server/langgraph/crons.test.ts",
   "src/surfaces/server/memory.test.ts",
   "test/page-looks.test.ts",
 ];

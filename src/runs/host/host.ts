@@ -255,12 +255,12 @@ export class RunHost implements Host {
   }
 
   async #lookAgain(): Promise<void> {
-    await this.#look().catch((error: unknown) => this.#warn(error));
+    await this.look().catch((error: unknown) => this.#warn(error));
     if (!this.#isStopping) this.#clock = setTimeout(() => void this.#lookAgain(), LOOK_MS).unref();
   }
 
-  /** Begins what has become due, here or in a process that has gone. */
-  async #look(): Promise<void> {
+  /** Begins what has become due, here or in a process that has gone. The host calls it every second. */
+  async look(): Promise<void> {
     const now = Date.now();
     const held = new Set(this.#held);
     this.#held.clear();
