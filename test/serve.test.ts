@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { PlanEdits } from "../src/runs/plan-edits.ts";
 import { inPipes } from "./in-pipes.ts";
 import { collected } from "./served.ts";
 
@@ -327,12 +328,13 @@ describe("after a clean end", () => {
       { id: "2", content: "Two", status: "pending" },
       { content: "Three", status: "pending" },
     ];
+    const submit = vi.spyOn(PlanEdits.prototype, "submit");
     const edited = fetch(`${url}/holdfast/threads/from-cli/plan`, {
       method: "PUT",
       headers,
       body: JSON.stringify({ todos, base: todos.slice(0, 2) }),
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until(() => submit.mock.calls.length > 0);
     await answer("Plan it", call("c2", "update_todos", { done: ["1"], start: ["2"] }));
     const { todos: now } = (await (await edited).json()) as { todos: { content: string }[] };
     expect(now.map(({ content }) => content)).toEqual(["One", "Two", "Three"]);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Todo } from "../plan/index.ts";
 import { sqliteSaver, type SqliteSaver } from "../storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../testing/index.ts";
@@ -210,7 +210,11 @@ it.each([true, false])(
   },
 );
 
-it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async () => {
+it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async ({
+  onTestFinished,
+}) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
   let rounds = 0;
   let looks = 0;
   const threadsWithMail = runner.threadsWithMail.bind(runner);
@@ -226,13 +230,11 @@ it("a run to which nobody writes looks into its mailbox at its beginning and at 
   const severalRounds: Step = async () => {
     const until = rounds + 3;
     const isOver = (): boolean => rounds >= until;
-    while (!isOver()) await sleep(20);
+    while (!isOver()) await vi.advanceTimersByTimeAsync(100);
     return "Done.";
   };
   await run([severalRounds]);
   expect(looks).toBe(2);
   // Nobody is left to look for.
-  const before = rounds;
-  await sleep(500);
-  expect(rounds).toBe(before);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
@@ -217,6 +216,12 @@ describe("in a SQLite file,", () => {
   });
 
   it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
+    let tellRefused = (): void => {};
+    const refused = new Promise<void>((resolve) => {
+      tellRefused = resolve;
+    });
+    const putWrites = ours.putWrites.bind(ours);
+    ours.putWrites = (...write) => putWrites(...write).finally(tellRefused);
     const state = Annotation.Root({ seen: Annotation<string[]>({ reducer: (a, b) => [...a, ...b] }) });
     const graph = new StateGraph(state)
       .addNode("quick", async () => {
@@ -224,7 +229,7 @@ describe("in a SQLite file,", () => {
         return { seen: ["quick"] };
       })
       .addNode("slow", async () => {
-        await sleep(200);
+        await refused;
         return { seen: ["slow"] };
       })
       .addEdge("__start__", "quick")

@@ -116,7 +116,7 @@ it("a node that fails when its run was stopped already ends nothing else", async
     .compile();
   lighten(graph);
   await expect(graph.invoke(START, { signal: stop.signal })).rejects.toThrow(/abort|stopped/i);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise((resolve) => void setImmediate(resolve));
   process.off("unhandledRejection", note);
   expect(failures).toEqual([]);
 });

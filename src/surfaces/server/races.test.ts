@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { InMemoryStore, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import Database from "libsql";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { STORES, type StorePlace } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { RunHost } from "../../runs/host/host.ts";
@@ -101,8 +101,9 @@ describe.each(STORES)("with threads in $name,", ({ create }) => {
     ).done;
     // As an edit does.
     const giveBack = await saver.acquireThread("t");
+    const acquire = vi.spyOn(saver, "acquireThread");
     const run = await host.start("t", ask("Second"));
-    await Promise.race([run.done, new Promise((resolve) => setTimeout(resolve, 100))]);
+    await until(() => acquire.mock.calls.length > 0);
     await giveBack();
     await run.done;
     expect(run.result?.error).toBeUndefined();

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import xterm from "@xterm/headless";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { countTodos, type Todo } from "../../../plan/index.ts";
 import type { RunEvent, RunEventBody } from "../../../runs/events.ts";
 import { EMPTY_VIEW, MAIN, reduce } from "../../../runs/view.ts";
@@ -172,12 +172,15 @@ describe("the live output", () => {
     expect((await stage.lines()).slice(1, 4)).toEqual(["Hm. Well.", "(that was thinking)", "Yes."]);
   });
 
-  it("leaves the terminal alone while a question is asked", async () => {
+  it("leaves the terminal alone while a question is asked", async ({ onTestFinished }) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
     stage = new Stage(40, 12);
     stage.show(start, plan({ id: "1", content: "Dig", status: "in_progress" }));
     stage.output.pause();
     const before = await stage.lines();
     stage.show(plan({ id: "1", content: "Dig", status: "completed" }));
+    vi.advanceTimersByTime(5000);
     expect(await stage.lines()).toEqual(before);
     expect(before).toEqual(["started t with m"]);
   });

@@ -1,8 +1,9 @@
 import type { Client } from "@langchain/langgraph-sdk";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { asking, forgetLetters, sent } from "../../../../test/letters.ts";
 import { serve, type Served } from "../../../../test/served.ts";
 import type { Todo } from "../../../plan/index.ts";
+import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
 let served: Served | undefined;
@@ -109,12 +110,13 @@ it("a whole list that was made of an older plan does not take back what the agen
   await expect(client.threads.updateState(thread, { values: { todos: more } })).rejects.toThrow(
     /409.*moved on meanwhile/,
   );
+  const submit = vi.spyOn(PlanEdits.prototype, "submit");
   const edit = fetch(`${served!.url}/threads/${thread}/state`, {
     method: "POST",
     headers: { "x-api-key": served!.token, "content-type": "application/json" },
     body: JSON.stringify({ values: { todos: more }, base: older }),
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await vi.waitUntil(() => submit.mock.calls.length > 0, 120_000);
   go();
   expect((await edit).status).toBe(200);
   await client.runs.join(thread, run.run_id);

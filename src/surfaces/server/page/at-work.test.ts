@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { begin, open, send, setStage, settled, start } from "../../../../test/page-stage.ts";
+import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
 
 setStage();
@@ -84,11 +85,12 @@ it("the plan is changed while the agent works, with its base, and a conflict sho
     const change = (await open(thread)).events.findLast(({ type }) => type === "plan-change");
     base = change ? (change as unknown as { todos: typeof base }).todos : [];
   }
+  const submit = vi.spyOn(PlanEdits.prototype, "submit");
   const put = send("PUT", `/threads/${thread}/plan`, {
     todos: [...base, { content: "Three", status: "pending" }],
     base,
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await vi.waitUntil(() => submit.mock.calls.length > 0, 120_000);
   go();
   const { status, body } = await put;
   expect(status, JSON.stringify(body)).toBe(200);
