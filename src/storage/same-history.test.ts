@@ -65,10 +65,13 @@ describe.each(STORES)(
       const check = async (operations: Operation[]): Promise<void> => {
         const ours = new Thread(saver, subject);
         const theirs = new Thread(new MemorySaver(), subject);
-        for (const [at, each] of [begin, ...operations].entries()) {
-          expect(await ours.after(each, at)).toEqual(await theirs.after(each, at));
+        try {
+          for (const [at, each] of [begin, ...operations].entries()) {
+            expect(await ours.after(each, at)).toEqual(await theirs.after(each, at));
+          }
+        } finally {
+          await saver.deleteThread("t");
         }
-        await saver.deleteThread("t");
       };
       const sequence = fc.array(anything, { minLength: 1, maxLength: 5 });
       const examples: [Operation[]][] = [
@@ -79,8 +82,6 @@ describe.each(STORES)(
         numRuns: rounds(numRuns),
         examples,
         interruptAfterTimeLimit: 20_000,
-        // Not random yet: seed -1700271779 finds tool results that get the ids of an earlier run after a turn was ended.
-        seed: 7,
       });
       await saver.close();
       place.remove();
@@ -195,24 +196,22 @@ async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
 function seen({ values, next, tasks, metadata, config, parentConfig }: StateSnapshot): unknown {
   const id = config.configurable?.["checkpoint_id"] as unknown;
   const parent = parentConfig?.configurable?.["checkpoint_id"] as unknown;
-  return { id, parent, values, next, tasks: unnamed(tasks), metadata };
+  return { id, parent, values, next, tasks, metadata };
 }
 
-/** LangGraph names the result of a call when it is merged into the state; what was saved before that has no name yet. */
-function unnamed(tasks: StateSnapshot["tasks"]): unknown {
-  const text = JSON.stringify(tasks, (_key, item: unknown) => {
-    const isResult = typeof item === "object" && item !== null && "tool_call_id" in item;
-    return isResult ? { ...item, id: undefined } : item;
-  });
-  return JSON.parse(text);
-}
-
-/** Ids are made anew by each thread: each is replaced by how many others were there before it. */
+/**
+ * Ids are made anew by each thread: each is replaced by how many others were there before it. The result of a call has
+ * none: LangGraph names it whenever it merges a saved write, and a saver that keeps the read object in memory merges the
+ * named one the next time.
+ */
 function withoutIds(value: unknown): unknown {
   const ids = new Map<string, string>();
-  const text = JSON.stringify(value, (_key, item: unknown) =>
-    item instanceof Error ? item.message : item,
-  ).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g, (id) => {
+  const text = JSON.stringify(value, (key, item: unknown) => {
+    if (item instanceof Error) return item.message;
+    if (key === "_filesSince") return "a time";
+    const isResult = typeof item === "object" && item !== null && "tool_call_id" in item;
+    return isResult ? { ...item, id: undefined } : item;
+  }).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/g, (id) => {
     if (!ids.has(id)) ids.set(id, `id ${ids.size}`);
     return ids.get(id)!;
   });
