@@ -105,7 +105,29 @@ describe("an editor changes the plan by a method of our own", () => {
       { id: "1", content: "Dig", status: "in_progress" },
       { id: "2", content: "Plant", status: "pending" },
     ]);
-    expect(await editor.agent.request(SHOW, { sessionId: session })).toEqual({ todos: told() });
+    expect(await editor.agent.request(SHOW, { sessionId: session })).toEqual({ todos: told(), rules: [] });
+  });
+
+  it("its rules stand in front of the items, and an editor may change them", async () => {
+    const session = await stopped("Dig", "Plant");
+    const { todos: base } = await editor.agent.request<{ todos: Todo[] }>(SHOW, { sessionId: session });
+    const rules = ["no spades"];
+    await editor.agent.request(EDIT, { sessionId: session, todos: base, base, rules });
+    await vi.waitFor(
+      () => expect(entries(editor)[0]).toMatchObject({ content: "Rule: no spades", status: "in_progress" }),
+      SLOWLY,
+    );
+    expect(await editor.agent.request(SHOW, { sessionId: session })).toMatchObject({ rules });
+    editor.said();
+    await editor.prompt(session, "/plan");
+    expect(editor.said()).toContain("```markdown\nRules:\n- no spades\n\n- [>] #1: Dig");
+    await editor.prompt(
+      session,
+      "/plan edit\nRules:\n- no spades\n- no noise\n\n- [>] #1: Dig\n- [ ] #2: Plant",
+    );
+    expect(await editor.agent.request(SHOW, { sessionId: session })).toMatchObject({
+      rules: ["no spades", "no noise"],
+    });
   });
 
   it("in the middle of a prompt: made between two steps, told at the next call, behind the results", async () => {

@@ -339,6 +339,27 @@ describe.runIf(hasBrowser)("with the page", () => {
       ]);
     });
 
+    it("shows the rules of the plan, and lets somebody change them", async () => {
+      suite.server.add(busyThread());
+      const page = await suite.openThread();
+      await expectText(page, "Rewrite the page");
+      suite.server.tell({ ...suite.at(50), ...planChange(changed("3", {})), rules: ["Touch no date"] });
+      const list = page.getByRole("region", { name: "Plan" });
+      await expectText(list, "Rules", "Touch no date");
+      await page.keyboard.press("e");
+      const field = page.getByRole("textbox", { name: "Rules for the whole plan, one in a line" });
+      expect(await field.inputValue()).toBe("Touch no date");
+      await expectSound(page);
+      await field.fill("Touch no date\nNo new packages");
+      suite.server.replies.set(`PUT threads/${THREAD}/plan`, [
+        { status: 200, body: { todos: changed("3", {}) } },
+      ]);
+      await page.getByRole("button", { name: "Save the plan" }).click();
+      await page.getByRole("button", { name: "Edit" }).waitFor();
+      expect(sent("plan")).toMatchObject([{ rules: ["Touch no date", "No new packages"] }]);
+      await expectText(list, "No new packages");
+    });
+
     it("keeps what is changed while it is saved, on top of what was saved", async () => {
       suite.server.add(busyThread());
       const page = await suite.openThread();

@@ -2,6 +2,7 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { usedTokens } from "../middleware/budget/prices.ts";
 import type { Summary } from "../middleware/summarization/state.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
+import { isSame } from "../plan/diff.ts";
 import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
 import type { RunEventBody } from "./events.ts";
 import { detailsOf, ended, resultOf } from "./recorder.ts";
@@ -14,6 +15,7 @@ export interface Frame {
   isEdit: boolean;
   messages: readonly BaseMessage[];
   todos: readonly Todo[];
+  rules: readonly string[];
   /** The summary that requests carried from here on. */
   summary?: Summary | undefined;
   /** The calls that were run from here, with the namespace of what a sub-agent saved meanwhile. */
@@ -33,6 +35,7 @@ export class AgentTale {
   /** The agent's last words. */
   answer = "";
   todos: readonly Todo[] = [];
+  rules: readonly string[] = [];
   #summaries = 0;
   /** When it was last heard of. */
   at = 0;
@@ -54,10 +57,8 @@ export class AgentTale {
   }
 
   /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
-  *tell(
-    { at, isEdit, messages, todos, summary }: Frame,
-    other: (message: BaseMessage) => Iterable<Told> = () => [],
-  ): Generator<Told, void> {
+  *tell(frame: Frame, other: (message: BaseMessage) => Iterable<Told> = () => []): Generator<Told, void> {
+    const { at, messages, summary } = frame;
     const askedAt = this.at || at;
     this.at = at;
     yield* this.#summarized(summary);
@@ -68,9 +69,9 @@ export class AgentTale {
       if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
       else if (!ToolMessage.isInstance(message)) yield* other(message);
       // A tool changes the plan before it ends.
-      else yield* [...this.#plan(todos, isEdit), ...this.#result(message)];
+      else yield* [...this.#plan(frame), ...this.#result(message)];
     }
-    yield* this.#plan(todos, isEdit);
+    yield* this.#plan(frame);
   }
 
   /** That it has ended. */
@@ -141,12 +142,19 @@ export class AgentTale {
     ];
   }
 
-  #plan(todos: readonly Todo[], isEdit: boolean): Told[] {
+  #plan({ todos, rules, isEdit }: Frame): Told[] {
     const changes = diffTodos(this.todos, todos);
+    const hasNewRules = !isSame(this.rules, rules);
     this.todos = todos;
-    if (changes.length === 0) return [];
+    this.rules = rules;
+    if (changes.length === 0 && !hasNewRules) return [];
     const by = isEdit ? "person" : "model";
-    const plan = { changes, counts: countTodos([...todos]), todos: [...todos] };
+    const plan = {
+      changes,
+      counts: countTodos([...todos]),
+      todos: [...todos],
+      ...(hasNewRules && { rules: [...rules] }),
+    };
     return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
   }
 

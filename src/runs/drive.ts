@@ -16,7 +16,7 @@ import { questionEvent, type Question } from "./questions.ts";
 import { Recorder } from "./recorder.ts";
 import { steer } from "./steering.ts";
 import { eventIn } from "./stream-events.ts";
-import { hold, openQuestions, questionsOf, readPlan, type Hold } from "./thread.ts";
+import { hold, openQuestions, questionsOf, readRuledPlan, type Hold } from "./thread.ts";
 import { MAIN } from "./view.ts";
 
 export interface DriveOptions {
@@ -231,6 +231,8 @@ function explain(error: unknown, model: DriveOptions["model"]): string {
 
 /** The plan of a thread that is taken up again, as its first event. */
 export async function snapshotOf(agent: RunAgent, thread: string): Promise<RunEventBody | undefined> {
-  const todos = await readPlan(agent, thread);
-  return todos.length > 0 ? { type: "plan-snapshot", owner: MAIN, todos } : undefined;
+  const { todos, rules } = await readRuledPlan(agent, thread);
+  return todos.length > 0
+    ? { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) }
+    : undefined;
 }

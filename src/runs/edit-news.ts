@@ -1,12 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import { isPlanChangeEvent } from "../middleware/plan/events.ts";
 import { countTodos, diffTodos, type Todo } from "../plan/index.ts";
+import { readRules } from "../plan/values.ts";
 import type { RunAgent } from "./agent.ts";
 import type { RunEventBody } from "./events.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 import type { BeginEdit } from "./plan-edits.ts";
 import { readPlan, writePlan } from "./thread.ts";
 import { MAIN } from "./view.ts";
+
+type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
+
+/** A person's edit of a plan, as it is told. */
+export function editEvent(
+  edit: PlanEdit,
+  { before, todos }: { before: readonly Todo[]; todos: Todo[] },
+): PlanChange {
+  const rules = readRules(edit.rules);
+  const plan = { changes: diffTodos(before, todos), counts: countTodos(todos), todos };
+  return { type: "plan-change", owner: MAIN, by: "person", ...plan, ...(rules && { rules }) };
+}
 
 interface Place {
   agent: RunAgent;
@@ -28,11 +41,9 @@ export class EditNews {
     const { agent, thread, emit } = this.#place;
     const before = await readPlan(agent, thread);
     const todos = await writePlan(agent, thread, edit, begin);
-    const changes = diffTodos(before, todos);
-    if (changes.length > 0) {
-      this.#told = todos;
-      emit({ type: "plan-change", owner: MAIN, by: "person", changes, counts: countTodos(todos), todos });
-    }
+    const event = editEvent(edit, { before, todos });
+    if (event.changes.length > 0) this.#told = todos;
+    if (event.changes.length > 0 || event.rules) emit(event);
     return todos;
   }
 

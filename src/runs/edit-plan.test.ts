@@ -10,7 +10,7 @@ import { clearPlan, planWish } from "./plan-command.ts";
 import { PlanEdits } from "./plan-edits.ts";
 import { planRules, planText } from "./plan-text.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
-import { readPlan, readRules } from "./thread.ts";
+import { readPlan, readRuledPlan } from "./thread.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 const STOPS: Step[] = ["Stop.", "Stop.", "Stop."];
@@ -53,12 +53,12 @@ it("the rules of a plan are edited with it, between runs and while one is at wor
   const agent = await agentOn(model);
   await driveAlone(agent, taskInput("Go", {}), edits);
   await made;
-  expect(await readRules(agent, "t")).toEqual(["never touch date.js"]);
+  expect((await readRuledPlan(agent, "t")).rules).toEqual(["never touch date.js"]);
   const told = model.requests[2]!.messages.at(-1)!.text;
   expect(told).toContain("The user changed the rules of your plan.\nRules:\n- never touch date.js");
   const base = await readPlan(agent, "t");
   await editPlan(agent, "t", { todos: base, base, rules: [] });
-  expect(await readRules(agent, "t")).toEqual([]);
+  expect((await readRuledPlan(agent, "t")).rules).toEqual([]);
   expect(planRules(planText(base, ["a [x] b", "c"]))).toEqual(["a [x] b", "c"]);
 });
 

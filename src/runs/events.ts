@@ -66,6 +66,11 @@ const repeated = z
   .literal(true)
   .describe("The call was under way when an earlier run was stopped: it may have had its effect already.");
 
+const rules = z
+  .array(z.string())
+  .describe("The conditions that hold for the whole plan. Absent: they are as they were.")
+  .optional();
+
 /** What every event has. */
 const head = {
   version: z.literal(1),
@@ -84,7 +89,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     dir: z.string().optional(),
   }),
   z
-    .object({ type: z.literal("plan-snapshot"), ...head, owner, todos: z.array(todo) })
+    .object({ type: z.literal("plan-snapshot"), ...head, owner, todos: z.array(todo), rules })
     .describe("The plan of a thread that is taken up again."),
   z.object({
     type: z.literal("plan-change"),
@@ -94,6 +99,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
     changes: z.array(z.looseObject({ type: z.string() })),
     counts,
     todos: z.array(todo).describe("The whole plan after the change."),
+    rules,
   }),
   z
     .object({
@@ -198,6 +204,7 @@ export const RUN_EVENT = z.discriminatedUnion("type", [
       options: z.array(z.string()).describe("Words to answer with; others are possible."),
       owner: owner.optional().describe("Who asks, when it is a sub-agent."),
       todos: z.array(todo).optional(),
+      rules: z.array(z.string()).describe("The conditions that the plan comes with.").optional(),
       call: asked.optional(),
       repeated: repeated.optional(),
       error: z.string().describe("What was wrong with the last answer.").optional(),

@@ -16,6 +16,11 @@ export function planRules(markdown: string): string[] {
   return readRules(lines.flatMap((line) => /^[-*+] (?!\[.\])(.+)$/u.exec(line)?.[1] ?? [])) ?? [];
 }
 
+/** The same of a text that was not made from the plan: undefined, as they are, where it has no heading for rules. */
+export function sentRules(markdown: string): string[] | undefined {
+  return /^Rules:/m.test(markdown) ? planRules(markdown) : undefined;
+}
+
 /** The items of a plan as people edit them: without what they cost, which is nobody's to edit. */
 export function editable(todos: readonly Todo[]): Todo[] {
   return todos.map(({ actuals: _actuals, ...todo }) => todo);

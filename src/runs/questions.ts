@@ -17,6 +17,8 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   /** The sub-agent that asks, where it is one. */
   owner?: string;
   todos?: readonly Todo[];
+  /** The conditions that the plan comes with. */
+  rules?: readonly string[];
   /** The call that it is about, where it is about one. */
   call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
   /** The call was under way when an earlier run was stopped. */
@@ -29,13 +31,14 @@ export function readQuestion({ id, value }: Interrupt): Question {
   const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const base = { id: id ?? "" };
   if (request["type"] === "plan-approval") {
-    const { error, calls } = request as { error?: unknown; calls?: PlanApprovalRequest["calls"] };
+    const { error, calls, rules } = request as Partial<PlanApprovalRequest>;
     return {
       ...base,
       kind: "plan-approval",
       text: proposalText(calls ?? []),
       options: ["approve", "edit", "reject"],
       todos: request["todos"] as Todo[],
+      ...(rules && { rules }),
       ...(typeof error === "string" && { error }),
     };
   }
@@ -79,12 +82,13 @@ function proposalText(calls: PlanApprovalRequest["calls"]): string {
 }
 
 /** A question as an event of its run. */
-export function questionEvent({ todos, call, text, ...question }: Question): RunEventBody {
+export function questionEvent({ todos, rules, call, text, ...question }: Question): RunEventBody {
   return {
     type: "question",
     ...question,
     text: boundedText(text),
     ...(todos && { todos: [...todos] }),
+    ...(rules && { rules: [...rules] }),
     ...(call && { call: boundedCall(call) }),
   };
 }

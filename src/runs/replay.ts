@@ -19,6 +19,7 @@ import { MAIN } from "./view.ts";
 interface Values {
   messages?: BaseMessage[];
   todos?: Todo[];
+  planRules?: string[];
   run?: RunSettings;
   _context?: ContextMemory;
 }
@@ -82,10 +83,10 @@ async function framesOf(graph: RunGraph, state: StateSnapshot): Promise<Frame[]>
 }
 
 function frameOf({ values, createdAt, metadata, tasks }: StateSnapshot): Frame {
-  const { messages = [], todos = [], _context } = (values ?? {}) as Values;
+  const { messages = [], todos = [], planRules: rules = [], _context } = (values ?? {}) as Values;
   const isEdit = (metadata?.source as string | undefined) === "update";
   const at = createdAt === undefined ? 0 : Date.parse(createdAt);
-  return { at, isEdit, messages, todos, summary: _context?.summary, jobs: jobsOf(messages, tasks) };
+  return { at, isEdit, messages, todos, rules, summary: _context?.summary, jobs: jobsOf(messages, tasks) };
 }
 
 const TOOLS = "tools";
@@ -130,10 +131,15 @@ async function helperFrames(ns: string, { saver, thread, until }: Saved): Promis
   for await (const { checkpoint, metadata, pendingWrites } of saver.list(config, { limit: MOST_FRAMES })) {
     const at = Date.parse(checkpoint.ts);
     if (at > until) continue;
-    const { messages = [], todos = [], _context } = checkpoint.channel_values as Values;
+    const {
+      messages = [],
+      todos = [],
+      planRules: rules = [],
+      _context,
+    } = checkpoint.channel_values as Values;
     const jobs = endedJobs(ns, pendingWrites ?? []);
     const isEdit = metadata?.source === "update";
-    frames.push({ at, isEdit, messages, todos, summary: _context?.summary, jobs });
+    frames.push({ at, isEdit, messages, todos, rules, summary: _context?.summary, jobs });
   }
   return frames.toReversed();
 }
@@ -187,14 +193,16 @@ class Story {
 
   /** A task of the user ends the run before it, and begins one. */
   #start(task: string): Told[] {
-    const { todos, answer } = this.main;
+    const { todos, rules, answer } = this.main;
     const resumed = this.#task !== undefined;
     if (resumed) this.#close({ outcome: "done", counts: countTodos([...todos]), answer });
     this.#task = task.trim();
     this.#usage = NO_TOKENS;
     const dir = this.#dir === undefined ? {} : { dir: this.#dir };
     this.#emit({ type: "run-start", model: this.#model, task, resumed, ...dir });
-    if (resumed && todos.length > 0) this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...todos] });
+    if (resumed && todos.length > 0) {
+      this.#emit({ type: "plan-snapshot", owner: MAIN, todos: [...todos], rules: [...rules] });
+    }
     return [];
   }
 

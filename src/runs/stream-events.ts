@@ -6,8 +6,9 @@ import type { RunEventBody } from "./events.ts";
 /** The event in a chunk of the `custom` stream, where it is one of ours. */
 export function eventIn(chunk: unknown): RunEventBody | undefined {
   if (isPlanChangeEvent(chunk)) {
-    const { owner, by, changes, counts, todos } = chunk;
-    return { type: "plan-change", owner, by, changes: [...changes], counts, todos: [...todos] };
+    const { owner, by, changes, counts, todos, rules } = chunk;
+    const plan = { changes: [...changes], counts, todos: [...todos], ...(rules && { rules: [...rules] }) };
+    return { type: "plan-change", owner, by, ...plan };
   }
   if (isSummaryEvent(chunk)) {
     const { version: _, at: __, ...event } = chunk;

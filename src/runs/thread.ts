@@ -9,6 +9,7 @@ import { readPlanState } from "../middleware/plan/state.ts";
 import { isOvertaken } from "../middleware/repeats/journal.ts";
 import { withoutThoughts } from "../models/thoughts.ts";
 import { isOpen, type Todo } from "../plan/index.ts";
+import { readRules } from "../plan/values.ts";
 import type { Release, ThreadStore } from "../storage/index.ts";
 import type { RunAgent } from "./agent.ts";
 import { finishedTasks } from "./asking.ts";
@@ -60,18 +61,30 @@ export async function readThread({ graph }: RunAgent, thread: string): Promise<T
   return { todos, rules, answer: withoutThoughts(last?.text ?? ""), files };
 }
 
-/** The plan of a thread, with what has finished since its newest checkpoint; read without the rest where that will do. */
+/** The items of a thread's plan, see `readRuledPlan`. */
 export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]> {
+  return (await readRuledPlan(agent, thread)).todos;
+}
+
+/**
+ * The plan of a thread with its rules, and with what has finished since its newest checkpoint; read without the rest
+ * where that will do.
+ */
+export async function readRuledPlan(
+  agent: RunAgent,
+  thread: string,
+): Promise<Pick<ThreadContent, "todos" | "rules">> {
   const { checkpointer, channels } = agent.graph;
   const store = checkpointer as Partial<Pick<ThreadStore, "getValues">>;
   if (store.getValues && "todos" in channels) {
     const branches = Object.keys(channels).filter((name) => name.startsWith("branch:"));
-    const { todos, ...due } = await store.getValues(thread, ["todos", START, TASKS, ...branches]);
+    const names = ["todos", RULES, START, TASKS, ...branches];
+    const { todos = [], [RULES]: rules = [], ...due } = await store.getValues(thread, names);
     const isDue = Object.values(due).some((value) => !Array.isArray(value) || value.length > 0);
     // Where no step is due, none of its tasks can have finished.
-    if (!isDue) return (todos as Todo[] | undefined) ?? [];
+    if (!isDue) return { todos: todos as Todo[], rules: rules as string[] };
   }
-  return (await readThread(agent, thread)).todos;
+  return readThread(agent, thread);
 }
 
 /**
@@ -97,7 +110,9 @@ export async function writePlan(
   const now = [...plan.todos];
   const todos = mergedPlan(agent, now, edit);
   const hasNewTodos = !isDeepStrictEqual(todos, now);
-  const rules = isDeepStrictEqual(edit.rules ?? plan.rules, plan.rules) ? undefined : edit.rules;
+  // As the channel reads them: the first value of one is taken as it is.
+  const wanted = readRules(edit.rules);
+  const rules = isDeepStrictEqual(wanted ?? plan.rules, plan.rules) ? undefined : wanted;
   // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
   const isInTurn = state.tasks.length > 0;
   const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
@@ -112,12 +127,6 @@ export async function writePlan(
 }
 
 const RULES = "planRules";
-
-/** The rules of a thread's plan. */
-export async function readRules({ graph }: RunAgent, thread: string): Promise<readonly string[]> {
-  const { values } = await graph.getState({ configurable: { thread_id: thread } });
-  return readPlanState(values).rules ?? [];
-}
 
 /** Makes the open plan of a thread that no run is at work on one to be approved before anything more is done. */
 export async function proposePlan(agent: RunAgent, thread: string): Promise<void> {

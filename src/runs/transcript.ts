@@ -1,4 +1,5 @@
 import { MARKS, type Todo } from "../plan/index.ts";
+import { renderRules } from "../plan/render.ts";
 import type { RunEvent } from "./events.ts";
 import { jsonText } from "./json-text.ts";
 import { summaryWords } from "./story/words.ts";
@@ -17,7 +18,7 @@ function partOf(event: RunEvent): string[] {
       return event.text.trim() ? [`## ${speaker(event.owner)}\n\n${event.text.trim()}`] : [];
     case "plan-change":
     case "plan-snapshot":
-      return event.owner === MAIN ? [planText(event.todos as Todo[])] : [];
+      return event.owner === MAIN ? [planText(event.todos as Todo[], event.rules)] : [];
     case "tool-end": {
       const { owner, name, about, args, ok, result, output = result } = event;
       if (ok && PLAN_TOOLS.has(name)) return [];
@@ -44,8 +45,9 @@ function speaker(owner: string): string {
   return owner === MAIN ? "Agent" : `Sub-agent ${ownerName(owner)}`;
 }
 
-function planText(todos: readonly Todo[]): string {
-  return todos.map(({ status, content }) => `- ${MARKS[status]} ${content}`).join("\n");
+function planText(todos: readonly Todo[], rules: readonly string[] = []): string {
+  const items = todos.map(({ status, content }) => `- ${MARKS[status]} ${content}`).join("\n");
+  return rules.length > 0 ? `${renderRules(rules)}\n\n${items}` : items;
 }
 
 /** A fence that nothing in the text closes. */

@@ -7,6 +7,8 @@ export interface AgentView {
   owner: string;
   name: string;
   todos: readonly Todo[];
+  /** The conditions that hold for its whole plan. */
+  rules: readonly string[];
   usage: Usage;
   /** What it is doing now, by tool call. */
   tools: ReadonlyMap<string, { name: string; about: string; startedAt: number }>;
@@ -52,7 +54,11 @@ export function reduce(view: RunView, event: RunEvent): RunView {
     }
     case "plan-snapshot":
     case "plan-change": {
-      const planned = withAgent(view, event, (agent) => ({ ...agent, todos: event.todos as Todo[] }));
+      const planned = withAgent(view, event, (agent) => ({
+        ...agent,
+        todos: event.todos as Todo[],
+        rules: event.rules ?? agent.rules,
+      }));
       return event.owner === MAIN ? { ...planned, marks: marksOf(planned, event.at) } : planned;
     }
     case "model-start":
@@ -144,6 +150,7 @@ function withAgent(
     owner,
     name: ownerName(owner),
     todos: [],
+    rules: [],
     usage: NO_TOKENS,
     tools: new Map(),
     startedAt: at,

@@ -6,7 +6,7 @@ import type { PlanSetup } from "./setup.ts";
 export async function announce(
   setup: PlanSetup,
   stage: Stage,
-  { by, changes, todos }: Pick<PlanChangeEvent, "by" | "changes" | "todos">,
+  { by, changes, todos, rules }: Pick<PlanChangeEvent, "by" | "changes" | "todos" | "rules">,
 ): Promise<void> {
   const event: PlanChangeEvent = {
     type: "plan-change",
@@ -17,6 +17,7 @@ export async function announce(
     changes,
     counts: countTodos(todos),
     todos,
+    ...(rules && { rules }),
   };
   stage.writer?.(event);
   try {

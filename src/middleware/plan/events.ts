@@ -14,6 +14,8 @@ export interface PlanChangeEvent {
   counts: Counts;
   /** The whole plan after the change. */
   todos: readonly Todo[];
+  /** The rules of the plan, where the change is one of them, too. */
+  rules?: readonly string[];
 }
 
 /** Recognizes a `PlanChangeEvent` among the chunks of a custom stream. */

@@ -1,5 +1,7 @@
-import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
+import { editEvent } from "../edit-news.ts";
+import type { RunEventBody } from "../events.ts";
 import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
 import { EventLog } from "../host/event-log.ts";
 import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
@@ -14,7 +16,6 @@ import type { ThreadEvent } from "../host/thread-protocol.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
-import { MAIN } from "../view.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { Desk, identityOf, type Known } from "./desk.ts";
 import { Feed, type Said } from "./feed.ts";
@@ -195,7 +196,7 @@ export class ClusterHost implements Host {
     const before = await readPlan(agent, thread);
     const isRunning = (await this.active(thread)) !== undefined;
     const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
-    if (!isRunning) await this.#tellEdit(thread, before, todos);
+    if (!isRunning) await this.#tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }
 
@@ -371,15 +372,9 @@ export class ClusterHost implements Host {
   }
 
   /** Nobody else tells of an edit that no run has made. */
-  async #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): Promise<void> {
+  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
     const { owner } = (await this.ledger.thread(thread)) ?? {};
-    const news = {
-      owner: MAIN,
-      by: "person" as const,
-      changes: diffTodos(before, todos),
-      counts: countTodos(todos),
-    };
-    const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
+    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
     event.n = this.events.push({ kind: "run", thread, owner, event });
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
   }

@@ -1,14 +1,14 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
 import { isForLater } from "../../storage/run-row.ts";
-import type { RunEvent } from "../events.ts";
+import { editEvent } from "../edit-news.ts";
+import type { RunEvent, RunEventBody } from "../events.ts";
 import { requestEdit } from "../mailbox.ts";
 import type { PlanEdit } from "../merged-plan.ts";
 import { readPlan } from "../thread.ts";
 import type { Traces } from "../traces/index.ts";
-import { MAIN } from "../view.ts";
 import { Desk } from "./desk.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { EventLog } from "./event-log.ts";
@@ -226,7 +226,7 @@ export class RunHost implements Host {
     const agent = await this.graph(await this.graphOf(thread)).reader(thread);
     const before = await readPlan(agent, thread);
     const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
-    await this.#tellEdit(thread, before, todos);
+    await this.#tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }
 
@@ -359,15 +359,9 @@ export class RunHost implements Host {
   }
 
   /** Nobody else tells of an edit that no run has made. */
-  async #tellEdit(thread: string, before: readonly Todo[], todos: Todo[]): Promise<void> {
+  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
     const owner = (await this.ledger.thread(thread))?.owner;
-    const news = {
-      owner: MAIN,
-      by: "person" as const,
-      changes: diffTodos(before, todos),
-      counts: countTodos(todos),
-    };
-    const event: StampedEvent = { type: "plan-change", version: 1, at: Date.now(), thread, ...news, todos };
+    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
     event.n = this.events.push({ kind: "run", thread, owner, event });
     this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
   }

@@ -29,7 +29,13 @@ export type CallEntry = Common & {
 };
 /** Where a sub-agent began; what it said and did has its own owner. */
 export type HelperEntry = Common & { kind: "helper"; helper: string };
-export type PlanEntry = Common & { kind: "plan"; by: "model" | "person" | "harness"; changes: Change[] };
+export type PlanEntry = Common & {
+  kind: "plan";
+  by: "model" | "person" | "harness";
+  changes: Change[];
+  /** Those that the plan has from here on, where they were changed. */
+  rules?: readonly string[] | undefined;
+};
 export type QuestionEntry = Common & { kind: "question"; question: Question; answer?: unknown };
 export type NoticeEntry = Common & { kind: "notice"; text: string };
 export type EndEntry = Common & {
@@ -112,8 +118,9 @@ export class Conversation {
         if (this.#helpers.has(event.owner)) return;
         return this.#add({ kind: "helper", at, owner: parentOf(event.owner), helper: event.owner });
       case "plan-change": {
-        const { owner, by } = event;
-        return this.#add({ kind: "plan", at, owner, by, changes: event.changes as unknown as Change[] });
+        const { owner, by, rules } = event;
+        const changes = event.changes as unknown as Change[];
+        return this.#add({ kind: "plan", at, owner, by, changes, rules });
       }
       case "question": {
         const index = this.#open.get(questionKey(event.id));
@@ -206,9 +213,10 @@ const questionKey = (id: string): string => `question ${id}`;
 
 /** The question of an event. A call that is cut is not to be decided about: the whole of it is asked for. */
 export function questionOf(event: Extract<StampedEvent, { type: "question" }>): Question {
-  const { id, kind, text, options, owner, todos, call, error } = event;
+  const { id, kind, text, options, owner, todos, rules, call, error } = event;
   const asked = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
-  return { id, kind, text, options, owner, todos: todos as Question["todos"], call: asked, error };
+  const plan = { todos: todos as Question["todos"], rules };
+  return { id, kind, text, options, owner, ...plan, call: asked, error };
 }
 
 /** `main/a:1/b:2` was started by `main/a:1`. */

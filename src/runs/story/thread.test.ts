@@ -1,8 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WorkCounter } from "../../../test/work.ts";
+import type { PlanEntry } from "./entries.ts";
 import { timelineOf } from "./lanes.ts";
-import { EMPTY_THREAD, follow, planOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
+import { EMPTY_THREAD, follow, planOf, rulesOf, threadOf, withCalls, type ThreadState } from "./thread.ts";
 import type { StampedEvent } from "./told.ts";
+import { changeWords } from "./words.ts";
 
 const USAGE = { inputTokens: 10, outputTokens: 5, cachedTokens: 0 };
 const COUNTS = { total: 1, pending: 0, in_progress: 1, completed: 0, blocked: 0, cancelled: 0 };
@@ -32,6 +34,16 @@ const PLAN: Body = {
 const DONE: Body = { type: "run-end", outcome: "done", exitCode: 0, counts: COUNTS, usage: USAGE, cost: 0.5 };
 
 describe("a thread made of its events", () => {
+  it("has the rules of its plan until they are changed, and says so", () => {
+    const rules = ["never touch date.js"];
+    const ruled = after([START, { ...PLAN, rules }, PLAN]);
+    expect(rulesOf(ruled)).toEqual(rules);
+    expect(changeWords(ruled.entries.find(({ kind }) => kind === "plan") as PlanEntry, [TODO])).toBe(
+      "set the rule “never touch date.js”",
+    );
+    expect(rulesOf(after([{ ...PLAN, rules: [] }], ruled))).toEqual([]);
+  });
+
   it("keeps its plan, its tokens and its cost when the next run begins", () => {
     const usage: Body = { type: "model-end", owner: "main", text: "Hello", usage: USAGE };
     const state = after([START, PLAN, usage, DONE, START, usage, DONE]);

@@ -123,6 +123,11 @@ export function planOf({ view }: ThreadState): readonly Todo[] {
   return view.agents.get(MAIN)?.todos ?? [];
 }
 
+/** The rules of the main agent's plan. */
+export function rulesOf({ view }: ThreadState): readonly string[] {
+  return view.agents.get(MAIN)?.rules ?? [];
+}
+
 export function agentOf({ view }: ThreadState, owner: string): AgentView | undefined {
   return view.agents.get(owner);
 }

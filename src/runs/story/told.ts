@@ -16,6 +16,7 @@ export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "
   /** The sub-agent that asks, where it is one. */
   owner?: string | undefined;
   todos?: readonly Todo[] | undefined;
+  rules?: readonly string[] | undefined;
   call?: AskedCall | undefined;
   error?: string | undefined;
 }

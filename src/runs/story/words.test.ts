@@ -31,11 +31,18 @@ describe("words for people", () => {
 
   it("say what changed in a plan", () => {
     const todos = [{ id: "1", content: "Look", status: "completed" as const }];
-    expect(changeWords([{ type: "todo-status", id: "1", from: "in_progress", to: "completed" }], todos)).toBe(
-      "completed “Look”",
+    expect(
+      changeWords(
+        { changes: [{ type: "todo-status", id: "1", from: "in_progress", to: "completed" }] },
+        todos,
+      ),
+    ).toBe("completed “Look”");
+    expect(changeWords({ changes: [{ type: "todo-add", todo: todos[0]!, index: 0 }] }, todos)).toBe(
+      "added an item",
     );
-    expect(changeWords([{ type: "todo-add", todo: todos[0]!, index: 0 }], todos)).toBe("added an item");
-    expect(changeWords([{ type: "todo-edit", id: "1", set: { estimate: 3 } }], todos)).toBeUndefined();
+    expect(
+      changeWords({ changes: [{ type: "todo-edit", id: "1", set: { estimate: 3 } }] }, todos),
+    ).toBeUndefined();
   });
 });
 

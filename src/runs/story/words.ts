@@ -67,7 +67,10 @@ export function inSight(text: string): string {
 }
 
 /** What changes of a plan come to, in a few words; undefined for what is not worth a line. */
-export function changeWords(changes: readonly Change[], todos: readonly Todo[]): string | undefined {
+export function changeWords(
+  { changes, rules }: { changes: readonly Change[]; rules?: readonly string[] | undefined },
+  todos: readonly Todo[],
+): string | undefined {
   const name = (id: string): string => `“${todos.find((todo) => todo.id === id)?.content ?? `item ${id}`}”`;
   const added = changes.filter(({ type }) => type === "todo-add").length;
   const words = changes.flatMap((change): string[] => {
@@ -89,10 +92,15 @@ export function changeWords(changes: readonly Change[], todos: readonly Todo[]):
     }
   });
   const first = added > 0 ? [`added ${added === 1 ? "an item" : `${added} items`}`] : [];
-  const all = [...first, ...words];
+  const all = [...first, ...words, ...(rules ? [rulesWords(rules)] : [])];
   if (all.length === 0) return undefined;
   const text = all.length > 4 ? [...all.slice(0, 3), `and ${all.length - 3} more changes`] : all;
   return text.join(", ");
+}
+
+function rulesWords(rules: readonly string[]): string {
+  if (rules.length === 0) return "took the rules away";
+  return rules.length === 1 ? `set the rule “${rules[0]}”` : `set ${rules.length} rules`;
 }
 
 const STATUS_VERBS: Readonly<Record<Status, string>> = {

@@ -64,8 +64,11 @@ export class Asking {
     return { type: isForGood || choice === "allow" ? "approve" : "reject" };
   }
 
-  async #approval({ id, text, error, todos = [] }: Question, signal: AbortSignal): Promise<unknown> {
-    const plan = planText(todos);
+  async #approval(
+    { id, text, error, todos = [], rules = [] }: Question,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const plan = planText(todos, rules);
     if (this.#hasForms) {
       const said = [text, plan, ...(error === undefined ? [] : [error])].join("\n");
       const content = await this.#form(said, { decision: DECISION, reason: REASON }, signal);

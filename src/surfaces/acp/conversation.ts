@@ -12,11 +12,15 @@ export interface ConversationOptions {
   capabilities: ClientCapabilities;
 }
 
+type Planned = Extract<RunEvent, { type: "plan-snapshot" | "plan-change" }>;
+
 /** Shows an editor what happens in a run, as it happens or as it is told again. */
 export class Conversation {
   readonly #send: ConversationOptions["send"];
   readonly #calls: Calls;
   readonly #hasNotices: boolean;
+  /** Those of the plan, which an event has only where they changed. */
+  #rules: readonly string[] = [];
   /** What the editor knows the answer by that is being said. */
   #message = "";
   /** Whether some of it has been said. */
@@ -32,7 +36,7 @@ export class Conversation {
     switch (event.type) {
       case "plan-snapshot":
       case "plan-change":
-        return this.#plan(event.owner, event.todos as Todo[]);
+        return this.#plan(event);
       case "model-start":
       case "model-retry":
         // What was said cannot be taken back: what comes is another answer.
@@ -91,9 +95,11 @@ export class Conversation {
     this.#isSaid = false;
   }
 
-  #plan(owner: string, todos: readonly Todo[]): void {
-    if (owner === MAIN) this.#send(planUpdate(todos));
-    else this.#calls.showPlan(owner, todos);
+  #plan({ owner, todos, rules }: Planned): void {
+    const items = todos as Todo[];
+    if (owner !== MAIN) return this.#calls.showPlan(owner, items);
+    this.#rules = rules ?? this.#rules;
+    this.#send(planUpdate({ todos: items, rules: this.#rules }));
   }
 
   #notice(text: string): void {

@@ -8,6 +8,7 @@ const EDIT = SHOW.extend({
   todos: z.array(z.unknown()),
   // Without it, what the agent has done since the editor looked would be undone.
   base: z.array(z.looseObject({ id: z.string(), content: z.string(), status: z.enum(STATUSES) })),
+  rules: z.array(z.string()).optional(),
 });
 
 /** The session whose plan is asked for. Throws `invalid-request`. */

@@ -1,12 +1,14 @@
 import { HarnessError } from "../../errors.ts";
 import { describeChanges, diffTodos, type Todo } from "../../plan/index.ts";
+import { readRules } from "../../plan/values.ts";
 import type { RunAgent } from "../../runs/agent.ts";
 import { editPlan, type EditPlanOptions } from "../../runs/edit-plan.ts";
 import { PlanConflict, type PlanEdit } from "../../runs/merged-plan.ts";
 import { clearPlan, PLAN_SAYS, planWish } from "../../runs/plan-command.ts";
 import type { PlanEdits } from "../../runs/plan-edits.ts";
-import { planItems, planText } from "../../runs/plan-text.ts";
-import { readPlan } from "../../runs/thread.ts";
+import { planItems, planText, sentRules } from "../../runs/plan-text.ts";
+import { readRuledPlan } from "../../runs/thread.ts";
+import type { RuledPlan } from "./plan-entries.ts";
 
 export interface SessionPlanOptions {
   thread: string;
@@ -15,7 +17,7 @@ export interface SessionPlanOptions {
   /** Those of the prompt that is being worked on. */
   edits: () => PlanEdits | undefined;
   /** Shows the editor a plan that no run tells it of. */
-  tell: (todos: readonly Todo[]) => void;
+  tell: (plan: RuledPlan) => void;
   /** Has each new plan approved from now on. */
   approve: () => void;
 }
@@ -30,14 +32,14 @@ export class SessionPlan {
     this.#options = options;
   }
 
-  async read(): Promise<Todo[]> {
-    return readPlan(await this.#options.agent(), this.#options.thread);
+  async read(): Promise<RuledPlan> {
+    return readRuledPlan(await this.#options.agent(), this.#options.thread);
   }
 
   /** Throws what `editPlan` throws. */
   async edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
     const agent = await this.#options.agent();
-    return editPlan(agent, this.#options.thread, edit, this.#how(signal));
+    return editPlan(agent, this.#options.thread, edit, await this.#how(signal, edit.rules));
   }
 
   /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
@@ -64,36 +66,41 @@ export class SessionPlan {
     }
   }
 
-  #how(signal: AbortSignal): EditPlanOptions {
+  async #how(signal: AbortSignal, sent?: readonly string[]): Promise<EditPlanOptions> {
     const { edits, tell } = this.#options;
-    return { edits: edits(), signal, onMade: tell };
+    const rules = readRules(sent) ?? (await this.read()).rules;
+    return { edits: edits(), signal, onMade: (todos) => tell({ todos, rules }) };
   }
 
   async #show(note?: string): Promise<string> {
-    const todos = await this.read();
-    this.#options.tell(todos);
-    return this.#say(todos, note);
+    const plan = await this.read();
+    this.#options.tell(plan);
+    return this.#say(plan.todos, note);
   }
 
   async #edit(markdown: string, signal: AbortSignal): Promise<string> {
-    const base = this.#said ?? (await this.read());
+    const base = this.#said ?? (await this.read()).todos;
     // Whoever has not seen the ids cannot have kept them, and would take everything off the plan.
     const isUnseen = this.#said === undefined && base.length > 0;
     if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
-    const todos = await this.edit({ todos: planItems(markdown, base), base }, signal);
+    const todos = await this.edit(
+      { todos: planItems(markdown, base), base, rules: sentRules(markdown) },
+      signal,
+    );
     return this.#say(todos, describeChanges(diffTodos(base, todos)) || PLAN_SAYS.unchanged);
   }
 
   async #clear(signal: AbortSignal): Promise<string> {
-    if ((await this.read()).length === 0) return PLAN_SAYS.none;
-    const todos = await clearPlan(await this.#options.agent(), this.#options.thread, this.#how(signal));
+    if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
+    const todos = await clearPlan(await this.#options.agent(), this.#options.thread, await this.#how(signal));
     return this.#say(todos, PLAN_SAYS.cleared);
   }
 
   /** In a block of code, which editors show and copy as it is. */
-  #say(todos: readonly Todo[], note?: string): string {
+  async #say(todos: readonly Todo[], note?: string): Promise<string> {
     this.#said = todos;
-    const list = todos.length > 0 ? `\`\`\`markdown\n${planText(todos)}\`\`\`` : PLAN_SAYS.none;
+    const { rules } = await this.read();
+    const list = todos.length > 0 ? `\`\`\`markdown\n${planText(todos, rules)}\`\`\`` : PLAN_SAYS.none;
     return [note, list, HOW].filter(Boolean).join("\n\n");
   }
 }

@@ -31,7 +31,7 @@ import { Asking } from "./asking.ts";
 import { Calls } from "./calls.ts";
 import { Conversation } from "./conversation.ts";
 import { Editor } from "./editor.ts";
-import { planUpdate } from "./plan-entries.ts";
+import { planUpdate, type RuledPlan } from "./plan-entries.ts";
 import { promptMessage, typedText } from "./prompt.ts";
 import type { Sdk } from "./sdk.ts";
 import { SessionPlan } from "./session-plan.ts";
@@ -92,9 +92,9 @@ export class Session {
       thread: id,
       agent: () => this.#reader(),
       edits: () => this.#turn?.edits,
-      tell: (todos) => {
+      tell: (plan) => {
         // A run tells of each plan in its turn, and may be further by now.
-        if (!this.#turn) this.send(planUpdate(todos));
+        if (!this.#turn) this.send(planUpdate(plan));
       },
       approve: () => {
         this.settings = { ...this.settings, approve: "first" };
@@ -117,7 +117,7 @@ export class Session {
     await this.#work;
   }
 
-  readPlan(): Promise<Todo[]> {
+  readPlan(): Promise<RuledPlan> {
     return this.#plan.read();
   }
 

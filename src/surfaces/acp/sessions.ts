@@ -27,6 +27,7 @@ import type { Traces } from "../../runs/traces/index.ts";
 import type { ThreadStore } from "../../storage/index.ts";
 import { editorServers } from "./editor-servers.ts";
 import { EDITOR_MODES } from "./modes.ts";
+import type { RuledPlan } from "./plan-entries.ts";
 import { readEditOf, readShow } from "./plan-request.ts";
 import { INVALID_PARAMS, type Sdk } from "./sdk.ts";
 import { Session } from "./session.ts";
@@ -175,8 +176,9 @@ export class Sessions {
     return this.#choices(session);
   }
 
-  async showPlan(params: unknown): Promise<{ todos: Todo[] }> {
-    return { todos: editable(await this.get(readShow(params)).readPlan()) };
+  async showPlan(params: unknown): Promise<RuledPlan> {
+    const { todos, rules } = await this.get(readShow(params)).readPlan();
+    return { todos: editable(todos), rules };
   }
 
   /** Resolves to the plan with the edit. Where the agent changed the same, the error has the plan as it is. */

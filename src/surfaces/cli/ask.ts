@@ -1,5 +1,5 @@
 import { HarnessError } from "../../errors.ts";
-import { planItems } from "../../runs/plan-text.ts";
+import { planItems, planRules } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { edit } from "./editor.ts";
 import { joined, oneLine, shown } from "./output/harmless.ts";
@@ -22,11 +22,11 @@ export async function ask(question: Question, terminal: Terminal, signal: AbortS
   for (let draft: Draft = question; ;) {
     const answer = await put(draft, terminal, signal);
     if (answer !== EDIT) return answer;
-    const { todos = [] } = question;
+    const { todos = [], rules = [] } = question;
     try {
-      const edited = await edit(draft.markdown || planText(todos), terminal.env);
+      const edited = await edit(draft.markdown || planText(todos, rules), terminal.env);
       draft = { ...question, markdown: edited };
-      return { type: "edit", todos: planItems(edited, todos) };
+      return { type: "edit", todos: planItems(edited, todos), rules: planRules(edited) };
     } catch (error) {
       const known = HarnessError.from(error);
       if (!known) throw error;

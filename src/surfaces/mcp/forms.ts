@@ -10,10 +10,12 @@ export function questionForms(
   return Object.fromEntries(questions.map((question) => [question.id, form(formOf(question))]));
 }
 
-function formOf({ kind, text, error, options, todos }: Question): ElicitInputParams {
-  const message = [text, ...(todos ? [planText(todos)] : []), ...(error === undefined ? [] : [error])].join(
-    "\n",
-  );
+function formOf({ kind, text, error, options, todos, rules }: Question): ElicitInputParams {
+  const message = [
+    text,
+    ...(todos ? [planText(todos, rules)] : []),
+    ...(error === undefined ? [] : [error]),
+  ].join("\n");
   const isDecision = kind === "plan-approval" || kind === "permission";
   if (isDecision) {
     return {

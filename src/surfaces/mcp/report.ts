@@ -6,16 +6,16 @@ import { REPORT_TEXTS } from "./tools.prompt.ts";
 
 /** How a thread came out, in words and as data. */
 export function reportResult(report: Report, { hasPlan = false } = {}): CallToolResult {
-  const { thread, state, todos, answer, questions, files, error } = report;
+  const { thread, state, todos, rules, answer, questions, files, error } = report;
   const { completed, cancelled, total } = countTodos([...todos]);
   const progress = total > 0 ? `, ${completed + cancelled} of ${total} items closed` : "";
-  const asked = questions.map(({ id, text, todos: plan }) =>
-    [`It asks (question ${id}): ${text}`, ...(plan ? [planText(plan)] : [])].join("\n"),
+  const asked = questions.map(({ id, text, todos: plan, rules: terms }) =>
+    [`It asks (question ${id}): ${text}`, ...(plan ? [planText(plan, terms)] : [])].join("\n"),
   );
   const isOpen = state !== "done" && state !== "failed";
   const parts = [
     `Thread ${thread}: ${state}${progress}.`,
-    ...(hasPlan && total > 0 ? [planText(todos)] : []),
+    ...(hasPlan && total > 0 ? [planText(todos, rules)] : []),
     ...(error === undefined ? [] : [error]),
     ...(answer === "" || state === "running" ? [] : [answer]),
     ...(files.length > 0 ? [`Files in the thread: ${files.join(", ")}`] : []),
@@ -30,6 +30,7 @@ export function reportResult(report: Report, { hasPlan = false } = {}): CallTool
       answer,
       files,
       plan: todos.map(({ id, content, status }) => ({ id, content, status })),
+      ...(rules.length > 0 && { rules: [...rules] }),
       questions: questions.map(({ id, kind, text, options }) => ({ id, kind, text, options: [...options] })),
       ...(error !== undefined && { error }),
     },

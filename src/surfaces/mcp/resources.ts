@@ -21,8 +21,8 @@ export function registerResources(sdk: Sdk, server: McpServer, threads: Threads)
     }),
     { title: "Plan", description: "The plan of a thread", mimeType: MARKDOWN },
     async (uri, given) => {
-      const { todos } = await threads.report(one(given["thread"]));
-      return { contents: [{ uri: uri.href, mimeType: MARKDOWN, text: planText(todos) }] };
+      const { todos, rules } = await threads.report(one(given["thread"]));
+      return { contents: [{ uri: uri.href, mimeType: MARKDOWN, text: planText(todos, rules) }] };
     },
   );
   server.registerResource(

@@ -6,7 +6,7 @@ import { goOnInput } from "../../runs/go-on.ts";
 import type { HostedRun } from "../../runs/host/hosted-run.ts";
 import type { Host } from "../../runs/host/port.ts";
 import type { RunRequest } from "../../runs/host/request.ts";
-import { planItems } from "../../runs/plan-text.ts";
+import { planItems, sentRules } from "../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../runs/questions.ts";
 import { newThreadId } from "../../runs/thread-ids.ts";
 import { openQuestions, readThread } from "../../runs/thread.ts";
@@ -18,6 +18,7 @@ export interface Report {
   thread: string;
   state: "running" | "done" | "open" | "waiting" | "failed" | "interrupted";
   todos: readonly Todo[];
+  rules: readonly string[];
   answer: string;
   questions: readonly Question[];
   /** The names of the files that live in it. */
@@ -117,7 +118,7 @@ export class Threads {
   async report(thread: string, run?: HostedRun): Promise<Report> {
     await this.#known(thread);
     const reader = await this.#reader(thread);
-    const { todos, answer, files } = await readThread(reader, thread);
+    const { todos, rules, answer, files } = await readThread(reader, thread);
     const questions = await this.#questions(thread);
     const end = run?.live.all().findLast((event) => event.type === "run-end");
     const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
@@ -128,6 +129,7 @@ export class Threads {
       thread,
       state: isOver ? (end?.outcome ?? stopped) : "running",
       todos,
+      rules,
       answer: end?.answer ?? answer,
       questions,
       files: Object.keys(files),
@@ -142,7 +144,7 @@ export class Threads {
     const isAtWork =
       (await this.saver.getThread(thread))?.state === "running" || (await this.host.isBusy(thread));
     const edit = isAtWork ? blindEdit(items, todos) : { todos: items, base: todos };
-    return this.host.editPlan(thread, edit, signal);
+    return this.host.editPlan(thread, { ...edit, rules: sentRules(markdown) }, signal);
   }
 
   async file(thread: string, path: string): Promise<string> {

@@ -17,7 +17,7 @@ export const FIELD_TEXTS = {
   message: "What to tell the agent; without it, it goes on where it stopped",
   answer: "approve, reject: reason, or words; a plan can be answered with the list as it should be",
   question: "The id of the question, where there are several",
-  plan: "The whole list as Markdown, such as show_plan gives it: keep the #ids of items that stay",
+  plan: "The whole list as Markdown, such as show_plan gives it: keep the #ids of items that stay, and the rules",
   limit: "At most so many",
 } as const;
 

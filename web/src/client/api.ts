@@ -5,7 +5,7 @@ import type {
   Checkpoint,
   FileVersions,
   Info,
-  SentTodo,
+  SentPlan,
   Settings,
   Thread,
   ThreadContent,
@@ -58,8 +58,7 @@ export function createApi(token: string) {
     stop: (id: string) => call<{ stopped: boolean }>("POST", `${thread(id)}/stop`, {}),
     answer: (id: string, answers: Record<string, Answer>) =>
       call<{ run: string }>("POST", `${thread(id)}/answers`, { answers }),
-    writePlan: (id: string, todos: SentTodo[], base: readonly Todo[]) =>
-      call<{ todos: Todo[] }>("PUT", `${thread(id)}/plan`, { todos, base }),
+    writePlan: (id: string, edit: SentPlan) => call<{ todos: Todo[] }>("PUT", `${thread(id)}/plan`, edit),
     fork: (id: string, checkpoint?: string) =>
       call<{ thread: Thread }>("POST", `${thread(id)}/fork`, checkpoint ? { checkpoint } : {}),
     remove: (id: string) => call<undefined>("DELETE", thread(id)),

@@ -74,12 +74,19 @@ export interface FileVersions {
 /** An item as a person sends it; a new one has no id. */
 export type SentTodo = Omit<Todo, "id"> & { id?: string };
 
+/** An edit of a plan: what it was made of, and the rules where they are changed. */
+export interface SentPlan {
+  todos: SentTodo[];
+  base: readonly Todo[];
+  rules?: readonly string[] | undefined;
+}
+
 /** What a person answers a question with. */
 export type Answer =
   | string
   | { type: "approve" }
   | { type: "reject"; reason?: string; message?: string }
-  | { type: "edit"; todos: SentTodo[] }
+  | { type: "edit"; todos: SentTodo[]; rules?: readonly string[] }
   | { type: "edit"; editedAction: { name: string; args: Record<string, unknown> } };
 
 /** What the stream of events brings. */

@@ -1,12 +1,15 @@
 import { diffTodos, isSame } from "../../../src/plan/diff.ts";
 import { mergeEdit, type Conflict } from "../../../src/plan/merge.ts";
 import type { Status, Todo } from "../../../src/plan/todo.ts";
+import { readRules } from "../../../src/plan/values.ts";
 import type { SentTodo } from "../client/contract.ts";
 
 /** A plan under a person's hands: what it was when they began, and what they made of it. */
 export interface PlanDraft {
   base: readonly Todo[];
   mine: readonly Todo[];
+  /** The rules as they stand in the form, one in a line; undefined until somebody changes them. */
+  rules?: string | undefined;
 }
 
 const NEW = "new-";
@@ -57,7 +60,7 @@ export function rebased(draft: PlanDraft, theirs: readonly Todo[]): PlanDraft {
   );
   const mine = withArrived(draft, theirs);
   const merge = mergeEdit({ base: draft.base, mine, theirs: base });
-  return { base, mine: merge.ok ? merge.todos : draft.mine };
+  return { ...draft, base, mine: merge.ok ? merge.todos : draft.mine };
 }
 
 /** Mine with the new items that are there by now as they are there: they were saved, though nobody could say so. */
@@ -83,16 +86,21 @@ export function settle(
   keep: "mine" | "theirs",
 ): PlanDraft {
   const base = put(draft.base, id, theirs);
-  if (keep === "theirs") return { base, mine: put(draft.mine, id, theirs) };
-  if (!mine) return { base, mine: put(draft.mine, id, undefined) };
+  if (keep === "theirs") return { ...draft, base, mine: put(draft.mine, id, theirs) };
+  if (!mine) return { ...draft, base, mine: put(draft.mine, id, undefined) };
   // An id that the agent gave up is not used again.
-  if (!theirs) return addItem({ base, mine: put(draft.mine, id, undefined) }, mine.content);
+  if (!theirs) return addItem({ ...draft, base, mine: put(draft.mine, id, undefined) }, mine.content);
   const own = FIELDS.filter((field) => !isSame(was[field], mine[field]));
-  return { base, mine: put(draft.mine, id, { ...theirs, ...pick(mine, own) }) };
+  return { ...draft, base, mine: put(draft.mine, id, { ...theirs, ...pick(mine, own) }) };
 }
 
-export function isDirty({ base, mine }: PlanDraft): boolean {
-  return diffTodos(base, mine).length > 0;
+export function isDirty({ base, mine, rules }: PlanDraft): boolean {
+  return rules !== undefined || diffTodos(base, mine).length > 0;
+}
+
+/** The rules as they are sent; undefined where nobody changed them. */
+export function rulesToSend({ rules }: PlanDraft): string[] | undefined {
+  return rules === undefined ? undefined : (readRules(rules) ?? []);
 }
 
 /** The list as it is sent: new items without an id, and none without words. */

@@ -1,7 +1,7 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { planOf, threadOf } from "../../../src/runs/story/thread.ts";
+import { planOf, rulesOf, threadOf } from "../../../src/runs/story/thread.ts";
 import { ApiError } from "../client/api.ts";
-import type { Answer, Checkpoint, SentTodo, Settings } from "../client/contract.ts";
+import type { Answer, Checkpoint, SentPlan, Settings } from "../client/contract.ts";
 import { questionDraft } from "./drafts.ts";
 import type { PageStore } from "./page-store.ts";
 import { withThread } from "./state.ts";
@@ -98,14 +98,14 @@ export type Written =
 
 export async function writePlan(
   store: PageStore,
-  { thread, todos, base }: { thread: string; todos: SentTodo[]; base: readonly Todo[] },
+  { thread, ...edit }: { thread: string } & SentPlan,
 ): Promise<Written> {
-  const show = (now: readonly Todo[]): void => {
-    if (store.state.open === thread) showPlan(store, now);
+  const show = (now: readonly Todo[], rules?: readonly string[]): void => {
+    if (store.state.open === thread) showPlan(store, now, rules);
   };
   try {
-    const saved = await store.api.writePlan(thread, todos, base);
-    show(saved.todos);
+    const saved = await store.api.writePlan(thread, edit);
+    show(saved.todos, edit.rules);
     store.set({ said: "The plan is saved." });
     return { type: "saved", todos: saved.todos };
   } catch (error) {
@@ -131,10 +131,11 @@ export async function lookAt(store: PageStore, checkpoint: Checkpoint | undefine
 }
 
 /** Shows the plan as the server has it, before its event comes. */
-function showPlan(store: PageStore, todos: readonly Todo[]): void {
+function showPlan(store: PageStore, todos: readonly Todo[], sent?: readonly string[]): void {
   const { thread } = store.state;
   const main = thread.view.agents.get("main");
-  if (!main || planOf(thread) === todos) return;
-  const agents = new Map(thread.view.agents).set("main", { ...main, todos });
+  const rules = sent ?? rulesOf(thread);
+  if (!main || (planOf(thread) === todos && rulesOf(thread) === rules)) return;
+  const agents = new Map(thread.view.agents).set("main", { ...main, todos, rules });
   store.set({ thread: { ...thread, view: { ...thread.view, agents } } });
 }

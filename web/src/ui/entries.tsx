@@ -80,7 +80,7 @@ const EntryNode = memo(({ entry }: { entry: Plain }) => {
 });
 
 function PlanLine({ entry, thread }: { entry: PlanEntry; thread: ThreadState }) {
-  const words = changeWords(entry.changes, agentOf(thread, entry.owner)?.todos ?? []);
+  const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
   if (!words) return null;
   const who = entry.by === "person" ? "You " : "Plan: ";
   return (

@@ -1,9 +1,11 @@
 import { inSight } from "../../../src/runs/story/words.ts";
-import { isDirty, startDraft, toSend } from "../model/plan-draft.ts";
+import type { Answer } from "../client/contract.ts";
+import { isDirty, rulesToSend, startDraft, toSend, type PlanDraft } from "../model/plan-draft.ts";
 import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { DraftList } from "./draft-list.tsx";
 import { Reject } from "./reject.tsx";
+import { RulesField } from "./rules.tsx";
 import { useDraft } from "./use-draft.ts";
 
 /** A plan that waits for leave: the list itself can be changed on the way. */
@@ -16,6 +18,7 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
     <>
       {calls.length > 0 && <pre className="calls">{inSight(calls.join("\n"))}</pre>}
       <DraftList draft={draft} onDraft={setDraft} />
+      <RulesField rules={question.rules ?? []} draft={draft} onDraft={setDraft} />
       {isRejecting ? (
         <Reject
           question={question}
@@ -29,9 +32,7 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
             type="button"
             className="primary"
             disabled={isSending}
-            onClick={() =>
-              onDecide(isChanged ? { type: "edit", todos: toSend(draft.mine) } : { type: "approve" })
-            }
+            onClick={() => onDecide(isChanged ? editOf(draft) : { type: "approve" })}
           >
             {isChanged ? "Approve with my changes" : "Approve the plan"}
           </button>
@@ -51,4 +52,9 @@ export function PlanApproval({ question, isSending, onDecide }: AnswerProps) {
       )}
     </>
   );
+}
+
+function editOf(draft: PlanDraft): Answer {
+  const rules = rulesToSend(draft);
+  return { type: "edit", todos: toSend(draft.mine), ...(rules && { rules }) };
 }

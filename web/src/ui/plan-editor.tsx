@@ -1,8 +1,17 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Todo } from "../../../src/plan/todo.ts";
-import { conflictsOf, isDirty, rebased, settle, toSend, type PlanDraft } from "../model/plan-draft.ts";
+import {
+  conflictsOf,
+  isDirty,
+  rebased,
+  rulesToSend,
+  settle,
+  toSend,
+  type PlanDraft,
+} from "../model/plan-draft.ts";
 import { writePlan } from "../store/actions.ts";
 import { DraftList } from "./draft-list.tsx";
+import { RulesField } from "./rules.tsx";
 import type { Change } from "./use-draft.ts";
 import { useStore } from "./use-store.ts";
 
@@ -16,11 +25,13 @@ const MOST_TRIES = 5;
 export function PlanEditor({
   thread,
   todos,
+  rules,
   draft,
   onDraft,
 }: {
   thread: string;
   todos: readonly Todo[];
+  rules: readonly string[];
   draft: PlanDraft;
   /** Gets undefined when it is saved, or given up. */
   onDraft: (change: Change<PlanDraft | undefined>) => void;
@@ -57,12 +68,17 @@ export function PlanEditor({
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       if (conflictsOf(draft, theirs).length > 0) return "The agent changed the same items: choose for each.";
       const { mine } = rebased(draft, theirs);
-      const written = await writePlan(store, { thread, todos: toSend(mine), base: theirs });
+      const written = await writePlan(store, {
+        thread,
+        todos: toSend(mine),
+        base: theirs,
+        rules: rulesToSend(draft),
+      });
       if (written.type === "refused") return written.text;
       if (written.type === "saved") {
         // The agent's step may take long: what was changed meanwhile is on top of what is saved.
         if (changes.current === before) onDone();
-        else onDraft((now) => now && rebased({ base: mine, mine: now.mine }, written.todos));
+        else onDraft((now) => now && rebased({ ...now, base: mine }, written.todos));
         return undefined;
       }
       theirs = written.todos;
@@ -88,6 +104,7 @@ export function PlanEditor({
         conflicts={conflicts}
         onSettle={(conflict, keep) => change(settle(draft, conflict, keep))}
       />
+      <RulesField rules={rules} draft={draft} onDraft={change} />
       {problem && (
         <p className="problem" role="alert">
           {problem}

@@ -1,10 +1,11 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { planOf, type ThreadState } from "../../../src/runs/story/thread.ts";
+import { planOf, rulesOf, type ThreadState } from "../../../src/runs/story/thread.ts";
 import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { shownThread, type PageState } from "../store/state.ts";
 import { PlanEditor } from "./plan-editor.tsx";
 import { HelperRow, PlanItem } from "./plan-item.tsx";
+import { Rules } from "./rules.tsx";
 import { useDraft } from "./use-draft.ts";
 import { usePage } from "./use-store.ts";
 
@@ -57,11 +58,21 @@ export function Plan() {
         />
       )}
       {isEditing ? (
-        <PlanEditor key={open} thread={open} todos={planOf(page.thread)} draft={draft} onDraft={setDraft} />
+        <PlanEditor
+          key={open}
+          thread={open}
+          todos={planOf(page.thread)}
+          rules={rulesOf(page.thread)}
+          draft={draft}
+          onDraft={setDraft}
+        />
       ) : todos.length === 0 ? (
         <p className="empty">{EMPTY[page.loading]}</p>
       ) : (
-        <Items thread={thread} todos={todos} />
+        <>
+          <Rules rules={rulesOf(thread)} />
+          <Items thread={thread} todos={todos} />
+        </>
       )}
       {!isEditing && <FreeHelpers thread={thread} todos={todos} />}
     </section>

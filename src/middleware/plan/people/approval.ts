@@ -19,10 +19,10 @@ import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";
 import { planFrom, readPlanState, type MemoryUpdate } from "../state.ts";
 
-/** What a person decides about a plan. `edit` brings the list that takes its place. */
+/** What a person decides about a plan. `edit` brings the list that takes its place; its rules stay where none come. */
 export type PlanDecision =
   | { type: "approve" }
-  | { type: "edit"; todos: readonly EditedTodo[] }
+  | { type: "edit"; todos: readonly EditedTodo[]; rules?: readonly string[] }
   | { type: "reject"; reason?: string };
 
 /** An item of an edited plan: its content, and whatever else is to be set. */
@@ -35,6 +35,8 @@ export interface PlanApprovalRequest extends ReviewFields {
   owner: string;
   /** The plan as it would be. */
   todos: readonly Todo[];
+  /** The conditions that it comes with. */
+  rules?: readonly string[];
   changes: readonly Change[];
   /** The other calls of the turn. They are made when the plan is approved as it is, and not otherwise. */
   calls: readonly { name: string; args: Record<string, unknown> }[];
@@ -60,12 +62,14 @@ export async function askApproval(
   if (!proposal) return undefined;
   const { calls, todos, changes, plan } = proposal;
   const call = calls[0]!;
-  const action = { name: call.name, args: call.args, description: renderSnapshot(todos, rulesIn(call)) };
+  const rules = rulesIn(call);
+  const action = { name: call.name, args: call.args, description: renderSnapshot(todos, rules) };
   const request: PlanApprovalRequest = {
     type: "plan-approval",
     version: 1,
     owner: setup.owner,
     todos,
+    ...(rules && { rules }),
     changes,
     calls: message.tool_calls!.flatMap((other) =>
       calls.includes(other) ? [] : [{ name: other.name, args: other.args }],
@@ -81,7 +85,7 @@ export async function askApproval(
   }
   switch (decision.type) {
     case "edit":
-      return editedPlan(setup, message, { calls, todos: decision.todos });
+      return editedPlan(setup, message, { calls, ...decision });
     case "reject":
       return rejectedPlan(message, calls, decision.reason);
     default:
@@ -102,6 +106,7 @@ function ask(request: PlanApprovalRequest): unknown {
   return askPerson(request, "planMiddleware: approval");
 }
 
+type Edit = Omit<Extract<PlanDecision, { type: "edit" }>, "type">;
 type Reading = (PlanDecision & { error?: undefined }) | { type: "unreadable"; error: string };
 
 /** Understands a decision in the short form, as a bare word, or in the lists of LangChain's UIs. */
@@ -112,7 +117,8 @@ function readDecision(answer: unknown): Reading {
   if (type === "edit") {
     const args = editedCall(decision)?.args ?? (isRecord(decision) ? decision : {});
     const todos = args["todos"] ?? args["items"];
-    if (Array.isArray(todos)) return { type, todos: todos as EditedTodo[] };
+    const rules = readRules(args["rules"]);
+    if (Array.isArray(todos)) return { type, todos: todos as EditedTodo[], ...(rules && { rules }) };
   } else if (type) {
     const reason = reasonOf(decision);
     return { type: "reject", ...(reason !== undefined && { reason }) };
@@ -178,10 +184,9 @@ function changesScope(change: Change): boolean {
 function editedPlan(
   { preset: { tools, policy } }: PlanSetup,
   message: AIMessage,
-  { calls, todos }: { calls: Call[]; todos: readonly EditedTodo[] },
+  { calls, todos, rules = rulesIn(calls[0]!) }: { calls: Call[] } & Edit,
 ): ApprovalUpdate {
   const first = calls[0]!;
-  const rules = rulesIn(first);
   const args = { [policy.listField]: inWords(todos, policy), ...(rules && { rules }) };
   // Some models give all calls of a turn one id: an answer to one would be taken for an answer to the plan call.
   const others = message.tool_calls!.filter((call) => call !== first && call.id !== first.id);

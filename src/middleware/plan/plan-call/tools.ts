@@ -61,13 +61,15 @@ async function runCall(
     return told ? new Command({ update: { _plan: told, messages: [reply] } }) : reply;
   }
   const { changes, patch } = outcome.accepted;
-  if (changes.length > 0) {
-    const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
-    await announce(setup, runtime, { by: "model", changes, todos });
-  }
   const rules = rulesAfter(readRules(call.args["rules"]), found.rules ?? [], {
     isNew: text === setup.preset.tools.write && isNewPlan(outcome.before),
   });
+  if (changes.length > 0) {
+    const todos = turns.advance(id, runtime.state, { before: outcome.before, changes: patch });
+    await announce(setup, runtime, { by: "model", changes, todos, ...(rules && { rules }) });
+  } else if (rules) {
+    await announce(setup, runtime, { by: "model", changes, todos: outcome.plan.todos, rules });
+  }
   // The calls before it in the turn have told the model of items that the state does not know of yet.
   const seen = outcome.isFirst
     ? memory.seen

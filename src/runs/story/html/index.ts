@@ -1,7 +1,8 @@
+import type { Todo } from "../../../plan/todo.ts";
 import { MAIN, tokensOf } from "../../view.ts";
 import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";
-import { agentOf, planOf, type ThreadState } from "../thread.ts";
+import { agentOf, planOf, rulesOf, type ThreadState } from "../thread.ts";
 import { amount, changeWords, dollars, duration, STATUS_NAMES } from "../words.ts";
 import { callHtml } from "./call.ts";
 import { escaped } from "./escaped.ts";
@@ -30,7 +31,7 @@ export function exportHtml(title: string, thread: ThreadState, cost?: number): s
 <body>
 <h1>${escaped(title)}</h1>
 <p class="about">${escaped(facts.filter(Boolean).join(" · "))}</p>
-${planHtml(todos)}
+${planHtml(todos, rulesOf(thread))}
 ${timelineHtml(thread.spans)}
 <h2>Conversation</h2>
 ${entriesHtml(thread, MAIN)}
@@ -46,7 +47,7 @@ h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}
 svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
 .diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
 
-function planHtml(todos: ReturnType<typeof planOf>): string {
+function planHtml(todos: readonly Todo[], rules: readonly string[] = []): string {
   if (todos.length === 0) return "";
   const items = todos.map(({ status, content, note, actuals }) => {
     const facts = [
@@ -56,7 +57,9 @@ function planHtml(todos: ReturnType<typeof planOf>): string {
     ];
     return `<li>${escaped(content)} <span class="about">${escaped(facts.join(" · "))}</span></li>`;
   });
-  return `<h2>Plan</h2>\n<ol>${items.join("")}</ol>`;
+  const terms = rules.map((rule) => `<li>${escaped(rule)}</li>`).join("");
+  const above = terms === "" ? "" : `<h3>Rules</h3>\n<ul>${terms}</ul>\n`;
+  return `<h2>Plan</h2>\n${above}<ol>${items.join("")}</ol>`;
 }
 
 function entriesHtml(thread: ThreadState, owner: string): string {
@@ -83,7 +86,7 @@ function entryHtml(entry: Entry, thread: ThreadState): string {
       return `<div class="helper"><h2>${escaped(head)}</h2><p class="text about">${escaped(helper.description)}</p>${plan}${entriesHtml(thread, helper.owner)}</div>`;
     }
     case "plan": {
-      const words = changeWords(entry.changes, agentOf(thread, entry.owner)?.todos ?? []);
+      const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
       return words ? `<p class="note">${escaped(`Plan: ${words}`)}</p>` : "";
     }
     case "question": {

@@ -7,7 +7,7 @@ import type { RunAgent } from "../../../runs/agent.ts";
 import { requestEdit } from "../../../runs/mailbox.ts";
 import { PlanConflict, type PlanEdit } from "../../../runs/merged-plan.ts";
 import { planItems, planRules } from "../../../runs/plan-text.ts";
-import { openQuestions, readPlan, readRules } from "../../../runs/thread.ts";
+import { openQuestions, readRuledPlan } from "../../../runs/thread.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import { edit } from "../editor.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -68,8 +68,8 @@ const REFUSED: readonly HarnessErrorCode[] = [
 
 async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  let base = await readPlan(agent, thread);
-  const rules = await readRules(agent, thread);
+  const { todos: found, rules } = await readRuledPlan(agent, thread);
+  let base = found;
   const original = planText(base, rules);
   let markdown = original;
   for (;;) {

@@ -21,7 +21,10 @@ export function linesOf(event: RunEvent, view: RunView, paint: Paint): Harmless[
       return [paint("dim", oneLine(`${verb} ${event.thread} with ${event.model}${where}`))];
     }
     case "plan-snapshot":
-      return planLines(event.todos as Todo[], event.owner, paint);
+      return [
+        ...planLines(event.todos as Todo[], event.owner, paint),
+        ...ruleLines(event.rules ?? [], event.owner, paint),
+      ];
     case "plan-change":
       return changeLines(event, paint);
     case "model-end": {
@@ -101,11 +104,13 @@ export function questionLines(
     text,
     options,
     todos,
+    rules,
     error,
   }: {
     text: string;
     options: readonly string[];
     todos?: readonly unknown[] | undefined;
+    rules?: readonly string[] | undefined;
     error?: string | undefined;
   },
   paint: Paint,
@@ -113,12 +118,19 @@ export function questionLines(
   return [
     ...(error === undefined ? [] : [paint("red", oneLine(error))]),
     ...harmlessLines(text),
-    ...planLines((todos ?? []) as Todo[], MAIN, paint).map((line) => shown`  ${line}`),
+    ...[...planLines((todos ?? []) as Todo[], MAIN, paint), ...ruleLines(rules ?? [], MAIN, paint)].map(
+      (line) => shown`  ${line}`,
+    ),
     ...options.map((option) => shown`  - ${oneLine(option)}`),
   ];
 }
 
-function changeLines({ owner, changes, todos, counts }: PlanChange, paint: Paint): Harmless[] {
+/** The conditions that hold for a whole plan, under it. */
+export function ruleLines(rules: readonly string[], owner: string, paint: Paint): Harmless[] {
+  return rules.map((rule) => shown`${prefix(owner)}${paint("dim", shown`rule:`)} ${oneLine(rule)}`);
+}
+
+function changeLines({ owner, changes, todos, counts, rules }: PlanChange, paint: Paint): Harmless[] {
   const list = todos as Todo[];
   const isNew = changes.filter(({ type }) => type === "todo-add").length === list.length;
   const ids = new Set(changes.map((change) => idOf(change)));
@@ -130,6 +142,9 @@ function changeLines({ owner, changes, todos, counts }: PlanChange, paint: Paint
   return [
     ...changed.map((todo) => shown`${prefix(owner)}${progress}${itemLine(todo, paint)}`),
     ...gone.map((line) => shown`${prefix(owner)}${progress}${line}`),
+    ...(rules?.length === 0
+      ? [shown`${prefix(owner)}${paint("dim", shown`the plan has no rules any more`)}`]
+      : ruleLines(rules ?? [], owner, paint)),
   ];
 }
 

@@ -5,14 +5,14 @@ import { compileRule, isRule, type RuledCall } from "../../../project/rules.ts";
 import { ruledCall } from "../../../runs/consent-rules.ts";
 import { fileChange } from "../../../runs/file-change.ts";
 import { inPlainSight } from "../../../runs/json-text.ts";
-import { planItems } from "../../../runs/plan-text.ts";
+import { planItems, planRules } from "../../../runs/plan-text.ts";
 import { readAnswer, type Question } from "../../../runs/questions.ts";
 import { isRunForUser } from "../../../runs/run-for-user.ts";
 import { readThread } from "../../../runs/thread.ts";
 import { MAIN, ownerName } from "../../../runs/view.ts";
 import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { planLines, questionLines } from "../output/lines.ts";
+import { planLines, ruleLines, questionLines } from "../output/lines.ts";
 import { planText } from "../plan-text.ts";
 import { argumentLines, callText, changeLines } from "./call-lines.ts";
 import type { Conversation } from "./conversation.ts";
@@ -74,14 +74,16 @@ function decision(question: Question, answer: Answered): unknown {
 
 async function approval(question: Question, session: Conversation): Promise<unknown> {
   const { face, paint, terminal } = session;
-  const { todos = [] } = question;
-  let text = planText(todos);
+  const { todos = [], rules = [] } = question;
+  let text = planText(todos, rules);
   for (let error = question.error; ;) {
     const answer = await face.ask({
       about: [
         ...(error === undefined ? [] : [paint("red", oneLine(error))]),
         ...harmlessLines(question.text),
-        ...planLines(todos, MAIN, paint).map((line) => shown`  ${line}`),
+        ...[...planLines(todos, MAIN, paint), ...ruleLines(rules, MAIN, paint)].map(
+          (line) => shown`  ${line}`,
+        ),
       ],
       question: shown`Work on this plan?`,
       choices: [
@@ -94,7 +96,7 @@ async function approval(question: Question, session: Conversation): Promise<unkn
     if (!answer || "words" in answer || answer.value !== "edit") return decision(question, answer);
     try {
       text = await face.lend(() => edit(text, terminal.env));
-      return { type: "edit", todos: planItems(text, todos) };
+      return { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
     } catch (caught) {
       const known = HarnessError.from(caught);
       if (!known) throw caught;

@@ -11,6 +11,8 @@ import {
   start,
   WRITE,
 } from "../../../../test/page-stage.ts";
+import { rulesOf, threadOf } from "../../../runs/story/thread.ts";
+import type { StampedEvent } from "../../../runs/story/told.ts";
 
 setStage();
 
@@ -35,6 +37,17 @@ it("a plan that somebody changed while a question waits is counted as it is now"
   expect((await send("PUT", `/threads/${thread}/plan`, edit)).status).toBe(200);
   const { checkpoints } = (await send("GET", `/threads/${thread}/history`)).body;
   expect(checkpoints[0]!.todos.total).toBe(3);
+});
+
+it("the rules that somebody gives a plan are told at once, and when the thread is opened", async () => {
+  await start([PLAN, WRITE, DONE, "Done."], { ask: ["write_file"] });
+  const thread = await begin("Write a file");
+  await settled(thread);
+  const base = [{ id: "1", content: "Write", status: "in_progress" }];
+  const edit = { todos: base, base, rules: ["  never touch date.js", ""] };
+  expect((await send("PUT", `/threads/${thread}/plan`, edit)).status).toBe(200);
+  const { events } = (await send("GET", `/threads/${thread}`)).body as unknown as { events: StampedEvent[] };
+  expect(rulesOf(threadOf({ events, questions: [] }))).toEqual(["never touch date.js"]);
 });
 
 it("the files that a thread began with are found without the values of what came after", async () => {

@@ -28,7 +28,11 @@ const SETTINGS = z.strictObject({
 });
 const NEW = z.object({ task, settings: SETTINGS.optional() });
 const ANSWERS = z.object({ answers: z.record(z.string(), z.unknown()) });
-const PLAN = z.object({ todos: z.array(z.unknown()), base: z.array(z.unknown()) });
+const PLAN = z.object({
+  todos: z.array(z.unknown()),
+  base: z.array(z.unknown()),
+  rules: z.array(z.string()).optional(),
+});
 const FORK = z.object({ checkpoint: z.string().optional() });
 
 /** What the page does with threads. */
@@ -118,9 +122,9 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     })
     .put("/:thread/plan", async (c) => {
       const { id } = await access.thread(c);
-      const { todos, base } = checked(PLAN, await body(c));
+      const { todos, base, rules } = checked(PLAN, await body(c));
       try {
-        const edited = await host.editPlan(id, { todos, base: base as Todo[] }, c.req.raw.signal);
+        const edited = await host.editPlan(id, { todos, base: base as Todo[], rules }, c.req.raw.signal);
         return json(c, { todos: edited });
       } catch (error) {
         if (!(error instanceof PlanConflict)) throw error;

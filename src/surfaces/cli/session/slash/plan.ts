@@ -4,11 +4,11 @@ import { editPlan } from "../../../../runs/edit-plan.ts";
 import { PlanConflict } from "../../../../runs/merged-plan.ts";
 import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../runs/plan-command.ts";
 import { planItems, planRules } from "../../../../runs/plan-text.ts";
-import { openQuestions, readPlan, readRules } from "../../../../runs/thread.ts";
+import { openQuestions, readRuledPlan } from "../../../../runs/thread.ts";
 import { MAIN } from "../../../../runs/view.ts";
 import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
-import { planLines } from "../../output/lines.ts";
+import { planLines, ruleLines } from "../../output/lines.ts";
 import { conflictLines, conflictText } from "../../plan-conflict.ts";
 import { planText } from "../../plan-text.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
@@ -34,15 +34,9 @@ export const plan: SlashCommand = {
       await clearPlan(agent, thread, { edits });
       return conversation.say(oneLine(PLAN_SAYS.cleared));
     }
-    const todos = await readPlan(agent, thread);
+    const { todos, rules } = await readRuledPlan(agent, thread);
     if (todos.length === 0) return conversation.say(oneLine(PLAN_SAYS.none));
-    const rules = await readRules(agent, thread);
-    const heading = rules.length > 0 ? [shown`Rules:`] : [];
-    conversation.say(
-      ...planLines(todos, MAIN, paint),
-      ...heading,
-      ...rules.map((rule) => oneLine(`- ${rule}`)),
-    );
+    conversation.say(...planLines(todos, MAIN, paint), ...ruleLines(rules, MAIN, paint));
   },
 };
 
@@ -58,8 +52,8 @@ async function editInEditor(conversation: Conversation): Promise<void> {
   const { thread, face, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const agent = await conversation.agent();
-  let base = await readPlan(agent, thread);
-  const rules = await readRules(agent, thread);
+  const { todos: found, rules } = await readRuledPlan(agent, thread);
+  let base = found;
   const original = planText(base, rules);
   for (let text = original; ;) {
     text = await face.lend(() => edit(text, terminal.env));
