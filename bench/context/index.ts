@@ -2,8 +2,9 @@ import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { GraphRecursionError } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware as theirs, type AgentMiddleware } from "langchain";
 import { createDeepAgent, summarizationMiddleware } from "../../src/index.ts";
-import { ScriptedModel } from "../../src/testing/index.ts";
+import { ScriptedModel, type ModelRequestRecord } from "../../src/testing/index.ts";
 import { Counter, piecesOf } from "../count.ts";
+import { loadDeepagents } from "../deepagents.ts";
 import { figureLine } from "../lines.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
 import { judge, modelStep, summarizerStep, taskOf, toolsFor, type Ledger } from "./task.ts";
@@ -47,6 +48,37 @@ const SYSTEMS: Record<string, (parts: Parts) => Agent> = {
     }) as unknown as Agent,
 };
 
+/** What is used of the package beside `createDeepAgent`. */
+interface Summarizing {
+  createSummarizationMiddleware: (options: object) => AgentMiddleware;
+  StateBackend: new (config: unknown) => object;
+}
+
+/** How its own request for a summary begins. */
+const THEIR_REQUEST = "You are a conversation summarizer.";
+
+/** `deepagents` where it is installed. It asks the agent's own model for summaries, whichever model it is given. */
+async function deepagents(): Promise<typeof SYSTEMS> {
+  const peer = await loadDeepagents().catch(() => undefined);
+  if (!peer) return {};
+  const { createSummarizationMiddleware, StateBackend } = peer as unknown as Summarizing;
+  return {
+    deepagents: ({ model, tools }) =>
+      peer.createDeepAgent({
+        model,
+        tools,
+        systemPrompt: SYSTEM_PROMPT,
+        middleware: [
+          createSummarizationMiddleware({
+            backend: (config: unknown) => new StateBackend(config),
+            trigger: { type: "messages", value: SIZE.trigger.messages },
+            keep: { type: "messages", value: SIZE.keep.messages },
+          }),
+        ],
+      }) as unknown as Agent,
+  };
+}
+
 interface Row {
   system: string;
   tasks: number;
@@ -65,7 +97,7 @@ interface Row {
 export async function contextSection({ quick, seed, progress }: SectionOptions): Promise<Section> {
   const tasks = quick ? 3 : 30;
   const rows: Row[] = [];
-  for (const [system, create] of Object.entries(SYSTEMS)) {
+  for (const [system, create] of Object.entries({ ...SYSTEMS, ...(await deepagents()) })) {
     rows.push(await measure(system, create, { tasks, seed }));
     progress(`${system} is done`);
   }
@@ -101,21 +133,24 @@ async function measure(
   for (let at = 0; at < tasks; at += 1) {
     const task = taskOf(`${seed}-${at}`);
     const scene: { ledger: Ledger } = { ledger: { tickets: [], logs: [] } };
-    const model = new ScriptedModel([modelStep(task)], { loop: true });
-    const writer = new ScriptedModel([summarizerStep(task)], { loop: true });
+    const [work, summarize] = [modelStep(task), summarizerStep(task)];
+    const model = new ScriptedModel([(request) => (isSummary(request) ? summarize : work)], { loop: true });
+    const writer = new ScriptedModel([summarize], { loop: true });
     const agent = create({ model, writer, tools: toolsFor(scene) });
     const input = { messages: [new HumanMessage(task.request)] };
     const messages = await play(agent, input);
     const { finished, kept } = judge(task, scene.ledger, messages);
     row.finished += finished ? 1 : 0;
     row.true += finished && kept === task.conditions.length ? 1 : 0;
-    row.summaries += writer.requests.length;
-    totals.calls += model.requests.length;
-    row.held += model.requests.filter(({ messages: sent }) =>
+    const turns = model.requests.filter((request) => !isSummary(request));
+    const summaries = [...writer.requests, ...model.requests.filter(isSummary)];
+    row.summaries += summaries.length;
+    totals.calls += turns.length;
+    row.held += turns.filter(({ messages: sent }) =>
       sent.some(({ text }) => text.includes(task.request)),
     ).length;
     let before: readonly string[] = [];
-    for (const request of [...model.requests, ...writer.requests]) {
+    for (const request of [...turns, ...summaries]) {
       const pieces = piecesOf(request);
       const same = pieces.findIndex((piece, index) => piece !== before[index]);
       totals.prompt += counter.count(pieces);
@@ -131,6 +166,10 @@ async function measure(
     cached: totals.cached / totals.prompt,
     tokensPerTrue: row.true > 0 ? Math.round(totals.prompt / row.true) : 0,
   };
+}
+
+function isSummary({ messages }: ModelRequestRecord): boolean {
+  return messages.length === 1 && messages[0]!.text.startsWith(THEIR_REQUEST);
 }
 
 /** The messages at the end; none where it came to no end: an agent that forgets what it has done begins anew. */
@@ -151,7 +190,7 @@ function markdown(rows: readonly Row[]): string {
   );
   return `## Context
 
-30 tickets of about 1,200 tokens, with four conditions that are in the request alone; a conversation is summarized at 16 messages and keeps 4. The simulated model keeps every condition that it sees; the simulated summarizer leaves out each condition that it is shown in one of ten summaries. True: finished, with every condition kept. Held: model calls with the request in them. Tokens: prompts of model and summarizer for each true task. Cached: their share that stood in front of the request before.
+30 tickets of about 1,200 tokens, with four conditions that are in the request alone; a conversation is summarized at 16 messages and keeps 4. The simulated model keeps every condition that it sees; the simulated summarizer leaves out each condition that it is shown in one of ten summaries. True: finished, with every condition kept. Held: model calls with the request in them. Tokens: prompts of model and summarizer for each true task. Cached: their share that stood in front of the request before. `deepagents` has the agent's own model write summaries, whichever it is given, so that model plays the summarizer, too. The files with the whole conversation that it and Holdfast name are not looked into.
 
 | system | finished | true | held | summaries | tokens per true task | cached |
 |---|---|---|---|---|---|---|
