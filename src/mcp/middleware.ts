@@ -6,6 +6,7 @@ import { z } from "zod";
 import { anyUpdate } from "../middleware/any-update.ts";
 import { harnessField } from "../middleware/harness-field.ts";
 import { readAsItIs } from "../middleware/loop/read-as-is.ts";
+import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
 import { NO_SUCH_TOOL } from "./find-tools.prompt.ts";
 import { FIND_TOOLS, findTools } from "./find-tools.ts";
@@ -50,10 +51,12 @@ export function mcpMiddleware(mcp: McpOptions | McpServers) {
     wrapToolCall: async (request, handler) => {
       const { name, id = "" } = request.toolCall;
       if (name !== FIND_TOOLS && !name.startsWith(PREFIX)) return answeredOnce(request, handler);
+      const withdraw = CallTurn.of(request)?.announce(request);
       // A run that goes on after a stop calls tools before its model.
       const tools = await servers.tools();
       const tool = request.tool ?? (name === FIND_TOOLS ? searchFor(tools) : servers.find(name));
       if (tool) return answeredOnce({ ...request, tool }, handler);
+      withdraw?.();
       const content = NO_SUCH_TOOL.replace("{name}", () => name);
       return new ToolMessage({ content, status: "error", name, tool_call_id: id });
     },

@@ -12,7 +12,17 @@ export interface AddressServer {
   stop: () => void;
 }
 
-export async function startAddressServer({ flood = false } = {}): Promise<AddressServer> {
+export interface AddressServerOptions {
+  /** Its tool answers without end. */
+  flood?: boolean;
+  /** Is called with each request's method; the answer waits for it. */
+  before?: (method: string) => Promise<void> | void;
+}
+
+export async function startAddressServer({
+  flood = false,
+  before = () => {},
+}: AddressServerOptions = {}): Promise<AddressServer> {
   const signIns: string[] = [];
   const tokens: string[] = [];
   let session = 0;
@@ -23,7 +33,7 @@ export async function startAddressServer({ flood = false } = {}): Promise<Addres
         .writeHead(status, { "content-type": "application/json", ...headers })
         .end(JSON.stringify(body));
     };
-    void read(request).then((text) => {
+    void read(request).then(async (text) => {
       switch (new URL(request.url!, url).pathname) {
         case "/.well-known/oauth-protected-resource":
         case "/.well-known/oauth-protected-resource/mcp":
@@ -54,6 +64,7 @@ export async function startAddressServer({ flood = false } = {}): Promise<Addres
       if (request.method !== "POST") return json(405, {});
       const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params: never };
       if (id === undefined) return void response.writeHead(202).end();
+      await before(method);
       const answer = (result: object, headers = {}): void =>
         json(200, { jsonrpc: "2.0", id, result }, headers);
       if (method === "initialize") {

@@ -34,7 +34,11 @@ class Moment<T> {
 /** A call of a turn: `kind` is known from the moment it arrives, `outcome` from its end. */
 class Slot {
   readonly call: ToolCall;
+  /** Middleware further out has begun with it. */
+  readonly announced = new Moment<void>();
+  /** It is in the order, or middleware further out has answered it; then it has no kind. */
   readonly arrived = new Moment<void>();
+  isAnnounced = false;
   readonly ended = new Moment<Outcome>();
   kind: CallKind | undefined;
   outcome: Outcome | undefined;
@@ -43,6 +47,11 @@ class Slot {
 
   constructor(call: ToolCall) {
     this.call = call;
+  }
+
+  announce(): void {
+    this.isAnnounced = true;
+    this.announced.resolve();
   }
 
   arrive(kind: CallKind, task?: unknown): void {
@@ -83,26 +92,41 @@ export class CallTurn {
     turns.set(step, known);
     const turn = known.get(message.id ?? "") ?? new CallTurn(openCalls(message, state.messages));
     known.set(message.id ?? "", turn);
-    const pad = runtime.configurable?.["__pregel_scratchpad"];
-    if (pad) turnOfTask.set(pad, turn);
     return turn;
   }
 
-  /** Takes the place of a call in the turn. To be called before anything is awaited. */
+  /**
+   * Notes that a call will arrive, however late: later calls wait for it. To be called before anything is awaited.
+   * Returns a function to be called if it is answered without arriving.
+   */
+  announce({ toolCall }: CallRequest): () => void {
+    const slot = this.#slotOf(toolCall, (one) => !one.isAnnounced);
+    slot.announce();
+    return () => slot.arrived.resolve();
+  }
+
+  /** Takes the place of a call in the turn. To be called before anything is awaited, or after `announce`. */
   enter({ toolCall, runtime }: CallRequest, kind: CallKind): CallPlace {
-    const same = this.#slots.filter(({ call }) => call.id === toolCall.id);
-    const open = same.filter(({ kind: known }) => known === undefined);
-    // Some models give all calls of a turn one id; then the arguments tell them apart.
-    const exact = open.find(
-      ({ call }) => call.name === toolCall.name && isDeepStrictEqual(call.args, toolCall.args),
-    );
-    const slot = exact ?? open[0] ?? same[0] ?? new Slot(toolCall);
+    const slot = this.#slotOf(toolCall, (one) => one.kind === undefined);
     slot.arrive(kind, runtime.configurable?.["__pregel_task_id"]);
+    const pad = runtime.configurable?.["__pregel_scratchpad"];
+    if (pad) turnOfTask.set(pad, this);
     const at = this.#slots.indexOf(slot);
     return new CallPlace(slot, runtime, {
       earlier: this.#slots.slice(0, Math.max(at, 0)),
       recall: () => (this.#saved ??= this.#recall(runtime.configurable ?? {})),
     });
+  }
+
+  /** The slot of a call, an open one if there is any. */
+  #slotOf(wanted: ToolCall, isOpen: (slot: Slot) => boolean): Slot {
+    const same = this.#slots.filter(({ call }) => call.id === wanted.id);
+    const open = same.filter(isOpen);
+    // Some models give all calls of a turn one id; then the arguments tell them apart.
+    const exact = open.find(
+      ({ call }) => call.name === wanted.name && isDeepStrictEqual(call.args, wanted.args),
+    );
+    return exact ?? open[0] ?? same[0] ?? new Slot(wanted);
   }
 
   /** The results of the calls that one has followed, in their order. */
@@ -175,7 +199,7 @@ export class CallPlace {
     forgetOthersAnswer(await unlessStopped(this.#recall(), signal), configurable);
     const failed: ToolCall[] = [];
     for (const slot of this.#earlier) {
-      if (slot.kind === undefined) await unlessStopped(within(slot.arrived.promise, GRACE_MS), signal);
+      if (slot.kind === undefined) await unlessStopped(arrival(slot), signal);
       if (slot.kind === undefined || !mustFollow(kind, slot.kind)) continue;
       const outcome: Outcome = slot.outcome ?? (await unlessStopped(slot.ended.promise, signal));
       if ("result" in outcome) {
@@ -213,18 +237,24 @@ function forgetOthersAnswer(
 }
 
 /**
- * The longest wait for a call to arrive, in case that middleware further out has answered it: calls of a step are
- * started at the same time and in their order.
+ * The longest wait for a call that nobody has announced, in case that middleware further out has answered it: calls of a
+ * step are started at the same time and in their order.
  */
 const GRACE_MS = 250;
 
-async function within(promise: Promise<void>, ms: number): Promise<void> {
+async function arrival({ announced, arrived }: Slot): Promise<void> {
+  const isComing = await within(Promise.race([announced.promise, arrived.promise]), GRACE_MS);
+  if (isComing) await arrived.promise;
+}
+
+/** Whether a promise is fulfilled in time. */
+async function within(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
   });
   try {
-    await Promise.race([promise, late]);
+    return await Promise.race([promise.then(() => true), late]);
   } finally {
     clearTimeout(timer);
   }
