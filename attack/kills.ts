@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ToolMessage } from "@langchain/core/messages";
 import Database from "libsql";
-import type { RunEvent } from "../src/runs/events.ts";
 import { sqliteSaver } from "../src/storage/index.ts";
+import type { RunEvent } from "../src/threads/events/events.ts";
 import { chance, type Attack } from "./attack.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");

@@ -131,7 +131,7 @@ describe("the checker", () => {
     ],
     [
       "a file that is looked for beside the source",
-      "src/runs/a.ts",
+      "src/threads/a.ts",
       `const file = new URL("../b.json", import.meta.url);`,
       "use packageFile",
     ],

@@ -6,13 +6,14 @@ const stores = [...engine, "files", "storage"];
 const agents = [...stores, "middleware", "subagents", "models", "mcp", "web"];
 const harnesses = [...agents, "deep", "lead"];
 const langchain = ["langchain", "@langchain/*", "zod", "node:*"];
-const surface = [...harnesses, "project", "runs", "package-file", "node:*"];
+const surface = [...harnesses, "project", "threads", "package-file", "version", "node:*"];
 const terminal = ["marked", "yargs", "@clack/prompts", "slice-ansi", "string-width", "wrap-ansi"];
 
 /** Each folder of `src` and what it may import besides itself: other folders, then packages. */
 const LAYERS: Record<string, string[]> = {
   errors: [],
   "package-file": ["node:*"],
+  version: ["package-file", "node:*"],
   plan: ["errors", "zod", "jsonrepair"],
   files: [
     ...engine,
@@ -34,10 +35,11 @@ const LAYERS: Record<string, string[]> = {
   deep: [...agents, ...langchain],
   lead: [...agents, "deep", ...langchain],
   project: [...stores, "middleware", "zod", "node:*"],
-  runs: [
+  threads: [
     ...harnesses,
     "project",
     "package-file",
+    "version",
     ...langchain,
     "croner",
     "diff",

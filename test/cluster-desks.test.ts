@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
-import { clusterHost, openCluster, type Cluster } from "../src/runs/cluster/index.ts";
-import { QUEUE } from "../src/runs/cluster/jobs.ts";
-import { Publisher } from "../src/runs/cluster/publisher.ts";
-import type { HostedRun } from "../src/runs/host/hosted-run.ts";
-import type { HostEvent } from "../src/runs/host/port.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { Publisher } from "../src/threads/cluster/feed/publisher.ts";
+import { clusterHost, openCluster, type Cluster } from "../src/threads/cluster/index.ts";
+import { QUEUE } from "../src/threads/cluster/queue/jobs.ts";
+import type { HostedRun } from "../src/threads/host/hosted-run.ts";
+import type { HostEvent } from "../src/threads/host/port.ts";
 import { ask, newDatabase } from "./postgres.ts";
 
 type Host = ReturnType<typeof clusterHost>;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeepAgent } from "../src/deep/index.ts";
-import { clusterHost, openCluster, type Cluster } from "../src/runs/cluster/index.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
 import { createServer, createWorker } from "../src/surfaces/server/index.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { clusterHost, openCluster, type Cluster } from "../src/threads/cluster/index.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { ask, newDatabase } from "./postgres.ts";
 

@@ -1,8 +1,8 @@
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { clusterHost, openCluster, startWorker, type Cluster } from "../src/runs/cluster/index.ts";
 import { hostedGraphs } from "../src/surfaces/server/graphs.ts";
+import { clusterHost, openCluster, startWorker, type Cluster } from "../src/threads/cluster/index.ts";
 import { ask, newDatabase } from "./postgres.ts";
 
 let cluster: Cluster;

@@ -1,7 +1,7 @@
-import type { RunAgent } from "../src/runs/agent.ts";
-import { drive } from "../src/runs/drive.ts";
-import type { Ending } from "../src/runs/ending.ts";
-import type { PlanEdits } from "../src/runs/plan-edits.ts";
+import type { Ending } from "../src/threads/events/ending.ts";
+import type { PlanEdits } from "../src/threads/plan/plan-edits.ts";
+import type { RunAgent } from "../src/threads/prepare/agent.ts";
+import { drive } from "../src/threads/run/drive.ts";
 
 /** Drives the thread `t` with nobody who watches, answers or stops it. */
 export function driveAlone(agent: RunAgent, input: object, edits?: PlanEdits): Promise<Ending> {

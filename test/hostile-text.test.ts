@@ -9,9 +9,9 @@ import { folderIn } from "../src/models/offline/request.ts";
 import { MANIFEST_KINDS } from "../src/models/offline/survey/manifest-kinds.ts";
 import { readToml } from "../src/models/offline/survey/toml.ts";
 import { reasonIn } from "../src/models/offline/words.ts";
-import { readAnswer } from "../src/runs/questions.ts";
-import { ownerName } from "../src/runs/view.ts";
 import { ScriptedModel } from "../src/testing/index.ts";
+import { readAnswer } from "../src/threads/events/questions.ts";
+import { ownerName } from "../src/threads/events/view.ts";
 
 /** So long that a time in proportion to its square is hours. */
 const MANY = 2_000_000;

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LLMock, type FixtureResponse } from "@copilotkit/aimock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { RunEvent } from "../src/runs/events.ts";
+import type { RunEvent } from "../src/threads/events/events.ts";
 import { inPipes } from "./in-pipes.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { InMemoryStore } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect } from "vitest";
 import { HarnessError } from "../src/errors.ts";
-import type { StampedEvent } from "../src/runs/host/live-events.ts";
-import type { Question } from "../src/runs/questions.ts";
-import { DEFAULT_SETTINGS, type RunSettings } from "../src/runs/settings.ts";
 import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
 import { listen } from "../src/surfaces/server/listen.ts";
 import type { PageThread } from "../src/surfaces/server/page/thread-out.ts";
 import { createThreadsServer, type ThreadsServerOptions } from "../src/surfaces/server/threads-server.ts";
 import { callTool, ScriptedModel, type Step } from "../src/testing/index.ts";
+import type { Question } from "../src/threads/events/questions.ts";
+import type { StampedEvent } from "../src/threads/host/stream/live-events.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../src/threads/prepare/settings.ts";
 
 export let folder: string;
 export let saver: SqliteSaver;

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LLMock } from "@copilotkit/aimock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createRunAgent } from "../src/runs/agent.ts";
-import { drive, taskInput } from "../src/runs/drive.ts";
-import type { Ending } from "../src/runs/ending.ts";
-import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
-import { readPlan } from "../src/runs/thread.ts";
 import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
 import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../src/testing/index.ts";
+import type { Ending } from "../src/threads/events/ending.ts";
+import { createRunAgent } from "../src/threads/prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
+import { drive, taskInput } from "../src/threads/run/drive.ts";
+import { readPlan } from "../src/threads/thread/thread.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");

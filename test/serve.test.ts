@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { PlanEdits } from "../src/runs/plan-edits.ts";
+import { PlanEdits } from "../src/threads/plan/plan-edits.ts";
 import { inPipes } from "./in-pipes.ts";
 import { collected } from "./served.ts";
 

@@ -9,7 +9,6 @@ import xterm from "@xterm/headless";
 import { afterEach, beforeEach } from "vitest";
 import { Allowed } from "../src/project/allowed.ts";
 import type { Project } from "../src/project/index.ts";
-import { DEFAULT_SETTINGS, type RunSettings } from "../src/runs/settings.ts";
 import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
 import { plainPaint } from "../src/surfaces/cli/output/paint.ts";
 import { History } from "../src/surfaces/cli/session/history.ts";
@@ -18,6 +17,7 @@ import { Session } from "../src/surfaces/cli/session/session.ts";
 import { commandNames } from "../src/surfaces/cli/session/slash.ts";
 import type { Terminal } from "../src/surfaces/cli/terminal.ts";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../src/threads/prepare/settings.ts";
 
 const PATIENCE_MS = 60_000;
 

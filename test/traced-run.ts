@@ -1,10 +1,10 @@
 import { MemorySaver } from "@langchain/langgraph";
-import { createRunAgent, type RunAgent } from "../src/runs/agent.ts";
-import { conduct, RunEvents } from "../src/runs/conduct.ts";
-import { taskInput } from "../src/runs/drive.ts";
-import { DEFAULT_SETTINGS } from "../src/runs/settings.ts";
-import { tracesFrom } from "../src/runs/traces/index.ts";
 import { ScriptedModel, type Step } from "../src/testing/index.ts";
+import { createRunAgent, type RunAgent } from "../src/threads/prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
+import { conduct, RunEvents } from "../src/threads/run/conduct.ts";
+import { taskInput } from "../src/threads/run/drive.ts";
+import { tracesFrom } from "../src/threads/traces/index.ts";
 
 /** Runs a script as the surfaces do, with what these variables ask for. */
 export async function tracedRun(

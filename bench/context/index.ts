@@ -190,7 +190,7 @@ function markdown(rows: readonly Row[]): string {
   );
   return `## Context
 
-30 tickets of about 1,200 tokens, with four conditions that are in the request alone; a conversation is summarized at 16 messages and keeps 4. The simulated model keeps every condition that it sees; the simulated summarizer leaves out each condition that it is shown in one of ten summaries. True: finished, with every condition kept. Held: model calls with the request in them. Tokens: prompts of model and summarizer for each true task. Cached: their share that stood in front of the request before. `deepagents` has the agent's own model write summaries, whichever it is given, so that model plays the summarizer, too. The files with the whole conversation that it and Holdfast name are not looked into.
+30 tickets of about 1,200 tokens, with four conditions that are in the request alone; a conversation is summarized at 16 messages and keeps 4. The simulated model keeps every condition that it sees; the simulated summarizer leaves out each condition that it is shown in one of ten summaries. True: finished, with every condition kept. Held: model calls with the request in them. Tokens: prompts of model and summarizer for each true task. Cached: their share that stood in front of the request before. \`deepagents\` has the agent's own model write summaries, whichever it is given, so that model plays the summarizer, too. The files with the whole conversation that it and Holdfast name are not looked into.
 
 | system | finished | true | held | summaries | tokens per true task | cached |
 |---|---|---|---|---|---|---|

@@ -1,5 +1,5 @@
-import type { Usage } from "../../src/runs/events.ts";
-import { costOf, type Prices } from "../../src/runs/prices.ts";
+import type { Usage } from "../../src/threads/events/events.ts";
+import { costOf, type Prices } from "../../src/threads/prepare/prices.ts";
 import type { RunKey, RunRecord } from "./results.ts";
 import { LIVE_SYSTEMS } from "./systems.ts";
 

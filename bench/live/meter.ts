@@ -2,7 +2,7 @@ import { AIMessage } from "@langchain/core/messages";
 import type { UsageMetadata } from "@langchain/core/messages";
 import { createMiddleware, type AgentMiddleware } from "langchain";
 import { NO_TOKENS, sumTokens, usedTokens } from "../../src/middleware/budget/prices.ts";
-import type { Usage } from "../../src/runs/events.ts";
+import type { Usage } from "../../src/threads/events/events.ts";
 
 /** After so many model calls a run is over. */
 export const MAX_MODEL_CALLS = 80;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import xterm from "@xterm/headless";
 import { countTodos, type Todo } from "../../src/plan/index.ts";
-import { RunEvents } from "../../src/runs/conduct.ts";
-import { MAIN } from "../../src/runs/view.ts";
 import { shown } from "../../src/surfaces/cli/output/harmless.ts";
 import { colourPaint } from "../../src/surfaces/cli/output/paint.ts";
 import { History } from "../../src/surfaces/cli/session/history.ts";
 import { LiveFace } from "../../src/surfaces/cli/session/live-face.ts";
+import { MAIN } from "../../src/threads/events/view.ts";
+import { RunEvents } from "../../src/threads/run/conduct.ts";
 import { goalOf, type Section, type SectionOptions } from "../section.ts";
 
 const [COLUMNS, ROWS] = [100, 30];

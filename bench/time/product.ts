@@ -6,9 +6,9 @@ export interface Product {
   storage: typeof import("../../src/storage/index.ts");
   testing: typeof import("../../src/testing/index.ts");
   /** How the command line and the server run an agent. */
-  runs: Pick<typeof import("../../src/runs/conduct.ts"), "conduct" | "RunEvents"> &
-    Pick<typeof import("../../src/runs/drive.ts"), "taskInput"> &
-    Pick<typeof import("../../src/runs/traces/index.ts"), "tracesFrom">;
+  runs: Pick<typeof import("../../src/threads/run/conduct.ts"), "conduct" | "RunEvents"> &
+    Pick<typeof import("../../src/threads/run/drive.ts"), "taskInput"> &
+    Pick<typeof import("../../src/threads/traces/index.ts"), "tracesFrom">;
 }
 
 const DIST = new URL("../../dist/", import.meta.url);

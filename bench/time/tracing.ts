@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { MemorySaver } from "@langchain/langgraph";
-import type { RunEvent } from "../../src/runs/events.ts";
+import type { RunEvent } from "../../src/threads/events/events.ts";
 import { collectYoung } from "../garbage.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";

@@ -1,6 +1,6 @@
 import type { Todo } from "../../src/plan/index.ts";
 import { countTodos } from "../../src/plan/index.ts";
-import type { RunEventBody } from "../../src/runs/events.ts";
+import type { RunEventBody } from "../../src/threads/events/events.ts";
 import type { StampedEvent, Thread } from "../../web/src/client/contract.ts";
 import type { ToldThread } from "./stand-in.ts";
 

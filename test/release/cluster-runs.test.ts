@@ -2,10 +2,10 @@ import { HumanMessage } from "@langchain/core/messages";
 import type { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeepAgent } from "../../src/deep/index.ts";
-import { clusterHost, openCluster } from "../../src/runs/cluster/index.ts";
-import type { HostEvent } from "../../src/runs/host/port.ts";
 import { hostedGraphs } from "../../src/surfaces/server/graphs.ts";
 import { ScriptedModel } from "../../src/testing/index.ts";
+import { clusterHost, openCluster } from "../../src/threads/cluster/index.ts";
+import type { HostEvent } from "../../src/threads/host/port.ts";
 import { task, TestCluster, until, type Served } from "../cluster/cluster.ts";
 import { newDatabase } from "../postgres.ts";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openCluster } from "../../src/runs/cluster/index.ts";
-import { Membership } from "../../src/runs/cluster/registry.ts";
+import { openCluster } from "../../src/threads/cluster/index.ts";
+import { Membership } from "../../src/threads/cluster/registry.ts";
 import { startPostgres, type PostgresServer } from "../postgres-server.ts";
 import { ask } from "../postgres.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { openCluster } from "../../src/runs/cluster/index.ts";
+import { openCluster } from "../../src/threads/cluster/index.ts";
 import { newDatabase } from "../postgres.ts";
 import { run } from "../run.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { PRESET_NAMES, type Status } from "../../src/plan/index.ts";
-import type { RunEvent } from "../../src/runs/events.ts";
+import type { RunEvent } from "../../src/threads/events/events.ts";
 import { inPipes } from "../in-pipes.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");

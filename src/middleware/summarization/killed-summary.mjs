@@ -9,6 +9,7 @@ import { tool } from "langchain";
 import { z } from "zod";
 
 const { opening, journal, words, tickets, writer, hangs } = JSON.parse(process.argv[2]);
+// oxlint-disable-next-line typescript/no-implied-eval -- the test says which store to open
 const open = new Function("sqliteSaver", "postgresSaver", `return ${opening}`);
 
 const note = (line) => appendFileSync(journal, `${JSON.stringify(line)}\n`);

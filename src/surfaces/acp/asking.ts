@@ -1,8 +1,8 @@
 import type { AgentContext, ClientCapabilities, PermissionOption } from "@agentclientprotocol/sdk";
 import { compileRule } from "../../project/rules.ts";
-import { planText } from "../../runs/plan-text.ts";
-import { readAnswer, type Question } from "../../runs/questions.ts";
-import { MAIN } from "../../runs/view.ts";
+import { readAnswer, type Question } from "../../threads/events/questions.ts";
+import { MAIN } from "../../threads/events/view.ts";
+import { planText } from "../../threads/plan/plan-text.ts";
 import type { AskedCall, Calls, ToldCall } from "./calls.ts";
 import type { Editor } from "./editor.ts";
 import type { Sdk } from "./sdk.ts";

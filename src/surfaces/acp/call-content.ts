@@ -3,8 +3,8 @@ import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientpr
 import { pathMeant } from "../../files/disk/from-host.ts";
 import { textEdits } from "../../middleware/files/text-edits.ts";
 import { shortened } from "../../middleware/shortened.ts";
-import { tellingTexts } from "../../runs/telling-texts.ts";
-import { MAIN, ownerName } from "../../runs/view.ts";
+import { MAIN, ownerName } from "../../threads/events/view.ts";
+import { tellingTexts } from "../../threads/record/text-arguments.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   ls: "read",

@@ -6,10 +6,10 @@ import type {
   ToolCallStatus,
 } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../plan/index.ts";
-import type { RunEvent } from "../../runs/events.ts";
-import { planText } from "../../runs/plan-text.ts";
-import { PLAN_TOOLS } from "../../runs/story/plan-tools.ts";
-import { MAIN } from "../../runs/view.ts";
+import type { RunEvent } from "../../threads/events/events.ts";
+import { MAIN } from "../../threads/events/view.ts";
+import { planText } from "../../threads/plan/plan-text.ts";
+import { PLAN_TOOLS } from "../../threads/story/plan-tools.ts";
 import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
 
 /** What is known of a call, whoever tells of it. */

@@ -1,8 +1,8 @@
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Todo } from "../../plan/index.ts";
-import type { RunEvent } from "../../runs/events.ts";
-import { summaryWords } from "../../runs/story/words.ts";
-import { MAIN } from "../../runs/view.ts";
+import type { RunEvent } from "../../threads/events/events.ts";
+import { MAIN } from "../../threads/events/view.ts";
+import { summaryWords } from "../../threads/story/words.ts";
 import type { Calls } from "./calls.ts";
 import { planUpdate } from "./plan-entries.ts";
 

@@ -10,7 +10,7 @@ import {
   type FileResult,
 } from "../../files/index.ts";
 import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
-import type { RunPlace } from "../../runs/agent.ts";
+import type { RunPlace } from "../../threads/prepare/agent.ts";
 import type { Calls, FileChange } from "./calls.ts";
 import type { Sdk } from "./sdk.ts";
 

@@ -1,6 +1,6 @@
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
 import { isClosed, type Todo } from "../../plan/index.ts";
-import { editable } from "../../runs/plan-text.ts";
+import { editable } from "../../threads/plan/plan-text.ts";
 
 /** A plan with its rules. */
 export interface RuledPlan {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
 import { STATUSES } from "../../plan/index.ts";
-import type { PlanEdit } from "../../runs/merged-plan.ts";
+import type { PlanEdit } from "../../threads/plan/merged-plan.ts";
 
 const SHOW = z.object({ sessionId: z.string() });
 const EDIT = SHOW.extend({

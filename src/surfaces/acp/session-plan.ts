@@ -1,13 +1,13 @@
 import { HarnessError } from "../../errors.ts";
 import { describeChanges, diffTodos, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/values.ts";
-import type { RunAgent } from "../../runs/agent.ts";
-import { editPlan, type EditPlanOptions } from "../../runs/edit-plan.ts";
-import { PlanConflict, type PlanEdit } from "../../runs/merged-plan.ts";
-import { clearPlan, PLAN_SAYS, planWish } from "../../runs/plan-command.ts";
-import type { PlanEdits } from "../../runs/plan-edits.ts";
-import { planItems, planText, sentRules } from "../../runs/plan-text.ts";
-import { readRuledPlan } from "../../runs/thread.ts";
+import { editPlan, type EditPlanOptions } from "../../threads/edit/edit-plan.ts";
+import { clearPlan, PLAN_SAYS, planWish } from "../../threads/edit/plan-command.ts";
+import { PlanConflict, type PlanEdit } from "../../threads/plan/merged-plan.ts";
+import type { PlanEdits } from "../../threads/plan/plan-edits.ts";
+import { planItems, planText, sentRules } from "../../threads/plan/plan-text.ts";
+import type { RunAgent } from "../../threads/prepare/agent.ts";
+import { readRuledPlan } from "../../threads/thread/thread.ts";
 import type { RuledPlan } from "./plan-entries.ts";
 
 export interface SessionPlanOptions {

@@ -1,7 +1,7 @@
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessageChunk } from "@langchain/core/messages";
-import { callerOf } from "../../runs/recorder.ts";
-import { MAIN } from "../../runs/view.ts";
+import { MAIN } from "../../threads/events/view.ts";
+import { callerOf } from "../../threads/record/recorder.ts";
 
 /** Hears what the main agent's model thinks, where its provider tells. */
 export class Thoughts extends BaseCallbackHandler {

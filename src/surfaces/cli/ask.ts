@@ -1,6 +1,6 @@
 import { HarnessError } from "../../errors.ts";
-import { planItems, planRules } from "../../runs/plan-text.ts";
-import { readAnswer, type Question } from "../../runs/questions.ts";
+import { readAnswer, type Question } from "../../threads/events/questions.ts";
+import { planItems, planRules } from "../../threads/plan/plan-text.ts";
 import { edit } from "./editor.ts";
 import { joined, oneLine, shown } from "./output/harmless.ts";
 import { questionLines } from "./output/lines.ts";

@@ -7,9 +7,9 @@ import { LLMock, type ChatCompletionRequest, type FixtureResponse } from "@copil
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { inPipes } from "../../../test/in-pipes.ts";
 import { createDeepAgent } from "../../deep/index.ts";
-import { RUN_EVENT, type RunEvent } from "../../runs/events.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
+import { RUN_EVENT, type RunEvent } from "../../threads/events/events.ts";
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });
 let script: FixtureResponse[] = [];

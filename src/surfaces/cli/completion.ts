@@ -126,7 +126,7 @@ async function threadIds({ before, terminal }: Line): Promise<string[]> {
     return at < 0 ? undefined : before[at + 1];
   };
   try {
-    const { isThreadId } = await import("../../runs/thread-ids.ts");
+    const { isThreadId } = await import("../../threads/thread/thread-ids.ts");
     const { isDatabaseUrl } = await import("../../storage/store.ts");
     const { statePath, withSaver } = await import("./threads.ts");
     const path = statePath({ state: after("--state"), database: after("--database") }, terminal);

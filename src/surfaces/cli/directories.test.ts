@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createRunAgent } from "../../runs/agent.ts";
-import { taskInput } from "../../runs/drive.ts";
-import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
+import { createRunAgent } from "../../threads/prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../../threads/prepare/settings.ts";
+import { taskInput } from "../../threads/run/drive.ts";
 import { cli } from "./cli.ts";
 
 let home: string;

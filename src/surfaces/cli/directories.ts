@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve, sep } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import type { RunSettings } from "../../runs/settings.ts";
+import type { RunSettings } from "../../threads/prepare/settings.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Directories = Pick<RunSettings, "dir" | "startedIn">;

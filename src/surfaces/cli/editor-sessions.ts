@@ -1,11 +1,11 @@
 import { describeModels } from "../../models/index.ts";
 import { PROVIDERS } from "../../models/providers.ts";
-import { modelFor } from "../../runs/model.ts";
-import { pricesOf } from "../../runs/prices.ts";
-import { settledModel } from "../../runs/project.ts";
-import { RunServers } from "../../runs/servers.ts";
-import { tracesFrom } from "../../runs/traces/index.ts";
 import { openStore } from "../../storage/store.ts";
+import { RunServers } from "../../threads/prepare/mcp-servers.ts";
+import { modelFor } from "../../threads/prepare/model.ts";
+import { pricesOf } from "../../threads/prepare/prices.ts";
+import { settledModel } from "../../threads/prepare/project.ts";
+import { tracesFrom } from "../../threads/traces/index.ts";
 import { Sessions, type ConnectedEditor } from "../acp/sessions.ts";
 import { settingsFrom, type RunFlags } from "./commands/run.ts";
 import { harmless, shown } from "./output/harmless.ts";

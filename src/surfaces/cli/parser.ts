@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { HarnessError } from "../../errors.ts";
-import { version } from "../../runs/version.ts";
+import { version } from "../../version.ts";
 import { EXIT_CODES } from "./command-options.ts";
 import { ChosenCommand, commands } from "./commands.ts";
 import { unmarkLiterals } from "./literal.ts";

@@ -1,5 +1,5 @@
 import { mergeEdit, readEdit, renderMarkdown, type Conflict, type Todo } from "../../plan/index.ts";
-import type { PlanConflict } from "../../runs/merged-plan.ts";
+import type { PlanConflict } from "../../threads/plan/merged-plan.ts";
 import { oneLine, shown, type Harmless } from "./output/harmless.ts";
 import { planText } from "./plan-text.ts";
 

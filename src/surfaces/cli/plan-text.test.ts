@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Todo } from "../../plan/index.ts";
-import { planItems } from "../../runs/plan-text.ts";
+import { planItems } from "../../threads/plan/plan-text.ts";
 import { planText } from "./plan-text.ts";
 
 const DUG: Todo = {

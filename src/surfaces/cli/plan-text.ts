@@ -1,5 +1,5 @@
 import type { Todo } from "../../plan/index.ts";
-import { planText as textOf } from "../../runs/plan-text.ts";
+import { planText as textOf } from "../../threads/plan/plan-text.ts";
 
 const HELP = `<!-- One item per line. Marks: [ ] pending, [>] in progress, [x] completed, [!] blocked, [-] cancelled.
      Keep the #ids of items you keep; write new items without one. Save and close to apply.

@@ -14,10 +14,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { inPipes, pipes } from "../../../test/in-pipes.ts";
 import { Allowed } from "../../project/allowed.ts";
 import { openProject } from "../../project/index.ts";
-import { threadsGraph } from "../../runs/host/threads-graph.ts";
-import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
+import { threadsGraph } from "../../threads/host/threads-graph.ts";
+import { DEFAULT_SETTINGS } from "../../threads/prepare/settings.ts";
 import { graphOptions } from "./commands/worker.ts";
 
 const server = new LLMock({ port: 0, host: "127.0.0.1" });

@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import { Allowed } from "../../project/allowed.ts";
 import { openProject, sayTrust, type Project } from "../../project/index.ts";
-import { leftOut, projectNotice } from "../../runs/project.ts";
+import { leftOut, projectNotice } from "../../threads/prepare/project.ts";
 import { oneLine, shown } from "./output/harmless.ts";
 import { canAsk, type OutputFlags, type Terminal } from "./terminal.ts";
 import { asTyped } from "./wording.ts";

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../errors.ts";
-import type { RunAgent } from "../../runs/agent.ts";
-import type { RunEventBody } from "../../runs/events.ts";
-import { readAnswer, type Question } from "../../runs/questions.ts";
-import { openQuestions } from "../../runs/thread.ts";
+import type { RunEventBody } from "../../threads/events/events.ts";
+import { readAnswer, type Question } from "../../threads/events/questions.ts";
+import type { RunAgent } from "../../threads/prepare/agent.ts";
+import { openQuestions } from "../../threads/thread/thread.ts";
 import type { Interruption } from "./interruption.ts";
 import type { Output } from "./output/output.ts";
 import type { Terminal } from "./terminal.ts";

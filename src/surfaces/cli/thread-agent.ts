@@ -1,9 +1,9 @@
 import { HarnessError } from "../../errors.ts";
 import { openProject } from "../../project/index.ts";
-import { createRunAgent, type RunAgent } from "../../runs/agent.ts";
-import type { RunSettings } from "../../runs/settings.ts";
-import { knownSettings } from "../../runs/thread-settings.ts";
 import type { ThreadStore } from "../../storage/index.ts";
+import { createRunAgent, type RunAgent } from "../../threads/prepare/agent.ts";
+import type { RunSettings } from "../../threads/prepare/settings.ts";
+import { knownSettings } from "../../threads/thread/thread-settings.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 

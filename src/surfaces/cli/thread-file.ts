@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import { jsonText } from "../../runs/json-text.ts";
-import type { Prices } from "../../runs/prices.ts";
-import { exportHtml } from "../../runs/story/html/index.ts";
-import { costOfThread, threadOf } from "../../runs/story/thread.ts";
-import type { ToldThread } from "../../runs/story/told.ts";
-import { transcript } from "../../runs/transcript.ts";
+import { jsonText } from "../../threads/events/json-text.ts";
+import type { Prices } from "../../threads/prepare/prices.ts";
+import { exportHtml } from "../../threads/story/html/index.ts";
+import { costOfThread, threadOf } from "../../threads/story/thread.ts";
+import type { ToldThread } from "../../threads/story/told.ts";
+import { transcript } from "../../threads/story/transcript.ts";
 
 /** What a thread can be written as, by the ending of the file. */
 const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {

@@ -3,12 +3,12 @@ import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
 import { nearWords } from "../../files/near.ts";
 import { shortened } from "../../middleware/shortened.ts";
-import type { Cluster } from "../../runs/cluster/index.ts";
-import { shortList } from "../../runs/short-list.ts";
-import { isThreadId } from "../../runs/thread-ids.ts";
 import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
 import { defaultStatePath } from "../../storage/state-path.ts";
 import { isDatabaseUrl, openStore } from "../../storage/store.ts";
+import type { Cluster } from "../../threads/cluster/index.ts";
+import { shortList } from "../../threads/events/short-list.ts";
+import { isThreadId } from "../../threads/thread/thread-ids.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./wording.ts";
 
@@ -105,7 +105,7 @@ export interface Home {
 /** Opens it for as long as `use` takes; who uses a cluster closes it. */
 export async function withHome<T>(address: string, use: (home: Home) => Promise<T>): Promise<T> {
   if (!isDatabaseUrl(address)) return withSaver(address, (saver) => use({ saver }));
-  const { openCluster } = await import("../../runs/cluster/index.ts");
+  const { openCluster } = await import("../../threads/cluster/index.ts");
   const cluster = await openCluster(address);
   return use({ saver: cluster.store, cluster });
 }

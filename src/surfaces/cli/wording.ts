@@ -1,6 +1,6 @@
 import type { Environment } from "../../models/index.ts";
 
-export { quoted } from "../../runs/quoted.ts";
+export { quoted } from "../../threads/events/quoted.ts";
 
 /** How the user started this program: `holdfast`, or from a clone `npm start --`. */
 export function commandName(env: Environment): string {

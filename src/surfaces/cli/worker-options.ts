@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
 import { HarnessError } from "../../errors.ts";
-import type { Limits } from "../../runs/cluster/index.ts";
-import { QUEUE_NAME } from "../../runs/host/request.ts";
+import type { Limits } from "../../threads/cluster/index.ts";
+import { QUEUE_NAME } from "../../threads/host/request/request.ts";
 import { wholeNumber } from "./option-numbers.ts";
 
 /** Flags of a command that does runs of a cluster. */

@@ -1,6 +1,6 @@
 import type { ElicitInputParams, InputRequest } from "@modelcontextprotocol/server";
-import { planText } from "../../runs/plan-text.ts";
-import type { Question } from "../../runs/questions.ts";
+import type { Question } from "../../threads/events/questions.ts";
+import { planText } from "../../threads/plan/plan-text.ts";
 
 /** Questions as forms, by their ids. */
 export function questionForms(

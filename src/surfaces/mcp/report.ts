@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { countTodos } from "../../plan/index.ts";
-import { planText } from "../../runs/plan-text.ts";
+import { planText } from "../../threads/plan/plan-text.ts";
 import type { Report } from "./threads.ts";
 import { REPORT_TEXTS } from "./tools.prompt.ts";
 

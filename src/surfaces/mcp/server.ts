@@ -5,9 +5,9 @@ import type {
   ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { HostedRun } from "../../runs/host/hosted-run.ts";
-import { stateWord } from "../../runs/thread-state.ts";
-import { version } from "../../runs/version.ts";
+import type { HostedRun } from "../../threads/host/hosted-run.ts";
+import { stateWord } from "../../threads/thread/thread-state.ts";
+import { version } from "../../version.ts";
 import { questionForms, wordsIn } from "./forms.ts";
 import { reportResult } from "./report.ts";
 import { registerResources } from "./resources.ts";

@@ -1,10 +1,10 @@
 import { Client, InMemoryTransport, type Progress } from "@modelcontextprotocol/client";
 import { expect, it, vi } from "vitest";
-import { RunHost } from "../../runs/host/host.ts";
-import { threadsGraph } from "../../runs/host/threads-graph.ts";
-import { DEFAULT_SETTINGS } from "../../runs/settings.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { RunHost } from "../../threads/host/host.ts";
+import { threadsGraph } from "../../threads/host/threads-graph.ts";
+import { DEFAULT_SETTINGS } from "../../threads/prepare/settings.ts";
 import { loadSdk } from "./sdk.ts";
 import { mcpServer } from "./server.ts";
 import { Threads, type Patience } from "./threads.ts";

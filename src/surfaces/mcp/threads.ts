@@ -1,16 +1,16 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
-import { blindEdit } from "../../runs/blind-edit.ts";
-import { goOnInput } from "../../runs/go-on.ts";
-import type { HostedRun } from "../../runs/host/hosted-run.ts";
-import type { Host } from "../../runs/host/port.ts";
-import type { RunRequest } from "../../runs/host/request.ts";
-import { planItems, sentRules } from "../../runs/plan-text.ts";
-import { readAnswer, type Question } from "../../runs/questions.ts";
-import { newThreadId } from "../../runs/thread-ids.ts";
-import { openQuestions, readThread } from "../../runs/thread.ts";
 import type { ThreadStore, ThreadSummary } from "../../storage/index.ts";
+import { readAnswer, type Question } from "../../threads/events/questions.ts";
+import type { HostedRun } from "../../threads/host/hosted-run.ts";
+import type { Host } from "../../threads/host/port.ts";
+import type { RunRequest } from "../../threads/host/request/request.ts";
+import { blindEdit } from "../../threads/plan/blind-edit.ts";
+import { planItems, sentRules } from "../../threads/plan/plan-text.ts";
+import { goOnInput } from "../../threads/thread/continue.ts";
+import { newThreadId } from "../../threads/thread/thread-ids.ts";
+import { openQuestions, readThread } from "../../threads/thread/thread.ts";
 import { Progress } from "./progress.ts";
 
 /** What a thread has come to, for whoever called. */

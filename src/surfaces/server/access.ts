@@ -1,7 +1,7 @@
 import { HTTPException } from "hono/http-exception";
-import type { Host } from "../../runs/host/port.ts";
-import { isThreadId } from "../../runs/thread-ids.ts";
 import type { HostedThread, ThreadStore, ThreadSummary } from "../../storage/index.ts";
+import type { Host } from "../../threads/host/port.ts";
+import { isThreadId } from "../../threads/thread/thread-ids.ts";
 import type { ServerContext } from "./context.ts";
 
 /** Who sends a request. */

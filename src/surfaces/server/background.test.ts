@@ -6,9 +6,9 @@ import { tool } from "langchain";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { createDeepAgent } from "../../deep/index.ts";
-import { RunHost } from "../../runs/host/host.ts";
 import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { RunHost } from "../../threads/host/host.ts";
 import { hostedGraph } from "./graphs.ts";
 
 let folder: string;

@@ -3,9 +3,9 @@ import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import { isHarnessField } from "../../middleware/harness-field.ts";
 import { isCompiled, lighten } from "../../middleware/loop/index.ts";
-import type { RunAgent, RunGraph } from "../../runs/agent.ts";
-import { isGraph, streamGraph } from "../../runs/graph-stream.ts";
-import type { HostedGraph } from "../../runs/host/graphs.ts";
+import type { HostedGraph } from "../../threads/host/graphs.ts";
+import type { RunAgent, RunGraph } from "../../threads/prepare/agent.ts";
+import { isGraph, streamGraph } from "../../threads/prepare/graph-stream.ts";
 
 /** A compiled graph of LangGraph's, or an agent made of one. */
 export type ServedGraph = RunAgent | (RunGraph & LangGraphStream);

@@ -8,10 +8,10 @@ import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { STORES, type StorePlace } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
-import { RunHost } from "../../runs/host/host.ts";
-import type { HostedRun } from "../../runs/host/hosted-run.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
+import { RunHost } from "../../threads/host/host.ts";
+import type { HostedRun } from "../../threads/host/hosted-run.ts";
 import { hostedGraph, type ServedGraph } from "./graphs.ts";
 
 let saver: ThreadStore;

@@ -3,13 +3,13 @@ import { InMemoryStore, type BaseCheckpointSaver, type BaseStore } from "@langch
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { HarnessError } from "../../errors.ts";
-import type { Cluster } from "../../runs/cluster/index.ts";
-import type { HostedGraph } from "../../runs/host/graphs.ts";
-import { RunHost } from "../../runs/host/host.ts";
-import type { Host } from "../../runs/host/port.ts";
-import { tracesFrom } from "../../runs/traces/index.ts";
-import { version } from "../../runs/version.ts";
 import { sqliteSaver, type ThreadStore } from "../../storage/index.ts";
+import type { Cluster } from "../../threads/cluster/index.ts";
+import type { HostedGraph } from "../../threads/host/graphs.ts";
+import { RunHost } from "../../threads/host/host.ts";
+import type { Host } from "../../threads/host/port.ts";
+import { tracesFrom } from "../../threads/traces/index.ts";
+import { version } from "../../version.ts";
 import { Access, type Auth } from "./access.ts";
 import { discreetFailure, failure } from "./answers.ts";
 import type { ServerEnv } from "./context.ts";
@@ -75,7 +75,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
  * loaded by who uses it.
  */
 export async function onCluster<T>(database: string, build: (cluster: Cluster) => Promise<T>): Promise<T> {
-  const { openCluster } = await import("../../runs/cluster/index.ts");
+  const { openCluster } = await import("../../threads/cluster/index.ts");
   const cluster = await openCluster(database);
   try {
     return await build(cluster);
@@ -135,6 +135,6 @@ async function ownHost(checkpointer: BaseCheckpointSaver, graphs: Host["graphs"]
 }
 
 async function hostOf(cluster: Cluster, graphs: Host["graphs"]): Promise<Host> {
-  const { clusterHost } = await import("../../runs/cluster/index.ts");
+  const { clusterHost } = await import("../../threads/cluster/index.ts");
   return clusterHost(cluster, graphs);
 }

@@ -1,6 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph";
-import type { Cluster, ClusterWorker, Limits } from "../../runs/cluster/index.ts";
-import { threadsGraph, type ThreadsGraphOptions } from "../../runs/host/threads-graph.ts";
+import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
+import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
 import type { Auth } from "./access.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";
@@ -33,7 +33,7 @@ export async function startThreadsWorker(
   options: ThreadsGraphOptions & { slots: number; queues: readonly string[] | undefined; limits: Limits },
   onLost: () => void,
 ): Promise<ClusterWorker> {
-  const { startWorker } = await import("../../runs/cluster/index.ts");
+  const { startWorker } = await import("../../threads/cluster/index.ts");
   const { slots, queues, limits } = options;
   const graphs = new Map([[GRAPH, threadsGraph(options)]]);
   return startWorker(cluster, { graphs, slots, limits, onLost, ...(queues && { queues }) });

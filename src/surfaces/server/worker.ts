@@ -1,5 +1,5 @@
 import type { BaseStore } from "@langchain/langgraph";
-import type { Limits } from "../../runs/cluster/index.ts";
+import type { Limits } from "../../threads/cluster/index.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { onCluster } from "./server.ts";
 
@@ -36,7 +36,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   return onCluster(database, async (cluster) => {
     const { store = cluster.memories } = options;
     const graphs = hostedGraphs("createWorker", options.graphs, { checkpointer: cluster.store, store });
-    const { startWorker } = await import("../../runs/cluster/index.ts");
+    const { startWorker } = await import("../../threads/cluster/index.ts");
     const worker = await startWorker(cluster, {
       graphs,
       onLost,

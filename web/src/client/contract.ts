@@ -1,6 +1,6 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import type { Prices } from "../../../src/runs/prices.ts";
-import type { Question, StampedEvent } from "../../../src/runs/story/told.ts";
+import type { Prices } from "../../../src/threads/prepare/prices.ts";
+import type { Question, StampedEvent } from "../../../src/threads/story/told.ts";
 
 export type { Question, StampedEvent };
 

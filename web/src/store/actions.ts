@@ -1,5 +1,5 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { planOf, rulesOf, threadOf } from "../../../src/runs/story/thread.ts";
+import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentPlan, Settings } from "../client/contract.ts";
 import { questionDraft } from "./drafts.ts";

@@ -1,4 +1,4 @@
-import { EMPTY_THREAD, type ThreadState } from "../../../src/runs/story/thread.ts";
+import { EMPTY_THREAD, type ThreadState } from "../../../src/threads/story/thread.ts";
 import type { ChangedFile, Checkpoint, Info, Settings, Thread, ThreadStatus } from "../client/contract.ts";
 import type { Connection } from "../client/stream.ts";
 

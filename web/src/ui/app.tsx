@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
-import { planOf } from "../../../src/runs/story/thread.ts";
+import { planOf } from "../../../src/threads/story/thread.ts";
 import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { statusOf } from "../store/state.ts";

@@ -1,4 +1,4 @@
-import { inSight } from "../../../src/runs/story/words.ts";
+import { inSight } from "../../../src/threads/story/words.ts";
 import type { Thread, ThreadStatus } from "../client/contract.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import type { PageStore } from "../store/page-store.ts";

@@ -1,6 +1,6 @@
-import { fieldText, shownArguments } from "../../../src/runs/story/arguments.ts";
-import type { CallEntry } from "../../../src/runs/story/entries.ts";
-import { duration, inSight } from "../../../src/runs/story/words.ts";
+import { fieldText, shownArguments } from "../../../src/threads/story/arguments.ts";
+import type { CallEntry } from "../../../src/threads/story/entries.ts";
+import { duration, inSight } from "../../../src/threads/story/words.ts";
 import { Diff } from "./diff.tsx";
 import { useNow } from "./use-store.ts";
 

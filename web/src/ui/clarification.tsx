@@ -1,5 +1,5 @@
 import { useId } from "react";
-import { inSight } from "../../../src/runs/story/words.ts";
+import { inSight } from "../../../src/threads/story/words.ts";
 import { questionDraft } from "../store/drafts.ts";
 import type { AnswerProps } from "./answer-props.ts";
 import { Markdown } from "./markdown.tsx";

@@ -1,6 +1,6 @@
 import type { Conflict } from "../../../src/plan/merge.ts";
 import type { Todo } from "../../../src/plan/todo.ts";
-import { inSight, STATUS_NAMES } from "../../../src/runs/story/words.ts";
+import { inSight, STATUS_NAMES } from "../../../src/threads/story/words.ts";
 
 /** An item that the agent changed while somebody edited it: both versions, and the choice. */
 export function ConflictChoice({

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { agentOf } from "../../../src/runs/story/thread.ts";
-import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
-import { MAIN } from "../../../src/runs/view.ts";
+import { MAIN } from "../../../src/threads/events/view.ts";
+import { agentOf } from "../../../src/threads/story/thread.ts";
+import { clock, duration, inSight } from "../../../src/threads/story/words.ts";
 import { shownThread, titleOf, type PageState } from "../store/state.ts";
 import { Composer } from "./composer.tsx";
 import { Delete } from "./delete.tsx";

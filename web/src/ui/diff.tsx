@@ -1,5 +1,5 @@
-import { lineDiff, type DiffLine } from "../../../src/runs/story/line-diff.ts";
-import { inSight } from "../../../src/runs/story/words.ts";
+import { lineDiff, type DiffLine } from "../../../src/threads/story/line-diff.ts";
+import { inSight } from "../../../src/threads/story/words.ts";
 
 const SIGNS: Readonly<Record<DiffLine["kind"], string>> = { same: " ", added: "+", removed: "−" };
 const WORDS: Readonly<Record<DiffLine["kind"], string>> = {

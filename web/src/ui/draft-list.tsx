@@ -2,7 +2,7 @@ import { useRef } from "react";
 import { flushSync } from "react-dom";
 import type { Conflict } from "../../../src/plan/merge.ts";
 import { STATUSES, type Status, type Todo } from "../../../src/plan/todo.ts";
-import { inSight, STATUS_NAMES } from "../../../src/runs/story/words.ts";
+import { inSight, STATUS_NAMES } from "../../../src/threads/story/words.ts";
 import { addItem, moveItem, removeItem, renameItem, setStatus, type PlanDraft } from "../model/plan-draft.ts";
 import { ConflictChoice } from "./conflict.tsx";
 

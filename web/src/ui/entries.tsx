@@ -5,10 +5,10 @@ import type {
   Entry,
   PlanEntry,
   QuestionEntry,
-} from "../../../src/runs/story/entries.ts";
-import { PLAN_TOOLS } from "../../../src/runs/story/plan-tools.ts";
-import { agentOf, type ThreadState } from "../../../src/runs/story/thread.ts";
-import { changeWords, inSight } from "../../../src/runs/story/words.ts";
+} from "../../../src/threads/story/entries.ts";
+import { PLAN_TOOLS } from "../../../src/threads/story/plan-tools.ts";
+import { agentOf, type ThreadState } from "../../../src/threads/story/thread.ts";
+import { changeWords, inSight } from "../../../src/threads/story/words.ts";
 import { Call } from "./call.tsx";
 import { HelperCard } from "./helper.tsx";
 import { Markdown } from "./markdown.tsx";

@@ -1,5 +1,5 @@
-import { exportHtml } from "../../../src/runs/story/html/index.ts";
-import { costOfThread } from "../../../src/runs/story/thread.ts";
+import { exportHtml } from "../../../src/threads/story/html/index.ts";
+import { costOfThread } from "../../../src/threads/story/thread.ts";
 import { titleOf, type PageState } from "../store/state.ts";
 import { useStore } from "./use-store.ts";
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { clock, inSight } from "../../../src/runs/story/words.ts";
+import { clock, inSight } from "../../../src/threads/story/words.ts";
 import type { ChangedFile, FileVersions } from "../client/contract.ts";
 import { Diff } from "./diff.tsx";
 import { Failed } from "./failed.tsx";

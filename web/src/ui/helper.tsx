@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import type { Helper, ThreadState } from "../../../src/runs/story/thread.ts";
-import { agentOf } from "../../../src/runs/story/thread.ts";
-import { amount, duration, inSight } from "../../../src/runs/story/words.ts";
-import { tokensOf } from "../../../src/runs/view.ts";
+import { tokensOf } from "../../../src/threads/events/view.ts";
+import type { Helper, ThreadState } from "../../../src/threads/story/thread.ts";
+import { agentOf } from "../../../src/threads/story/thread.ts";
+import { amount, duration, inSight } from "../../../src/threads/story/words.ts";
 import { Markdown } from "./markdown.tsx";
 import { useNow } from "./use-store.ts";
 

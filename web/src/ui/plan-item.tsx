@@ -1,8 +1,8 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { parentOf } from "../../../src/runs/story/entries.ts";
-import { agentOf, type Helper, type ThreadState } from "../../../src/runs/story/thread.ts";
-import { amount, duration, inSight, STATUS_NAMES } from "../../../src/runs/story/words.ts";
-import { MAIN, tokensOf } from "../../../src/runs/view.ts";
+import { MAIN, tokensOf } from "../../../src/threads/events/view.ts";
+import { parentOf } from "../../../src/threads/story/entries.ts";
+import { agentOf, type Helper, type ThreadState } from "../../../src/threads/story/thread.ts";
+import { amount, duration, inSight, STATUS_NAMES } from "../../../src/threads/story/words.ts";
 import { HelperFacts } from "./helper.tsx";
 import { StatusMark } from "./marks.tsx";
 import { useNow } from "./use-store.ts";

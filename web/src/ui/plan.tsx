@@ -1,5 +1,5 @@
 import type { Todo } from "../../../src/plan/todo.ts";
-import { planOf, rulesOf, type ThreadState } from "../../../src/runs/story/thread.ts";
+import { planOf, rulesOf, type ThreadState } from "../../../src/threads/story/thread.ts";
 import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { shownThread, type PageState } from "../store/state.ts";

@@ -1,4 +1,4 @@
-import { inSight } from "../../../src/runs/story/words.ts";
+import { inSight } from "../../../src/threads/story/words.ts";
 import type { PlanDraft } from "../model/plan-draft.ts";
 
 /** The conditions that hold for the whole plan. */

@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { agentOf, costOfThread, planOf, type ThreadState } from "../../../src/runs/story/thread.ts";
-import { amount, dollars, duration, inSight } from "../../../src/runs/story/words.ts";
-import { MAIN, tokensOf } from "../../../src/runs/view.ts";
+import { MAIN, tokensOf } from "../../../src/threads/events/view.ts";
+import { agentOf, costOfThread, planOf, type ThreadState } from "../../../src/threads/story/thread.ts";
+import { amount, dollars, duration, inSight } from "../../../src/threads/story/words.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import { statusOf, type PageState } from "../store/state.ts";
 import { useNow, usePage } from "./use-store.ts";

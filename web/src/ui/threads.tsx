@@ -1,4 +1,4 @@
-import { ago, inSight } from "../../../src/runs/story/words.ts";
+import { ago, inSight } from "../../../src/threads/story/words.ts";
 import type { Thread } from "../client/contract.ts";
 import { THREAD_NAMES } from "../model/thread-names.ts";
 import { goTo } from "../store/actions.ts";

@@ -1,7 +1,7 @@
 import { memo, useEffect, useMemo, useRef } from "react";
-import { timelineOf, type Bar, type Lane } from "../../../src/runs/story/lanes.ts";
-import type { TimeScale } from "../../../src/runs/story/scale.ts";
-import { clock, duration, inSight } from "../../../src/runs/story/words.ts";
+import { timelineOf, type Bar, type Lane } from "../../../src/threads/story/lanes.ts";
+import type { TimeScale } from "../../../src/threads/story/scale.ts";
+import { clock, duration, inSight } from "../../../src/threads/story/words.ts";
 import type { Checkpoint } from "../client/contract.ts";
 import { fork, lookAt } from "../store/actions.ts";
 import type { PageState } from "../store/state.ts";

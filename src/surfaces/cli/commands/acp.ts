@@ -1,4 +1,4 @@
-import { version } from "../../../runs/version.ts";
+import { version } from "../../../version.ts";
 import { serveAcp } from "../../acp/index.ts";
 import type { AcpFlags } from "../editor-sessions.ts";
 import { EXIT } from "../exit-codes.ts";

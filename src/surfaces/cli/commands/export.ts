@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { readPrices } from "../../../runs/prices.ts";
-import { replay } from "../../../runs/replay.ts";
-import { questionsOf } from "../../../runs/thread.ts";
+import { readPrices } from "../../../threads/prepare/prices.ts";
+import { replay } from "../../../threads/record/replay.ts";
+import { questionsOf } from "../../../threads/thread/thread.ts";
 import { EXIT } from "../exit-codes.ts";
 import { exact, oneLine, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,5 +1,5 @@
 import { rm as remove } from "node:fs/promises";
-import { copiesOf } from "../../../runs/kept-copies.ts";
+import { copiesOf } from "../../../threads/undo/file-copies.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,7 +1,7 @@
 import { HarnessError } from "../../../errors.ts";
-import { checkTimes, KeptSchedules } from "../../../runs/host/kept-schedules.ts";
-import type { Schedule, Schedules } from "../../../runs/host/schedule.ts";
 import { isDatabaseUrl } from "../../../storage/store.ts";
+import type { Schedule, Schedules } from "../../../threads/host/schedules/schedule.ts";
+import { checkTimes, KeptSchedules } from "../../../threads/host/schedules/stored-schedules.ts";
 import { GRAPH } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson } from "../output/harmless.ts";
@@ -70,8 +70,8 @@ async function withSchedules<T>(address: string, use: (schedules: Schedules) => 
   if (!isDatabaseUrl(address)) {
     return withSaver(address, (saver) => use(new KeptSchedules(saver.ledger)));
   }
-  const { ClusterDatabase } = await import("../../../runs/cluster/database.ts");
-  const { ClusterSchedules } = await import("../../../runs/cluster/schedules.ts");
+  const { ClusterDatabase } = await import("../../../threads/cluster/database/database.ts");
+  const { ClusterSchedules } = await import("../../../threads/cluster/schedules.ts");
   const db = await ClusterDatabase.open(address);
   try {
     return await use(new ClusterSchedules(db));

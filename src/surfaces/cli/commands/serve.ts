@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { HarnessError } from "../../../errors.ts";
-import type { ClusterWorker } from "../../../runs/cluster/index.ts";
 import { openItems } from "../../../storage/store.ts";
+import type { ClusterWorker } from "../../../threads/cluster/index.ts";
 import { listen } from "../../server/listen.ts";
 import { createThreadsServer, startThreadsWorker, type ThreadsServer } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -1,12 +1,12 @@
 import { HarnessError } from "../../../errors.ts";
 import { renderChecklist, renderMarkdown, renderMermaid } from "../../../plan/index.ts";
 import { renderRules } from "../../../plan/render.ts";
-import type { RunAgent } from "../../../runs/agent.ts";
-import { jsonText } from "../../../runs/json-text.ts";
-import { replay } from "../../../runs/replay.ts";
-import { questionsOf, readThread, type ThreadContent } from "../../../runs/thread.ts";
-import { transcript } from "../../../runs/transcript.ts";
 import type { ThreadSummary } from "../../../storage/index.ts";
+import { jsonText } from "../../../threads/events/json-text.ts";
+import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import { replay } from "../../../threads/record/replay.ts";
+import { transcript } from "../../../threads/story/transcript.ts";
+import { questionsOf, readThread, type ThreadContent } from "../../../threads/thread/thread.ts";
 import { EXIT } from "../exit-codes.ts";
 import { exact } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";

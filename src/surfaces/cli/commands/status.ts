@@ -1,5 +1,5 @@
-import { ClusterDatabase } from "../../../runs/cluster/database.ts";
-import { readStatus, type ClusterStatus, type QueueStatus } from "../../../runs/cluster/status.ts";
+import { ClusterDatabase } from "../../../threads/cluster/database/database.ts";
+import { readStatus, type ClusterStatus, type QueueStatus } from "../../../threads/cluster/status.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";

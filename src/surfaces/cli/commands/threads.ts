@@ -1,9 +1,9 @@
 import stringWidth from "string-width";
-import { isAsking } from "../../../runs/asking.ts";
-import type { RunSettings } from "../../../runs/settings.ts";
-import { knownSettings } from "../../../runs/thread-settings.ts";
-import { stateWord } from "../../../runs/thread-state.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
+import type { RunSettings } from "../../../threads/prepare/settings.ts";
+import { isAsking } from "../../../threads/thread/finished-tasks.ts";
+import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { stateWord } from "../../../threads/thread/thread-state.ts";
 import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ago } from "../output/amounts.ts";

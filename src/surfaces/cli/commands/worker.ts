@@ -1,8 +1,8 @@
-import { isolationNotice } from "../../../runs/isolation.ts";
-import { modelFor } from "../../../runs/model.ts";
-import { pricesOf } from "../../../runs/prices.ts";
-import { settledModel } from "../../../runs/project.ts";
-import { RunServers } from "../../../runs/servers.ts";
+import { isolationNotice } from "../../../threads/prepare/isolation.ts";
+import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import { modelFor } from "../../../threads/prepare/model.ts";
+import { pricesOf } from "../../../threads/prepare/prices.ts";
+import { settledModel } from "../../../threads/prepare/project.ts";
 import { startThreadsWorker, type ThreadsServerOptions } from "../../server/threads-server.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted, Interruption } from "../interruption.ts";

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { bubblewrapWorks } from "../../../files/shell/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
 import { isSource } from "../../../package-file.ts";
-import { version } from "../../../runs/version.ts";
+import { version } from "../../../version.ts";
 import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
 import type { Finding } from "./finding.ts";

@@ -6,8 +6,8 @@ import type { Environment } from "../../../models/index.ts";
 import { listModels } from "../../../models/list-models.ts";
 import { PROVIDERS } from "../../../models/providers.ts";
 import { isSource } from "../../../package-file.ts";
-import { OFFLINE } from "../../../runs/model.ts";
-import { shortList } from "../../../runs/short-list.ts";
+import { shortList } from "../../../threads/events/short-list.ts";
+import { OFFLINE } from "../../../threads/prepare/model.ts";
 import type { Finding } from "./finding.ts";
 
 /** How long a server on this machine, one elsewhere, and a model's answer may take. */

@@ -11,7 +11,7 @@ export async function serverFindings(
   if (files === undefined) return [];
   // With LangChain, which a look at everything else does without.
   const { McpServers } = await import("../../../mcp/index.ts");
-  const { readMcpFile } = await import("../../../runs/servers.ts");
+  const { readMcpFile } = await import("../../../threads/prepare/mcp-servers.ts");
   const found = files.map(async (file): Promise<Finding[]> => {
     try {
       const { mcpServers } = await readMcpFile(resolve(cwd, file));

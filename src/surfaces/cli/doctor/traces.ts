@@ -1,5 +1,5 @@
 import type { Environment } from "../../../models/index.ts";
-import { switchedOffBy, urlOf, type Signal } from "../../../runs/traces/environment.ts";
+import { switchedOffBy, urlOf, type Signal } from "../../../threads/traces/environment.ts";
 import type { Finding } from "./finding.ts";
 
 /** Where traces and metrics go; nothing where none are asked for. */

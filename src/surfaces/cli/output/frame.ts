@@ -1,8 +1,8 @@
 import { shortened } from "../../../middleware/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
-import { costOf, type Prices } from "../../../runs/prices.ts";
-import { timeLeft } from "../../../runs/time-left.ts";
-import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../runs/view.ts";
+import { timeLeft } from "../../../threads/events/time-left.ts";
+import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../threads/events/view.ts";
+import { costOf, type Prices } from "../../../threads/prepare/prices.ts";
 import { clock, dollars, duration, roughly, short } from "./amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";

@@ -1,8 +1,8 @@
 import { shortened } from "../../../middleware/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
-import type { RunEvent } from "../../../runs/events.ts";
-import { summaryWords } from "../../../runs/story/words.ts";
-import { MAIN, tokensOf, type RunView } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { MAIN, tokensOf, type RunView } from "../../../threads/events/view.ts";
+import { summaryWords } from "../../../threads/story/words.ts";
 import { clock, dollars, duration, short } from "./amounts.ts";
 import { harmless, harmlessLines, oneLine, shown, type Harmless } from "./harmless.ts";
 import { STATUS_STYLES, type Paint } from "./paint.ts";

@@ -2,8 +2,8 @@ import { EventEmitter } from "node:events";
 import xterm from "@xterm/headless";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { countTodos, type Todo } from "../../../plan/index.ts";
-import type { RunEvent, RunEventBody } from "../../../runs/events.ts";
-import { EMPTY_VIEW, MAIN, reduce } from "../../../runs/view.ts";
+import type { RunEvent, RunEventBody } from "../../../threads/events/events.ts";
+import { EMPTY_VIEW, MAIN, reduce } from "../../../threads/events/view.ts";
 import { LiveOutput } from "./live.ts";
 import { plainPaint } from "./paint.ts";
 

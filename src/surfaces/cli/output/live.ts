@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../../runs/events.ts";
-import type { Prices } from "../../../runs/prices.ts";
-import { EMPTY_VIEW, MAIN, type RunView } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { EMPTY_VIEW, MAIN, type RunView } from "../../../threads/events/view.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
 import { frame } from "./frame.ts";
 import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "./harmless.ts";
 import { linesOf, planLines } from "./lines.ts";

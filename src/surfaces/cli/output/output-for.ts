@@ -1,4 +1,4 @@
-import type { Prices } from "../../../runs/prices.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
 import { canAsk, isLive, paintOf, type OutputFlags, type Terminal } from "../terminal.ts";
 import { LiveOutput } from "./live.ts";
 import type { Output } from "./output.ts";

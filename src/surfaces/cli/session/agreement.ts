@@ -1,7 +1,7 @@
 import { isMutation } from "../../../middleware/files/mutations.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, type RuledCall } from "../../../project/rules.ts";
-import { isRunForUser } from "../../../runs/run-for-user.ts";
+import { isRunForUser } from "../../../threads/consent/shell-approval.ts";
 import type { Conversation } from "./conversation.ts";
 
 type Terms = Pick<Conversation, "mode" | "project" | "settings">;

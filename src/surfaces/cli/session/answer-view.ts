@@ -1,6 +1,6 @@
 import { isOpen } from "../../../plan/index.ts";
-import type { RunEvent } from "../../../runs/events.ts";
-import { MAIN, type RunView } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { MAIN, type RunView } from "../../../threads/events/view.ts";
 import { clock } from "../output/amounts.ts";
 import { fit, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { linesOf, planLines } from "../output/lines.ts";

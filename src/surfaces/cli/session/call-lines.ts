@@ -1,8 +1,8 @@
 import { pathMeant } from "../../../files/disk/from-host.ts";
-import type { RunEvent } from "../../../runs/events.ts";
-import { fileChange, type FileChange } from "../../../runs/file-change.ts";
-import { inPlainSight, jsonText } from "../../../runs/json-text.ts";
-import { MAIN, ownerName } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { inPlainSight, jsonText } from "../../../threads/events/json-text.ts";
+import { MAIN, ownerName } from "../../../threads/events/view.ts";
+import { fileChange, type FileChange } from "../../../threads/undo/file-change.ts";
 import { duration } from "../output/amounts.ts";
 import { harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";

@@ -1,4 +1,4 @@
-import { GO_ON } from "../../../runs/go-on.prompt.ts";
+import { GO_ON } from "../../../threads/thread/continue.prompt.ts";
 import { harmlessLines, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 

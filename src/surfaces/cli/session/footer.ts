@@ -1,5 +1,5 @@
-import { costOf } from "../../../runs/prices.ts";
-import { tokensOf } from "../../../runs/view.ts";
+import { tokensOf } from "../../../threads/events/view.ts";
+import { costOf } from "../../../threads/prepare/prices.ts";
 import { directoryName } from "../directories.ts";
 import { dollars, short } from "../output/amounts.ts";
 import { oneLine, type Harmless } from "../output/harmless.ts";

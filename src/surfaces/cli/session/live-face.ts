@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../../runs/events.ts";
-import type { Prices } from "../../../runs/prices.ts";
-import { EMPTY_VIEW, type RunView } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { EMPTY_VIEW, type RunView } from "../../../threads/events/view.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
 import { frame } from "../output/frame.ts";
 import { fit, harmless, oneLine, shown, wrapped, type Harmless } from "../output/harmless.ts";
 import { LiveRegion, type Place } from "../output/live-region.ts";

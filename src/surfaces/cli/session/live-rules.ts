@@ -1,4 +1,4 @@
-import type { LiveRules } from "../../../runs/consent-rules.ts";
+import type { LiveRules } from "../../../threads/consent/consent-rules.ts";
 import type { Conversation } from "./conversation.ts";
 
 /** The mode and the rules of a session, as they are when a call is judged. */

@@ -1,5 +1,5 @@
-import type { RunEvent } from "../../../runs/events.ts";
-import type { RunView } from "../../../runs/view.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import type { RunView } from "../../../threads/events/view.ts";
 import { joined, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { linesOf } from "../output/lines.ts";
 import { plainPaint } from "../output/paint.ts";

@@ -1,4 +1,4 @@
-import { mention } from "../../../runs/named-images.ts";
+import { mention } from "../../../threads/run/named-images.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Answered, Asked, FaceOptions, Wishes } from "./face.ts";

@@ -1,5 +1,5 @@
 import type { Project } from "../../../project/index.ts";
-import { commandIn } from "../../../runs/slash-text.ts";
+import { commandIn } from "../../../threads/run/slash-text.ts";
 import { oneLine, padded, shown } from "../output/harmless.ts";
 import type { SlashCommand } from "./conversation.ts";
 import { plan } from "./slash/plan.ts";

@@ -1,4 +1,4 @@
-import { standingOf } from "../../../runs/standing.ts";
+import { standingOf } from "../../../threads/thread/thread-status.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";

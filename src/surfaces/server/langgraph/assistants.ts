@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import type { Host } from "../../../runs/host/port.ts";
+import type { Host } from "../../../threads/host/port.ts";
 import { body, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import { listPart } from "../list-part.ts";

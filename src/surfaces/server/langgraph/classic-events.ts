@@ -1,6 +1,6 @@
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import type { Interrupt } from "@langchain/langgraph";
-import type { Chunk } from "../../../runs/host/hosted-run.ts";
+import type { Chunk } from "../../../threads/host/hosted-run.ts";
 import { interruptOut } from "./wire.ts";
 
 /** What a client wants of a run's stream. */

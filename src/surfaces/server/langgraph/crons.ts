@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import type { RunRequest } from "../../../runs/host/request.ts";
-import type { Schedule, ScheduleChange, Schedules } from "../../../runs/host/schedule.ts";
+import type { RunRequest } from "../../../threads/host/request/request.ts";
+import type { Schedule, ScheduleChange, Schedules } from "../../../threads/host/schedules/schedule.ts";
 import type { KnownThread } from "../access.ts";
 import { body, checked, json, metadataOf } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";

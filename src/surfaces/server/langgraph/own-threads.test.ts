@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { folder, HEADERS, recover, saver, setStage, start, url } from "../../../../test/page-stage.ts";
 import { serve } from "../../../../test/served.ts";
 import { createDeepAgent } from "../../../deep/index.ts";
-import { threadsGraph } from "../../../runs/host/threads-graph.ts";
-import { DEFAULT_SETTINGS, type RunSettings } from "../../../runs/settings.ts";
 import { ScriptedModel } from "../../../testing/index.ts";
+import { threadsGraph } from "../../../threads/host/threads-graph.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { GRAPH } from "../threads-server.ts";
 
 setStage();

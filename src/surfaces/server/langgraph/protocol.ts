@@ -1,8 +1,8 @@
 import { matchesSubscription } from "@langchain/langgraph/stream";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { STRATEGIES, type RunRequest, type Strategy } from "../../../runs/host/request.ts";
-import type { ThreadEvent } from "../../../runs/host/thread-protocol.ts";
+import { STRATEGIES, type RunRequest, type Strategy } from "../../../threads/host/request/request.ts";
+import type { ThreadEvent } from "../../../threads/host/stream/thread-protocol.ts";
 import { body, failureOf, json, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import type { ServerSentEvent } from "../event-body.ts";

@@ -1,7 +1,7 @@
 import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
-import type { RunRequest } from "../../../runs/host/request.ts";
-import { QUEUE_NAME, STRATEGIES } from "../../../runs/host/request.ts";
+import type { RunRequest } from "../../../threads/host/request/request.ts";
+import { QUEUE_NAME, STRATEGIES } from "../../../threads/host/request/request.ts";
 import { checked } from "../answers.ts";
 import type { Assistants } from "./assistants.ts";
 import { CLASSIC_MODES, type Wanted } from "./classic-events.ts";

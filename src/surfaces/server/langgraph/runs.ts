@@ -1,12 +1,12 @@
 import { v7 as uuid } from "@langchain/core/utils/uuid";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { answersById, isKeyed, waitingOf } from "../../../runs/host/answers.ts";
-import type { HostedRun } from "../../../runs/host/hosted-run.ts";
-import type { Host } from "../../../runs/host/port.ts";
-import { firstNumber } from "../../../runs/host/records.ts";
-import type { RunRequest } from "../../../runs/host/request.ts";
 import type { RunRecord } from "../../../storage/index.ts";
+import type { HostedRun } from "../../../threads/host/hosted-run.ts";
+import type { Host } from "../../../threads/host/port.ts";
+import { firstNumber } from "../../../threads/host/records.ts";
+import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
+import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { body, json, toJson } from "../answers.ts";
 import type { ServerContext, ServerEnv } from "../context.ts";
 import { queryPart } from "../list-part.ts";

@@ -4,8 +4,8 @@ import {
   getOutputTypeSchema,
   getStateTypeSchema,
 } from "@langchain/langgraph/zod/schema";
-import type { RunAgent, RunGraph } from "../../../runs/agent.ts";
-import type { HostedGraph } from "../../../runs/host/graphs.ts";
+import type { HostedGraph } from "../../../threads/host/graphs.ts";
+import type { RunAgent, RunGraph } from "../../../threads/prepare/agent.ts";
 
 interface ObjectSchema {
   properties?: Record<string, object>;

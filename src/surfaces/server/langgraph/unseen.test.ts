@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { asking, forgetLetters, sent } from "../../../../test/letters.ts";
 import { serve, type Served } from "../../../../test/served.ts";
 import type { Todo } from "../../../plan/index.ts";
-import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
+import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 
 let served: Served | undefined;
 let client: Client;

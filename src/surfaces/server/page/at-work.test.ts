@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { begin, open, send, setStage, settled, start } from "../../../../test/page-stage.ts";
-import { PlanEdits } from "../../../runs/plan-edits.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
+import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 
 setStage();
 

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import type { Entry } from "../../../runs/host/event-log.ts";
-import type { HostEvent } from "../../../runs/host/port.ts";
+import type { HostEvent } from "../../../threads/host/port.ts";
+import type { Entry } from "../../../threads/host/stream/event-log.ts";
 import { toJson } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
 import type { ServerSentEvent } from "../event-body.ts";

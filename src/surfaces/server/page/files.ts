@@ -4,12 +4,17 @@ import { HTTPException } from "hono/http-exception";
 import { pathMeant } from "../../../files/disk/from-host.ts";
 import { diskBackend } from "../../../files/index.ts";
 import { parsePath } from "../../../files/paths.ts";
-import type { RunAgent } from "../../../runs/agent.ts";
-import { fileCallsOf } from "../../../runs/file-calls.ts";
-import { changesOfFiles, changesOnDisk, lineCounts, type NetChange } from "../../../runs/net-changes.ts";
-import { knownSettings } from "../../../runs/thread-settings.ts";
-import { questionsOf } from "../../../runs/thread.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
+import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { questionsOf } from "../../../threads/thread/thread.ts";
+import { fileCallsOf } from "../../../threads/undo/file-calls.ts";
+import {
+  changesOfFiles,
+  changesOnDisk,
+  lineCounts,
+  type NetChange,
+} from "../../../threads/undo/net-changes.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
 import type { PageParts } from "./parts.ts";

@@ -11,8 +11,8 @@ import {
   start,
   WRITE,
 } from "../../../../test/page-stage.ts";
-import { rulesOf, threadOf } from "../../../runs/story/thread.ts";
-import type { StampedEvent } from "../../../runs/story/told.ts";
+import { rulesOf, threadOf } from "../../../threads/story/thread.ts";
+import type { StampedEvent } from "../../../threads/story/told.ts";
 
 setStage();
 

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { version } from "../../../runs/version.ts";
+import { version } from "../../../version.ts";
 import { json } from "../answers.ts";
 import type { ServerEnv } from "../context.ts";
 import type { ServerParts } from "../parts.ts";

@@ -1,5 +1,5 @@
-import type { Host } from "../../../runs/host/port.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { Host } from "../../../threads/host/port.ts";
 
 const LOOK_MS = 1000;
 

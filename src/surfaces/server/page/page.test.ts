@@ -22,10 +22,10 @@ import {
   url,
   WRITE,
 } from "../../../../test/page-stage.ts";
-import type { StampedEvent } from "../../../runs/host/live-events.ts";
-import { DEFAULT_SETTINGS } from "../../../runs/settings.ts";
-import { EMPTY_VIEW, reduce } from "../../../runs/view.ts";
 import { callTool, ScriptedModel } from "../../../testing/index.ts";
+import { EMPTY_VIEW, reduce } from "../../../threads/events/view.ts";
+import type { StampedEvent } from "../../../threads/host/stream/live-events.ts";
+import { DEFAULT_SETTINGS } from "../../../threads/prepare/settings.ts";
 
 setStage();
 
@@ -196,8 +196,8 @@ it("a task for a model that there is not is refused, and leaves no thread", asyn
 });
 
 it("a thread of the command line is there, and goes on here", async () => {
-  const { createRunAgent } = await import("../../../runs/agent.ts");
-  const { taskInput } = await import("../../../runs/drive.ts");
+  const { createRunAgent } = await import("../../../threads/prepare/agent.ts");
+  const { taskInput } = await import("../../../threads/run/drive.ts");
   const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
   const agent = createRunAgent({
     settings,

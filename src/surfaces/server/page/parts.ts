@@ -1,6 +1,6 @@
-import type { Prices } from "../../../runs/prices.ts";
-import type { RunSettings } from "../../../runs/settings.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
+import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import type { ServerParts } from "../parts.ts";
 
 export interface PageOptions {

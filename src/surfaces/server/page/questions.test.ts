@@ -15,8 +15,8 @@ import {
   types,
   WRITE,
 } from "../../../../test/page-stage.ts";
-import type { RunSettings } from "../../../runs/settings.ts";
 import { callTool, type Step } from "../../../testing/index.ts";
+import type { RunSettings } from "../../../threads/prepare/settings.ts";
 
 setStage();
 

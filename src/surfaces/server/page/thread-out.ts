@@ -1,7 +1,7 @@
-import { isAsking } from "../../../runs/asking.ts";
-import type { Host } from "../../../runs/host/port.ts";
-import { knownSettings } from "../../../runs/thread-settings.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
+import type { Host } from "../../../threads/host/port.ts";
+import { isAsking } from "../../../threads/thread/finished-tasks.ts";
+import { knownSettings } from "../../../threads/thread/thread-settings.ts";
 import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
 
 /** A thread as the page lists it. */

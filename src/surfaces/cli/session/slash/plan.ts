@@ -1,11 +1,11 @@
 import { HarnessError } from "../../../../errors.ts";
 import { describeChanges, diffTodos } from "../../../../plan/index.ts";
-import { editPlan } from "../../../../runs/edit-plan.ts";
-import { PlanConflict } from "../../../../runs/merged-plan.ts";
-import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../runs/plan-command.ts";
-import { planItems, planRules } from "../../../../runs/plan-text.ts";
-import { openQuestions, readRuledPlan } from "../../../../runs/thread.ts";
-import { MAIN } from "../../../../runs/view.ts";
+import { editPlan } from "../../../../threads/edit/edit-plan.ts";
+import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../threads/edit/plan-command.ts";
+import { MAIN } from "../../../../threads/events/view.ts";
+import { PlanConflict } from "../../../../threads/plan/merged-plan.ts";
+import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
+import { openQuestions, readRuledPlan } from "../../../../threads/thread/thread.ts";
 import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
 import { planLines, ruleLines } from "../../output/lines.ts";

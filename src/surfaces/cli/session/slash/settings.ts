@@ -1,7 +1,7 @@
 import { MODES, type Mode } from "../../../../project/index.ts";
-import { ownTools } from "../../../../runs/agent.ts";
-import { messageCount } from "../../../../runs/earlier-messages.ts";
-import { costOf } from "../../../../runs/prices.ts";
+import { ownTools } from "../../../../threads/prepare/agent.ts";
+import { costOf } from "../../../../threads/prepare/prices.ts";
+import { messageCount } from "../../../../threads/undo/earlier-messages.ts";
 import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import type { SlashCommand } from "../conversation.ts";

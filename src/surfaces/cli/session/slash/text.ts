@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { replay } from "../../../../runs/replay.ts";
+import { replay } from "../../../../threads/record/replay.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import { threadFile, threadText, writeNew } from "../../thread-file.ts";
 import type { SlashCommand } from "../conversation.ts";

@@ -1,14 +1,14 @@
 import { shortened } from "../../../../middleware/shortened.ts";
+import type { ThreadSummary } from "../../../../storage/index.ts";
+import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
+import { knownSettings } from "../../../../threads/thread/thread-settings.ts";
 import {
   earlierMessages,
   forkBefore,
   lastMessage,
   takeBack,
   type EarlierMessage,
-} from "../../../../runs/earlier-messages.ts";
-import { newThreadId } from "../../../../runs/thread-ids.ts";
-import { knownSettings } from "../../../../runs/thread-settings.ts";
-import type { ThreadSummary } from "../../../../storage/index.ts";
+} from "../../../../threads/undo/earlier-messages.ts";
 import { isHere } from "../../directories.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";

@@ -1,0 +1,163 @@
+import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
+import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
+import { HarnessError } from "../../../errors.ts";
+import { readAddress } from "../../../storage/postgres/address.ts";
+import { migrateTables } from "./migrate.ts";
+import { MIGRATION_LOCK } from "./schema.ts";
+import { CHANNELS, Signals, type Channel } from "./signals.ts";
+
+/** What is run inside of one transaction. */
+export type Transaction = Pick<ClientBase, "query">;
+
+/**
+ * The name under which everything of ours stands in DBOS, and the version that all our versions have to it: DBOS gives a
+ * workflow only to workers of its own version, and would keep the turns of an old one for ever when the last such worker
+ * has gone. A turn says no more than which thread is to go on, so any version can take it.
+ */
+export const APPLICATION = { name: "holdfast", version: "1" } as const;
+
+/** How often a transaction is begun that the database undoes. */
+const MOST_TRIES = 5;
+
+/** How many connections a process has for its queue; the store has its own. */
+const CONNECTIONS = 10;
+
+/** The database that servers and workers share: one pool, one listener, and DBOS's client. */
+export class ClusterDatabase {
+  readonly url: string;
+  readonly pool: Pool;
+  readonly signals: Signals;
+  readonly client: DBOSClient;
+
+  private constructor(url: string, pool: Pool, signals: Signals, client: DBOSClient) {
+    this.url = url;
+    this.pool = pool;
+    this.signals = signals;
+    this.client = client;
+  }
+
+  /**
+   * Makes what tables are missing. Throws `missing-package` without DBOS, `storage-failed` without a database, and
+   * `storage-version` where a newer Holdfast has made the tables.
+   */
+  static async open(address: string): Promise<ClusterDatabase> {
+    const { url, shown } = readAddress(address);
+    const { DBOSClient: Client } = await loadDbos();
+    // The public `DBOS.migrate` writes to standard output.
+    const { migrateSystemDatabase } = await import("@dbos-inc/dbos-sdk/internal/system_database");
+    const pool = new Pool({ connectionString: url, max: CONNECTIONS, keepAlive: true });
+    // A connection that breaks while nobody uses it is replaced.
+    pool.on("error", () => {});
+    try {
+      await alone(pool, async () => {
+        await migrateTables(pool, shown);
+        await migrateSystemDatabase(url, SILENT as GlobalLogger);
+      });
+      const client = await Client.create({
+        systemDatabaseUrl: url,
+        systemDatabasePool: pool,
+        applicationName: APPLICATION.name,
+        logger: SILENT,
+      });
+      // Last, as nobody would close it.
+      const signals = new Signals(url);
+      await signals.open();
+      return new ClusterDatabase(url, pool, signals, client);
+    } catch (error) {
+      await pool.end().catch(() => {});
+      if (error instanceof HarnessError) throw error;
+      const { message } = error as Error;
+      throw new HarnessError("storage-failed", `The database cannot be used: ${message}.`, { cause: error });
+    }
+  }
+
+  /**
+   * All or nothing; with a thread named, one at a time for it. Done again where the database has undone it for the sake
+   * of another.
+   */
+  async transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#transaction(thread, work);
+      } catch (error) {
+        if (attempt === MOST_TRIES || !isUndone(error)) throw error;
+      }
+    }
+  }
+
+  async #transaction<T>(thread: string | undefined, work: (tx: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    try {
+      const key = thread === undefined ? undefined : `hashtextextended(${escapeLiteral(thread)}, 7)`;
+      await client.query(key ? `BEGIN; SELECT pg_advisory_xact_lock(${key})` : "BEGIN");
+      const result = await work(client);
+      await client.query("COMMIT");
+      client.release();
+      return result;
+    } catch (error) {
+      // A connection that cannot even be rolled back is of no use to anybody.
+      await client.query("ROLLBACK").then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.signals.close();
+    await this.client.destroy();
+    await this.pool.end();
+  }
+}
+
+/** PostgreSQL's class 40: a deadlock, or two that cannot both have been first. */
+function isUndone(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && code.startsWith("40");
+}
+
+/**
+ * Does what no two processes may do at once. The lock is asked for again and again: DBOS makes an index that waits for
+ * the end of every statement, and so for one that would wait for the lock.
+ */
+async function alone(pool: Pool, work: () => Promise<void>): Promise<void> {
+  const holder = await pool.connect();
+  try {
+    const take = "SELECT pg_try_advisory_lock($1) AS taken";
+    while (!(await holder.query<{ taken: boolean }>(take, [MIGRATION_LOCK])).rows[0]!.taken) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await work();
+  } finally {
+    // The lock goes with its connection.
+    holder.release(true);
+  }
+}
+
+export async function tell(db: Transaction, channel: Channel, payload: string): Promise<void> {
+  await db.query("SELECT pg_notify($1, $2)", [CHANNELS[channel], payload]);
+}
+
+export async function loadDbos(): Promise<typeof import("@dbos-inc/dbos-sdk")> {
+  try {
+    return await import("@dbos-inc/dbos-sdk");
+  } catch (error) {
+    throw new HarnessError(
+      "missing-package",
+      "A database that workers share needs DBOS: npm install @dbos-inc/dbos-sdk",
+      { cause: error },
+    );
+  }
+}
+
+const nothing = (): void => {};
+
+/** What DBOS has to say is about itself; what becomes of runs is said by us. */
+export const SILENT: Pick<GlobalLogger, "info" | "debug" | "warn" | "error"> = {
+  info: nothing,
+  debug: nothing,
+  warn: nothing,
+  error: nothing,
+};

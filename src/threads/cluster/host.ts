@@ -1,0 +1,409 @@
+import type { Todo } from "../../plan/index.ts";
+import type { HostedThread, Ledger, ThreadStore } from "../../storage/index.ts";
+import { editEvent } from "../edit/edit-events.ts";
+import { requestEdit } from "../edit/mailbox.ts";
+import type { RunEventBody } from "../events/events.ts";
+import { EndedRuns, KEPT_MS } from "../host/ended-runs.ts";
+import { graphNameOf, namedGraph, type HostedGraph } from "../host/graphs.ts";
+import { HostedRun } from "../host/hosted-run.ts";
+import type { CancelOptions, Host, HostEvent, ThreadNote } from "../host/port.ts";
+import { atWork, newRecord, notedThread, risingNumber, stopping } from "../host/records.ts";
+import type { RunRequest } from "../host/request/request.ts";
+import { inAllModes } from "../host/request/stream-modes.ts";
+import { forgetThread } from "../host/schedules/schedule.ts";
+import { EventLog } from "../host/stream/event-log.ts";
+import type { StampedEvent } from "../host/stream/live-events.ts";
+import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
+import type { PlanEdit } from "../plan/merged-plan.ts";
+import { readPlan } from "../thread/thread.ts";
+import type { ClusterDatabase } from "./database/database.ts";
+import { Feed, type Said } from "./feed/feed.ts";
+import { withJobs } from "./ledger.ts";
+import { limitKeys } from "./limit-keys.ts";
+import type { Job } from "./queue/job-table.ts";
+import { Jobs, QUEUE } from "./queue/jobs.ts";
+import { Reaper } from "./registry.ts";
+import { readRemoval, tellRemoval, type Removal } from "./removal.ts";
+import { ClusterSchedules } from "./schedules.ts";
+import { prometheusText, readStatus } from "./status.ts";
+import { Desk, identityOf, type Known } from "./thread-feed.ts";
+
+export interface ClusterHostOptions {
+  db: ClusterDatabase;
+  store: ThreadStore;
+  graphs: ReadonlyMap<string, HostedGraph>;
+}
+
+const SWEEP_MS = 60_000;
+const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
+
+/** Lets workers run threads that share a database with it, and shows any run of theirs as if it were its own. */
+export class ClusterHost implements Host {
+  readonly graphs: ClusterHostOptions["graphs"];
+  readonly checkpointer: ThreadStore;
+  readonly ledger: Ledger;
+  readonly jobs: Jobs;
+  readonly schedules: ClusterSchedules;
+  readonly metrics: () => Promise<string>;
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
+  readonly #id = crypto.randomUUID();
+  readonly #db: ClusterDatabase;
+  readonly #feed: Feed;
+  readonly #reaper: Reaper;
+  readonly #desks = new Map<string, Desk>();
+  /** Threads that are about to be followed. */
+  readonly #joining = new Map<string, Promise<void>>();
+  readonly #ended = new EndedRuns((run) => this.#desks.get(run.thread)?.drop(run));
+  readonly #sweep: NodeJS.Timeout;
+  #isStopping = false;
+
+  constructor({ db, store, graphs }: ClusterHostOptions) {
+    this.graphs = graphs;
+    this.checkpointer = store;
+    this.#db = db;
+    this.jobs = new Jobs(db);
+    this.schedules = new ClusterSchedules(db);
+    this.metrics = async () => prometheusText(await readStatus(db));
+    this.ledger = withJobs(store.ledger, this.jobs);
+    this.#reaper = new Reaper(db);
+    this.#feed = new Feed(db, {
+      onSaid: (said) => this.#take(said),
+      onOther: (thread) => {
+        // Somebody watches everything.
+        if (this.events.isRead) void this.#join(thread);
+      },
+    });
+    db.signals.on("ended", (thread) => void this.#settle(thread).catch(() => {}));
+    db.signals.on("removed", (payload) => {
+      const removal = readRemoval(payload);
+      if (removal.isEnding) void this.#tellGone(removal);
+      else if (removal.by !== this.#id) this.#noteRemoval(removal);
+    });
+    db.signals.onReturn(() => {
+      for (const [thread, desk] of this.#desks) void this.#lookAgain(thread, desk).catch(() => {});
+    });
+    this.#sweep = setInterval(() => this.#forgetOld(), SWEEP_MS).unref();
+  }
+
+  graph(name: string): HostedGraph {
+    return namedGraph(this.graphs, name);
+  }
+
+  async graphOf(thread: string): Promise<string> {
+    return this.graphName(await this.ledger.thread(thread));
+  }
+
+  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
+    return graphNameOf(this.graphs, thread);
+  }
+
+  async run(id: string): Promise<HostedRun | undefined> {
+    const job = await this.jobs.find(id);
+    const known = [...this.#desks.values()].find(({ runs }) => runs.has(id));
+    if (!job) return known?.runs.get(id);
+    const desk = await this.#follow(job.thread);
+    // One that ended long ago is only in the ledger.
+    if (!isOpen(job) && !desk.runs.has(id)) return undefined;
+    return this.#mirror(job);
+  }
+
+  async active(thread: string): Promise<HostedRun | undefined> {
+    const running = (await this.jobs.open(thread)).find(({ status }) => status === "running");
+    if (!running) return undefined;
+    await this.#follow(thread);
+    return this.#mirror(running);
+  }
+
+  isBusy(thread: string): Promise<boolean> {
+    return this.jobs.isBusy(thread);
+  }
+
+  async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
+    return (await this.#follow(thread)).protocol;
+  }
+
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    const { graphs } = this;
+    // One that was for a single run leaves its words behind, and they are not for who takes its name.
+    await this.jobs.forgetWords(id);
+    const thread = await this.ledger.changeThread(id, (before) => notedThread(id, { before, more, graphs }));
+    this.#tellThread(thread!);
+    return thread!;
+  }
+
+  async noteMove(thread: string): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.events.push({ kind: "moved", thread, owner });
+  }
+
+  async start(thread: string, given: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+    // Nobody knows who watches the thread on another server.
+    const request = inAllModes(given);
+    const graph = this.graph(request.graph);
+    if (this.#isStopping) throw stopping();
+    const known = await this.noteThread(thread, { ...note, graph: request.graph });
+    const { owner } = known;
+    const limits = await limitKeys(graph, { thread, owner, request });
+    const record = newRecord(thread, { ...request, limits });
+    const desk = await this.#follow(thread, known);
+    if ((request.strategy ?? "reject") === "reject") {
+      // A client may know that a run has asked, and answer, before its end is written down.
+      const asking = [...desk.runs.values()].filter(({ isAsking, isOver }) => isAsking && !isOver);
+      await Promise.all(asking.map((other) => other.endsSoon()));
+      if (this.#isStopping) throw stopping();
+    }
+    const run = new HostedRun(record, owner);
+    desk.runs.set(run.id, run);
+    desk.asked.add(run.id);
+    try {
+      await this.jobs.enqueue(record);
+    } catch (error) {
+      desk.runs.delete(run.id);
+      throw error;
+    } finally {
+      desk.asked.delete(run.id);
+    }
+    return run;
+  }
+
+  async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
+    const run = await this.run(id);
+    if (!run || run.isOver) return false;
+    const isStopped = await this.jobs.stop([id], isRolledBack ? "rollback" : "interrupt");
+    await this.#settle(run.thread);
+    if (isStopped) await run.done;
+    return isStopped;
+  }
+
+  async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
+    const open = await this.jobs.open(thread);
+    const stopped = await Promise.all(open.toReversed().map(({ id }) => this.cancel(id, options)));
+    return stopped.includes(true);
+  }
+
+  async removeRun(id: string): Promise<void> {
+    for (const { runs } of this.#desks.values()) {
+      const run = runs.get(id);
+      if (run) this.#ended.forget(run);
+      runs.delete(id);
+    }
+    await this.jobs.remove(id);
+  }
+
+  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
+    const before = await readPlan(agent, thread);
+    const isRunning = (await this.active(thread)) !== undefined;
+    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    if (!isRunning) await this.#tellEdit(thread, editEvent(edit, { before, todos }));
+    return todos;
+  }
+
+  async remove(thread: string): Promise<void> {
+    const known = identityOf(await this.ledger.thread(thread));
+    // What is deleted first must not be gone in vain.
+    if ((await this.checkpointer.getThread(thread))?.state === "running") throw atWork(thread);
+    await forgetThread(this.schedules, thread);
+    // As long as the ledger has the thread, nobody else can have its name, and read what is left.
+    await this.jobs.forget(thread);
+    await this.checkpointer.deleteThread(thread);
+    const removal = { thread, known, by: this.#id };
+    this.#noteRemoval(removal);
+    await tellRemoval(this.#db.pool, removal);
+  }
+
+  async isReady(): Promise<boolean> {
+    return (
+      !this.#isStopping &&
+      this.#db.pool.query("SELECT 1").then(
+        () => true,
+        () => false,
+      )
+    );
+  }
+
+  /** Workers find what is unfinished by themselves. */
+  async recover(): Promise<void> {}
+
+  /** Runs go on: they are not this process's. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#sweep);
+    this.#reaper.stop();
+    for (const { protocol, runs } of this.#desks.values()) {
+      protocol.close();
+      for (const run of runs.values()) run.chunks.close();
+    }
+    this.events.close();
+  }
+
+  async #follow(thread: string, known?: Known): Promise<Desk> {
+    const desk = this.#deskOf(thread, known ?? (await this.ledger.thread(thread)));
+    desk.usedAt = Date.now();
+    if (desk.isLive) return desk;
+    await this.#feed.follow(thread);
+    // Of those that ended before nobody will tell.
+    await this.#settle(thread);
+    desk.isLive = true;
+    return desk;
+  }
+
+  /** Follows a thread that another server has begun to work on, and says so. */
+  async #join(thread: string): Promise<void> {
+    const joining = this.#follow(thread)
+      .then(() => this.noteMove(thread))
+      .catch(() => {});
+    this.#joining.set(thread, joining);
+    await joining;
+    if (this.#joining.get(thread) === joining) this.#joining.delete(thread);
+  }
+
+  #deskOf(thread: string, known: Known | undefined): Desk {
+    const before = this.#desks.get(thread);
+    if (before?.isOf(known)) {
+      before.known = known ?? before.known;
+      return before;
+    }
+    this.#forget(thread);
+    const desk = new Desk(known);
+    this.#desks.set(thread, desk);
+    return desk;
+  }
+
+  #noteRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
+    const desk = this.#desks.get(thread);
+    // It may be there again, and be followed already.
+    if (desk?.isOf(known)) this.#forget(thread);
+    this.#tellRemoval({ thread, known });
+  }
+
+  async #tellGone(removal: Removal): Promise<void> {
+    // It may have been begun and be gone before anything of it was read.
+    await this.#joining.get(removal.thread);
+    await this.#settle(removal.thread).catch(() => {});
+    this.#tellRemoval(removal);
+  }
+
+  #tellRemoval({ thread, known }: Pick<Removal, "thread" | "known">): void {
+    this.events.push({ kind: "removed", thread, owner: known?.owner });
+  }
+
+  /** Finds out what became of a thread while nothing could be heard. */
+  async #lookAgain(thread: string, desk: Desk): Promise<void> {
+    const known = await this.ledger.thread(thread).catch(() => desk.known);
+    if (!desk.isOf(known)) this.#noteRemoval({ thread, known: desk.known });
+    await this.#settle(thread);
+    if (!known && desk.known) this.#noteRemoval({ thread, known: desk.known });
+  }
+
+  #mirror(job: Job): HostedRun {
+    const desk = this.#desks.get(job.thread);
+    const run = desk?.runs.get(job.id) ?? new HostedRun(job, desk?.known?.owner);
+    // That it has ended is said by `#settle`, once all is read that it said.
+    if (!run.isOver && isOpen(job)) run.record = { ...job };
+    desk?.runs.set(job.id, run);
+    return run;
+  }
+
+  #take({ thread, run: id, attempt, n, event }: Said): void {
+    const desk = this.#desks.get(thread);
+    if (!desk) return;
+    const run = desk.runs.get(id) ?? new HostedRun(unknownRecord(id, thread), desk.known?.owner);
+    desk.runs.set(id, run);
+    switch (event.kind) {
+      case "begin":
+        run.record = { ...run.record, attempt, ...(!run.isOver && { status: "running" }) };
+        run.head = event.head;
+        break;
+      case "chunk":
+        run.say(event.chunk, n);
+        break;
+      case "protocol":
+        desk.protocol.push(event.event, n);
+        break;
+      case "event": {
+        const stamped: StampedEvent = { ...event.event, run: id };
+        if (desk.isLive)
+          stamped.n = this.events.push({ kind: "run", thread, owner: run.owner, event: stamped });
+        run.live.push(stamped);
+        break;
+      }
+      case "end":
+        run.result = event.result;
+        if (!run.isOver) desk.endings.set(id, event.status);
+        break;
+    }
+  }
+
+  /** Ends the runs of a thread that have ended, once all is read that they said. */
+  async #settle(thread: string): Promise<void> {
+    const desk = this.#desks.get(thread);
+    if (!desk) {
+      if (this.events.isRead) await this.noteMove(thread);
+      return;
+    }
+    await this.#feed.catchUp(thread);
+    const open = [...desk.runs.values()].filter(({ id, isOver }) => !isOver && !desk.asked.has(id));
+    const jobs = await this.jobs.named(open.map(({ id }) => id));
+    for (const run of open) {
+      const { id } = run;
+      const job = jobs.get(id);
+      if (run.isOver || (job && isOpen(job))) continue;
+      if (job) run.record = { ...job };
+      const reason = job?.reason;
+      run.result ??= {
+        values: {},
+        interrupts: [],
+        ...(reason !== undefined && { error: { name: "RunError", message: reason } }),
+      };
+      run.settle(job?.status ?? desk.endings.get(id) ?? "interrupted");
+      run.end();
+      this.#ended.add(run);
+      // What was rolled back never was; a thread that was for one run took its record along.
+      if (!job && !run.request.isTemporary) this.#ended.forget(run);
+    }
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+  }
+
+  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
+    this.events.push({ kind: "thread", thread, owner });
+  }
+
+  /** Nobody else tells of an edit that no run has made. */
+  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
+    event.n = this.events.push({ kind: "run", thread, owner, event });
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+  }
+
+  #forgetOld(): void {
+    // A thread that nobody asks for is followed as long as its runs are kept.
+    const old = Date.now() - KEPT_MS;
+    for (const [thread, desk] of this.#desks) if (!desk.isUsed && desk.usedAt < old) this.#forget(thread);
+  }
+
+  /** Ends whatever is read of a thread here. */
+  #forget(thread: string): void {
+    const desk = this.#desks.get(thread);
+    if (!desk) return;
+    this.#feed.forget(thread);
+    this.#desks.delete(thread);
+    for (const run of desk.runs.values()) this.#ended.forget(run);
+    desk.close();
+  }
+}
+
+function isOpen({ status }: Job): boolean {
+  return status === "pending" || status === "running";
+}
+
+/** A run that is heard of before it is looked up. */
+function unknownRecord(id: string, thread: string): Job {
+  const now = Date.now();
+  const times = { createdAt: now, updatedAt: now };
+  const nothing = { attempt: 1, request: {}, queue: QUEUE, keys: [] };
+  return { id, thread, status: "running", ...times, ...nothing, dueIn: 0 };
+}

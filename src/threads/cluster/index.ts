@@ -1,0 +1,49 @@
+import { openStore, postgresStore, type ThreadStore } from "../../storage/index.ts";
+import { ClusterDatabase } from "./database/database.ts";
+import { ClusterHost } from "./host.ts";
+import { ClusterWorker, type WorkerOptions } from "./worker.ts";
+
+export type { Limits } from "./queue/jobs.ts";
+export type { ClusterWorker } from "./worker.ts";
+
+/** What a process has of a cluster: the database that all share, and the threads in it. */
+export interface Cluster {
+  db: ClusterDatabase;
+  store: ThreadStore;
+  /** LangGraph's store, which all have in common. */
+  memories: Awaited<ReturnType<typeof postgresStore>>;
+  close: () => Promise<void>;
+}
+
+/** Throws `missing-package` without DBOS or pg, and `storage-failed` where the database cannot be used. */
+export async function openCluster(url: string): Promise<Cluster> {
+  const opened: Pick<ThreadStore, "close">[] = [];
+  const close = async (): Promise<void> => {
+    for (const one of opened.toReversed()) await one.close();
+  };
+  try {
+    const store = await openStore(url);
+    opened.push(store);
+    const db = await ClusterDatabase.open(url);
+    opened.push(db);
+    const memories = await postgresStore(url);
+    opened.push(memories);
+    return { db, store, memories, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A host whose runs are done by the workers of a cluster. */
+export function clusterHost({ db, store }: Cluster, graphs: WorkerOptions["graphs"]): ClusterHost {
+  return new ClusterHost({ db, store, graphs });
+}
+
+/** Takes runs in this process, until it is drained. One per process. */
+export function startWorker(
+  { db, store }: Cluster,
+  options: Omit<WorkerOptions, "db" | "store">,
+): Promise<ClusterWorker> {
+  return ClusterWorker.start({ db, store, ...options });
+}

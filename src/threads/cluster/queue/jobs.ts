@@ -1,0 +1,387 @@
+import type { PoolClient } from "pg";
+import type { RunRecord, RunStatus } from "../../../storage/index.ts";
+import { alreadyRunning, atWork } from "../../host/records.ts";
+import type { RunRequest } from "../../host/request/request.ts";
+import { APPLICATION, tell, type ClusterDatabase, type Transaction } from "../database/database.ts";
+import { SCHEMA } from "../database/schema.ts";
+import { change, IS_DUE, jobsWhere, type Job, type Stop } from "./job-table.ts";
+
+/** The queue of DBOS that turns wait in where no other is named, and the workflow that takes one. */
+export const QUEUE = "runs";
+export const TURN = "turn";
+
+/** A run that was begun so often and never ended is not begun again: it kills its workers. */
+export const MOST_ATTEMPTS = 5;
+
+/** The most runs at a time that share a key: `{ "model:openai:gpt-5.1": 20, "tenant:*": 5 }`. */
+export type Limits = Readonly<Record<string, number>>;
+
+/** Who takes a run. */
+export interface Claimant {
+  worker: string;
+  queues: readonly string[];
+  limits: Limits;
+}
+
+/**
+ * The runs of all threads, in the order in which they were asked for. DBOS decides which worker goes on with which
+ * thread (a turn); what the thread is to do is here, so that its runs keep their order however turns are delayed, lost
+ * or doubled. A thread has a turn in the queue, or a worker at it, exactly while it has a run that is due. Every change
+ * is made under a lock of its thread, in one transaction with the turn that it needs.
+ */
+export class Jobs {
+  readonly #db: ClusterDatabase;
+  /** The runs that were claimed here and not left yet. */
+  readonly #claimed = new Set<string>();
+
+  constructor(db: ClusterDatabase) {
+    this.#db = db;
+  }
+
+  /**
+   * Puts a run behind those of its thread, and in their place where the strategy says so. Throws `thread-busy` for one
+   * that would have to wait and may not.
+   */
+  async enqueue(record: RunRecord): Promise<void> {
+    const { id, thread, request } = record;
+    const { strategy = "reject", delay = 0, limits = [] } = request as RunRequest;
+    const { priority, queue } = placeOf(record);
+    await this.#db.transaction(thread, async (tx) => {
+      const open = await jobsWhere(tx, `thread = $1 AND ${OPEN}`, [thread]);
+      if (open.length > 0 && strategy === "reject") throw alreadyRunning();
+      if (strategy === "interrupt" || strategy === "rollback") await this.#stop(tx, open, strategy);
+      await tx.query(
+        `INSERT INTO ${SCHEMA}.jobs (id, thread, status, created, updated, attempt, request, due, priority, queue, keys)
+         VALUES ($1, $2, 'pending', $3, $3, $4, $5, now() + $6 * interval '1 second', $7, $8, $9)
+         ON CONFLICT (id) DO NOTHING`,
+        [
+          id,
+          thread,
+          record.createdAt,
+          record.attempt,
+          JSON.stringify(request),
+          delay,
+          priority,
+          queue,
+          limits,
+        ],
+      );
+      const hasTurn = open.length > 0 && (strategy === "enqueue" || open.some(isRunning));
+      if (!hasTurn || delay > 0) await this.#turn(tx, record, delay);
+    });
+  }
+
+  /** Stops a run: at once where it has not begun, and else by telling its worker. Returns whether there was one to stop. */
+  async stop(ids: readonly string[], how: Stop): Promise<boolean> {
+    const threads = await jobsWhere(this.#db.pool, "id = ANY($1)", [ids]);
+    let isStopped = false;
+    for (const thread of new Set(threads.map((job) => job.thread))) {
+      await this.#db.transaction(thread, async (tx) => {
+        const open = await jobsWhere(
+          tx,
+          "id = ANY($1) AND thread = $2 AND status IN ('pending', 'running')",
+          [ids, thread],
+        );
+        isStopped ||= open.length > 0;
+        await this.#stop(tx, open, how);
+        // One that waited for room had used up the turn of those behind it.
+        await this.#goOn(tx, thread);
+      });
+    }
+    return isStopped;
+  }
+
+  /**
+   * The run that a thread is to go on with, which is then the worker's; undefined where it has none, where a worker is
+   * at it already, where a limit is reached, and where it is for later or for another worker, as this one is of another
+   * queue or was taken for dead. One that has killed too many workers has failed, and is returned as that.
+   */
+  async claim(thread: string, claimant: Claimant): Promise<Job | undefined> {
+    let id: string | undefined;
+    try {
+      return await this.#db.transaction(thread, async (tx) => {
+        const job = await this.#next(tx, thread, claimant);
+        if (job?.status !== "running") return job;
+        // While the thread is locked: another turn of it that came to this worker is to know.
+        this.#claimed.add((id = job.id));
+        return job;
+      });
+    } catch (error) {
+      // It may be written all the same: then it is claimed once more.
+      if (id !== undefined) this.#claimed.delete(id);
+      throw error;
+    }
+  }
+
+  /** Writes down how far a run is, as long as it is this worker's. */
+  async note({ id, worker, attempt }: Job, { base }: { base: string }): Promise<void> {
+    const mine = [id, worker, attempt];
+    await this.#db.pool.query(
+      `UPDATE ${SCHEMA}.jobs SET base = coalesce(base, $4) WHERE id = $1 AND worker = $2 AND attempt = $3`,
+      [...mine, base],
+    );
+  }
+
+  /** Ends a run, and lets others go on that waited for it. Returns false where it was not this worker's any more. */
+  async end(job: Job, status: RunStatus, reason?: string): Promise<boolean> {
+    return this.#leave(job, async (tx) => {
+      if (job.stop === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [job.id]);
+      else await change(tx, job.id, { status, reason: reason ?? null, worker: null, stop: null });
+    });
+  }
+
+  /**
+   * Puts a run back, to be begun again by any worker: after `delay` seconds, as its next attempt where it failed. One
+   * with a reason keeps its place in its thread until then.
+   */
+  async putBack(
+    job: Job,
+    { delay = 0, reason, attempt = job.attempt }: { delay?: number; reason?: string; attempt?: number } = {},
+  ): Promise<boolean> {
+    return this.#leave(job, async (tx) => {
+      await change(tx, job.id, { status: "pending", attempt, worker: null, reason: reason ?? null });
+      await tx.query(`UPDATE ${SCHEMA}.jobs SET due = now() + $2 * interval '1 second' WHERE id = $1`, [
+        job.id,
+        delay,
+      ]);
+      if (delay > 0) await this.#turn(tx, job, delay);
+    });
+  }
+
+  async find(id: string): Promise<Job | undefined> {
+    return (await jobsWhere(this.#db.pool, "id = $1", [id]))[0];
+  }
+
+  /** Those of these that there are, by id. */
+  async named(ids: readonly string[]): Promise<Map<string, Job>> {
+    if (ids.length === 0) return new Map();
+    return new Map((await jobsWhere(this.#db.pool, "id = ANY($1)", [ids])).map((job) => [job.id, job]));
+  }
+
+  /** The runs of a thread that are to be begun or finished, oldest first. */
+  async open(thread: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+  }
+
+  /** The runs of a thread, oldest first. */
+  async ofThread(thread: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "thread = $1", [thread]);
+  }
+
+  /** The runs that are to be begun or finished, oldest first. */
+  async unfinished(): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "status IN ('pending', 'running')", []);
+  }
+
+  async isBusy(thread: string, tx: Transaction = this.#db.pool): Promise<boolean> {
+    const open = `SELECT 1 FROM ${SCHEMA}.jobs WHERE thread = $1 AND ${OPEN} LIMIT 1`;
+    return ((await tx.query(open, [thread])).rowCount ?? 0) > 0;
+  }
+
+  /** What a worker was told to stop while it could not hear. */
+  async stopped(worker: string): Promise<Job[]> {
+    return jobsWhere(this.#db.pool, "status = 'running' AND worker = $1 AND stop IS NOT NULL", [worker]);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#db.pool.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
+  }
+
+  /**
+   * Deletes the runs of a thread and what they said, which is not for who has its name next; `isHeard` is false where
+   * somebody may still have to read it. Throws `thread-busy` while it is at work.
+   */
+  async forget(thread: string, { isHeard = true } = {}): Promise<void> {
+    await this.#db.transaction(thread, async (tx) => {
+      if (await this.isBusy(thread, tx)) throw atWork(thread);
+      await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE thread = $1`, [thread]);
+      if (isHeard) await tx.query(`DELETE FROM ${SCHEMA}.events WHERE thread = $1`, [thread]);
+    });
+  }
+
+  /** Deletes what a thread said that is not there any more: neither its runs nor the store know of it. */
+  async forgetWords(thread: string): Promise<void> {
+    await this.#db.pool.query({
+      name: "holdfast_forget_words",
+      text: `DELETE FROM ${SCHEMA}.events WHERE thread = $1
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.jobs WHERE thread = $1)
+        AND NOT EXISTS (SELECT FROM ${SCHEMA}.hosted WHERE thread = $1)`,
+      values: [thread],
+    });
+  }
+
+  async #next(
+    tx: PoolClient,
+    thread: string,
+    { worker, queues, limits }: Claimant,
+  ): Promise<Job | undefined> {
+    const open = await jobsWhere(tx, "thread = $1 AND status IN ('pending', 'running')", [thread]);
+    const running = open.find(isRunning);
+    if (running && (await this.#isAtWork(tx, running, worker))) return undefined;
+    // One that was put back keeps its place: those behind it wait with it.
+    const next =
+      running ??
+      open.find(({ dueIn, reason }) => dueIn <= 0 || reason !== undefined) ??
+      open.toSorted((a, b) => a.dueIn - b.dueIn)[0];
+    if (!next) return undefined;
+    // A turn that came too early, as clocks differ, or to who cannot take it, is given again: the thread has no other.
+    const isTaken = next.dueIn <= 0 && queues.includes(next.queue) && (await isAlive(tx, worker));
+    if (!isTaken) await this.#turn(tx, next, next.dueIn);
+    // Whoever was at it is dead: it is begun once more.
+    else if (running) return this.#takeOver(tx, running, worker);
+    else if (await this.#hasRoom(tx, next, limits))
+      return this.#begin(tx, next, { worker, attempt: next.attempt });
+    return undefined;
+  }
+
+  /** Leaves a run that is this worker's, and makes the turn that its thread needs next. */
+  async #leave(job: Job, leave: (tx: PoolClient) => Promise<void>): Promise<boolean> {
+    const { id, thread, worker, attempt } = job;
+    const isLeft = await this.#db.transaction(thread, async (tx) => {
+      const mine = `SELECT FROM ${SCHEMA}.jobs WHERE id = $1 AND worker = $2 AND attempt = $3 AND status = 'running'`;
+      if ((await tx.query(mine, [id, worker, attempt])).rowCount === 0) return false;
+      await leave(tx);
+      await this.#goOn(tx, thread);
+      await this.#tellEnds(tx, [job]);
+      return true;
+    });
+    this.#claimed.delete(id);
+    return isLeft;
+  }
+
+  async #stop(tx: PoolClient, open: readonly Job[], how: Stop): Promise<void> {
+    const stopped: Job[] = [];
+    for (const job of open) {
+      const { id, status } = job;
+      if (status === "running") {
+        await change(tx, id, { stop: how });
+        await tell(tx, "stop", JSON.stringify({ id, how }));
+      } else {
+        if (how === "rollback") await tx.query(`DELETE FROM ${SCHEMA}.jobs WHERE id = $1`, [id]);
+        else await change(tx, id, { status: "interrupted", waits: null });
+        stopped.push(job);
+      }
+    }
+    // Room that they were to have is for others.
+    await this.#tellEnds(tx, stopped);
+  }
+
+  async #isAtWork(tx: Transaction, { id, worker }: Job, me: string): Promise<boolean> {
+    if (worker === me) return this.#claimed.has(id);
+    return worker !== undefined && isAlive(tx, worker);
+  }
+
+  async #takeOver(tx: PoolClient, job: Job, worker: string): Promise<Job> {
+    if (job.attempt < MOST_ATTEMPTS)
+      return this.#begin(tx, { ...job, isTakenOver: true }, { worker, attempt: job.attempt + 1 });
+    const reason = `It was begun ${job.attempt} times, and each time its worker died.`;
+    await change(tx, job.id, { status: "error", reason, worker: null });
+    await this.#goOn(tx, job.thread);
+    await this.#tellEnds(tx, [job]);
+    return { ...job, status: "error", reason };
+  }
+
+  async #tellEnds(tx: PoolClient, jobs: readonly Job[]): Promise<void> {
+    await this.#wake(
+      tx,
+      jobs.flatMap(({ keys }) => keys),
+    );
+    for (const thread of new Set(jobs.map((job) => job.thread))) await tell(tx, "ended", thread);
+  }
+
+  async #begin(
+    tx: Transaction,
+    job: Job,
+    { worker, attempt }: { worker: string; attempt: number },
+  ): Promise<Job> {
+    await change(tx, job.id, { status: "running", worker, attempt, waits: null, reason: null });
+    return { ...job, status: "running", worker, attempt };
+  }
+
+  /** Whether every limit leaves room for one more. Else the run waits for the end of another with the same key. */
+  async #hasRoom(tx: PoolClient, { id, keys }: Job, limits: Limits): Promise<boolean> {
+    const [full, free]: [string[], string[]] = [[], []];
+    for (const key of keys.toSorted()) {
+      const most = limits[key] ?? limits[key.replace(/:.*/s, ":*")];
+      if (most === undefined) continue;
+      await tx.query(`SELECT pg_advisory_xact_lock(${keyLock("$1")})`, [key]);
+      const running = await tx.query(
+        `SELECT 1 FROM ${SCHEMA}.jobs WHERE status = 'running' AND keys @> ARRAY[$1] LIMIT $2`,
+        [key, most],
+      );
+      ((running.rowCount ?? 0) < most ? free : full).push(key);
+    }
+    if (full.length === 0) return true;
+    await change(tx, id, { waits: full[0] });
+    // Room that it cannot use is for another.
+    await this.#wake(tx, free);
+    return false;
+  }
+
+  /**
+   * Lets the next run go on that waits for room under each of some keys, as often as the key is there. Those that end do
+   * not wait for each other, only for one that counts and may be about to wait: so each wakes another. Once in a
+   * transaction, and all keys in one order, as whoever counts takes them: else two could wait for each other.
+   */
+  async #wake(tx: PoolClient, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    const sorted = keys.toSorted();
+    const lock = `SELECT pg_advisory_xact_lock_shared(${keyLock("key")}) FROM unnest($1::text[]) key`;
+    await tx.query(lock, [sorted]);
+    const waiting = `SELECT DISTINCT waits FROM ${SCHEMA}.jobs WHERE waits = ANY($1)`;
+    const { rows } = await tx.query<{ waits: string }>(waiting, [sorted]);
+    for (const { waits } of rows) {
+      const room = sorted.filter((key) => key === waits).length;
+      const order = `priority DESC, seq LIMIT ${room} FOR UPDATE SKIP LOCKED`;
+      for (const next of await jobsWhere(tx, "waits = $1", [waits], order)) {
+        await change(tx, next.id, { waits: null });
+        await this.#turn(tx, next);
+      }
+    }
+  }
+
+  /** Lets a thread go on with its next run that is due, if it has one. */
+  async #goOn(tx: PoolClient, thread: string): Promise<void> {
+    const [next] = await jobsWhere(tx, `thread = $1 AND status = 'pending' AND ${IS_DUE}`, [thread]);
+    if (next) await this.#turn(tx, next);
+  }
+
+  /** Lets the thread of a run go on, in the queue of the run. */
+  async #turn(tx: PoolClient, run: RunRecord, delay = 0): Promise<void> {
+    const { thread } = run;
+    const { priority, queue } = placeOf(run);
+    const options = {
+      workflowName: TURN,
+      queueName: queue,
+      workflowID: `${thread}/${crypto.randomUUID()}`,
+      appVersion: APPLICATION.version,
+      // DBOS takes the lowest number first, from 0.
+      priority: PRIORITY_MIDDLE - priority,
+      // DBOS wants whole milliseconds.
+      ...(delay > 0 && { delaySeconds: Math.ceil(delay) }),
+    };
+    await this.#db.client.enqueueInTransaction<(thread: string) => Promise<void>>(tx, options, thread);
+  }
+}
+
+/** The runs of a thread that are its turn, or behind one that is. One that was put back has a reason. */
+const OPEN = `(status = 'running' OR status = 'pending' AND (${IS_DUE} OR reason IS NOT NULL))`;
+
+const isRunning = ({ status }: Job): boolean => status === "running";
+
+/** Requests say −100 to 100, the highest first. */
+const PRIORITY_MIDDLE = 100;
+
+function placeOf({ request }: RunRecord): { priority: number; queue: string } {
+  const { priority = 0, queue = QUEUE } = request as RunRequest;
+  return { priority, queue };
+}
+
+/** Whether a worker is there and nobody has taken it for dead. */
+async function isAlive(tx: Transaction, worker: string): Promise<boolean> {
+  const found = await tx.query(`SELECT 1 FROM ${SCHEMA}.workers WHERE id = $1 AND state <> 'dead'`, [worker]);
+  return (found.rowCount ?? 0) > 0;
+}
+
+/** Held alone by who counts the runs under a key and may let one wait, and together by those that make room. */
+const keyLock = (key: string): string => `hashtextextended(${key}, 11)`;

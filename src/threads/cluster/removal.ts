@@ -1,0 +1,20 @@
+import { tell, type Transaction } from "./database/database.ts";
+import type { Known } from "./thread-feed.ts";
+
+/** What processes tell servers of a thread that was deleted. */
+export interface Removal {
+  thread: string;
+  known: Known | undefined;
+  /** The host or the worker that has deleted it. */
+  by: string;
+  /** Whether it was for one run, of which servers may still have to read the end. */
+  isEnding?: boolean;
+}
+
+export async function tellRemoval(db: Transaction, removal: Removal): Promise<void> {
+  await tell(db, "removed", JSON.stringify(removal));
+}
+
+export function readRemoval(payload: string): Removal {
+  return JSON.parse(payload) as Removal;
+}

@@ -1,0 +1,58 @@
+import type { HostedThread, RunStatus } from "../../storage/index.ts";
+import type { HostedRun } from "../host/hosted-run.ts";
+import { EventLog } from "../host/stream/event-log.ts";
+import { isWholeState, type ThreadEvent } from "../host/stream/thread-protocol.ts";
+
+/** Which thread of a name it is, and whose: one may be deleted, and another made. */
+export type Known = Pick<HostedThread, "owner" | "createdAt">;
+
+/** A thread that somebody follows here, wherever it is run. */
+export class Desk {
+  /** What the ledger said of it last. */
+  known: Known | undefined;
+  readonly protocol = new EventLog<ThreadEvent>({ first: 1, isKept: isWholeState });
+  readonly runs = new Map<string, HostedRun>();
+  /** Runs that are asked for here and not in the queue yet. */
+  readonly asked = new Set<string>();
+  /** How runs ended by what their workers said, who may not have written it down yet. */
+  readonly endings = new Map<string, RunStatus>();
+  /** Whether what is read is news, and not what was there before. */
+  isLive = false;
+  usedAt = Date.now();
+
+  constructor(known: Known | undefined) {
+    this.known = known;
+  }
+
+  get isUsed(): boolean {
+    return this.protocol.isRead || [...this.runs.values()].some((run) => !run.isOver || run.chunks.isRead);
+  }
+
+  /** Whether it can be of a thread; one that is not in the ledger may be any of its name. */
+  isOf(thread: Known | undefined): boolean {
+    const { known } = this;
+    return !known || !thread || (known.createdAt === thread.createdAt && known.owner === thread.owner);
+  }
+
+  drop(run: HostedRun): void {
+    if (this.runs.get(run.id) !== run) return;
+    this.runs.delete(run.id);
+    this.endings.delete(run.id);
+  }
+
+  /** Ends whatever is read of it. */
+  close(): void {
+    this.protocol.close();
+    for (const run of this.runs.values()) {
+      if (run.isOver) continue;
+      run.settle(this.endings.get(run.id) ?? "interrupted");
+      run.end();
+    }
+  }
+}
+
+export function identityOf(thread: HostedThread | undefined): Known | undefined {
+  return (
+    thread && { createdAt: thread.createdAt, ...(thread.owner !== undefined && { owner: thread.owner }) }
+  );
+}

@@ -1,0 +1,306 @@
+import type { HostedThread, RunStatus, ThreadStore } from "../../storage/index.ts";
+import { execute } from "../host/execute.ts";
+import type { HostedGraph } from "../host/graphs.ts";
+import { HostedRun } from "../host/hosted-run.ts";
+import { isBusy } from "../host/records.ts";
+import type { Schedule } from "../host/schedules/schedule.ts";
+import { tracesFrom } from "../traces/index.ts";
+import { APPLICATION, loadDbos, SILENT, type ClusterDatabase } from "./database/database.ts";
+import { Publisher, type RunStream } from "./feed/publisher.ts";
+import type { Job, Stop } from "./queue/job-table.ts";
+import { Jobs, MOST_ATTEMPTS, QUEUE, TURN, type Limits } from "./queue/jobs.ts";
+import { isPassing, pause } from "./queue/transient-failure.ts";
+import { Membership, Reaper } from "./registry.ts";
+import { tellRemoval } from "./removal.ts";
+import { SCHEDULED, startScheduled } from "./schedules.ts";
+import { identityOf, type Known } from "./thread-feed.ts";
+
+export interface WorkerOptions {
+  db: ClusterDatabase;
+  store: ThreadStore;
+  graphs: ReadonlyMap<string, HostedGraph>;
+  /** How many runs of each queue at a time. DBOS keeps one number for all workers of a queue: the last one's. Default 10. */
+  slots?: number;
+  /** Takes the runs of these queues. Default `["runs"]`, where those are that name none. */
+  queues?: readonly string[];
+  limits?: Limits;
+  /**
+   * Hears that others have taken this worker for dead: its process was stopped or cut off for too long. Its runs are
+   * stopped and go on elsewhere; nothing can be begun here any more, and the process should end.
+   */
+  onLost: () => void;
+}
+
+const POLL_MS = 100;
+const SLOTS = 10;
+
+/** Takes turns from the queue, and runs what the threads are to do. One per process: DBOS has no more. */
+export class ClusterWorker {
+  readonly #options: WorkerOptions;
+  readonly #jobs: Jobs;
+  readonly #membership: Membership;
+  readonly #publisher: Publisher;
+  readonly #traces = tracesFrom(process.env);
+  readonly #reaper: Reaper;
+  readonly #running = new Map<string, { run: HostedRun; job: Job; stream: RunStream }>();
+  readonly #heard = new Map<string, Stop>();
+  #isDraining = false;
+  #isLost = false;
+  #onLost!: () => void;
+  readonly #lost = new Promise<void>((resolve) => (this.#onLost = resolve));
+
+  private constructor(options: WorkerOptions, membership: Membership) {
+    const { db } = options;
+    this.#options = options;
+    this.#jobs = new Jobs(db);
+    this.#membership = membership;
+    this.#publisher = new Publisher(db, membership.id);
+    this.#reaper = new Reaper(db);
+    db.signals.on("stop", (payload) => {
+      const { id, how } = JSON.parse(payload) as { id: string; how: Stop };
+      // It may be for a run that this worker is just about to begin.
+      this.#heard.set(id, how);
+      if (this.#heard.size > MOST_HEARD) this.#heard.delete(this.#heard.keys().next().value!);
+      this.#stop(id, how);
+    });
+    db.signals.onReturn(() => void this.#lookForStops());
+  }
+
+  static async start(options: WorkerOptions): Promise<ClusterWorker> {
+    const { db, slots = SLOTS, queues = [QUEUE] } = options;
+    const { DBOS } = await loadDbos();
+    const membership = await Membership.join(db, { slots, queues, onLost: () => it.#lose() });
+    const it = new ClusterWorker(options, membership);
+    await db.signals.hearing();
+    DBOS.setConfig({
+      name: APPLICATION.name,
+      applicationVersion: APPLICATION.version,
+      systemDatabaseUrl: db.url,
+      systemDatabasePool: db.pool,
+      executorID: membership.id,
+      listenQueues: [...queues],
+      runMigrations: false,
+      useListenNotify: false,
+      schedulerPollingIntervalMs: 1000,
+      logger: SILENT,
+    });
+    DBOS.registerWorkflow((thread: string) => it.#turn(thread), {
+      name: TURN,
+      maxRecoveryAttempts: 1_000_000,
+    });
+    DBOS.registerWorkflow((at: Date, schedule: Schedule) => startScheduled(options, at, schedule), {
+      name: SCHEDULED,
+    });
+    await DBOS.launch();
+    for (const queue of queues) {
+      await DBOS.registerQueue(queue, {
+        workerConcurrency: slots,
+        minPollingIntervalMs: POLL_MS,
+        onConflict: "always_update",
+      });
+    }
+    return it;
+  }
+
+  get id(): string {
+    return this.#membership.id;
+  }
+
+  /** How many runs it is at. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * Takes no more turns, and stops every run at the end of the step that it is at: other workers go on from there
+   * without repeating anything. Resolves when all of them are put back.
+   */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await this.#membership.drain();
+    for (const { run } of this.#running.values()) run.edits.leave();
+    // Runs of a worker that was taken for dead never end here.
+    await Promise.race([this.#lost, this.#stopTurns(LONGEST_STEP_MS)]);
+    this.#reaper.stop();
+    await this.#membership.leave();
+    await this.#traces?.close();
+  }
+
+  /** Takes no more turns, and waits for those under way for so long. */
+  async #stopTurns(workflowCompletionTimeoutMS: number): Promise<void> {
+    const { DBOS } = await loadDbos();
+    await DBOS.shutdown({ deregister: true, workflowCompletionTimeoutMS });
+  }
+
+  /** One turn of a thread: its next run, from where that is to its end. Does not throw, as DBOS has nothing to repeat. */
+  async #turn(thread: string): Promise<void> {
+    const { queues = [QUEUE], limits = {} } = this.#options;
+    const claimant = { worker: this.#membership.id, queues, limits };
+    const job = await this.#lasting(() => this.#jobs.claim(thread, claimant));
+    if (!job) return;
+    if (job.status === "error") {
+      await this.#noteEnd(job.thread, "error");
+      return;
+    }
+    if (this.#isDraining) {
+      await this.#lasting(() => this.#jobs.putBack(job));
+      return;
+    }
+    const run = new HostedRun(job, undefined);
+    const { isTemporary } = run.request;
+    const known = isTemporary
+      ? await this.#options.store.ledger.thread(thread).catch(() => undefined)
+      : undefined;
+    let stream: RunStream | undefined;
+    try {
+      stream = await this.#lasting(() => this.#publisher.open(job, () => run.abort()));
+      this.#running.set(job.id, { run, job, stream });
+      const stop = job.stop ?? this.#heard.get(job.id);
+      if (stop) this.#stop(job.id, stop);
+      await this.#run(run, job, stream);
+    } catch (error) {
+      // Nobody else would end it: this worker is alive.
+      await this.#end(run, job, { status: "error", reason: (error as Error).message });
+    } finally {
+      this.#running.delete(job.id);
+      if (stream) await this.#publisher.close(stream);
+    }
+    if (isTemporary) await this.#tellGone(thread, identityOf(known));
+  }
+
+  async #run(run: HostedRun, job: Job, stream: RunStream): Promise<void> {
+    const { graphs } = this.#options;
+    const graph = graphs.get(run.request.graph);
+    if (!graph) {
+      const known = [...graphs.keys()].join(", ");
+      const reason = `The worker has no graph ${JSON.stringify(run.request.graph)}; it has: ${known}.`;
+      await this.#end(run, job, { status: "error", reason });
+      return;
+    }
+    const known = await this.#options.store.ledger.thread(job.thread).catch(() => undefined);
+    const { status, isLeft, failure } = await execute(run, {
+      graph,
+      chunks: { push: (chunk) => stream.push({ kind: "chunk", chunk }) },
+      protocol: { push: (event) => stream.push({ kind: "protocol", event }) },
+      emit: (event) => stream.push({ kind: "event", event }),
+      save: async (change) => {
+        if (change.base !== undefined && change.base === run.record.base) return true;
+        run.record = { ...run.record, ...change };
+        if (change.base !== undefined) await this.#jobs.note(job, { base: change.base });
+        stream.push({ kind: "begin", head: run.head });
+        return true;
+      },
+      traces: this.#traces,
+      isTakenOver: job.isTakenOver === true,
+      isTriedAgain: (error) => isBusy(error) || (isPassing(error) && job.attempt < MOST_ATTEMPTS),
+    });
+    // What a worker has to say that was taken for dead is nobody's to hear: others are at its runs.
+    if (this.#isLost) return NEVER;
+    if (!isLeft) stream.push({ kind: "end", status, result: run.result });
+    await this.#publisher.close(stream);
+    if (stream.failure && status === "interrupted") throw stream.failure;
+    const reason = run.result?.error?.message;
+    if (!isLeft) await this.#end(run, job, { status, reason, known });
+    else if (failure === undefined) await this.#lasting(() => this.#jobs.putBack(job));
+    else {
+      const again = isBusy(failure)
+        ? { delay: busyPause(job) }
+        : { delay: pause(job.attempt), attempt: job.attempt + 1 };
+      await this.#lasting(() => this.#jobs.putBack(job, { ...again, reason: reason ?? "It failed." }));
+    }
+  }
+
+  async #end(
+    run: HostedRun,
+    job: Job,
+    {
+      status,
+      reason,
+      known,
+    }: { status: RunStatus; reason: string | undefined; known?: HostedThread | undefined },
+  ): Promise<void> {
+    const stop = run.isRolledBack ? ("rollback" as const) : undefined;
+    const isMine = await this.#lasting(() =>
+      this.#jobs.end({ ...job, ...(stop && { stop }) }, status, reason),
+    );
+    if (!isMine) return;
+    // A thread that was rolled back to nothing is still there to be run.
+    await this.#noteEnd(job.thread, status, run.isRolledBack ? known : undefined);
+    if (run.request.isTemporary && !(await this.#jobs.isBusy(job.thread))) await this.#discard(job.thread);
+  }
+
+  async #noteEnd(thread: string, status: RunStatus, known?: HostedThread): Promise<void> {
+    const hasFailed = status === "error";
+    await this.#options.store.ledger
+      .changeThread(thread, (found = known) => found && { ...found, updatedAt: Date.now(), hasFailed })
+      .catch(() => {});
+  }
+
+  /** Deletes a thread that was for one run, of which servers may still have to read the end. What cannot be deleted stays. */
+  async #discard(thread: string): Promise<void> {
+    const { store } = this.#options;
+    await store.deleteThread(thread).catch(() => {});
+    await store.ledger.forget(thread).catch(() => {});
+    await this.#jobs.forget(thread, { isHeard: false }).catch(() => {});
+  }
+
+  /** Tells servers that a thread is gone that was for one run, after all that the run has said. */
+  async #tellGone(thread: string, known: Known | undefined): Promise<void> {
+    const { db, store } = this.#options;
+    const removal = { thread, known, by: this.#membership.id, isEnding: true };
+    try {
+      if (!(await store.ledger.thread(thread))) await tellRemoval(db.pool, removal);
+    } catch {
+      // Then they find it out when they look.
+    }
+  }
+
+  #stop(id: string, how: Stop): void {
+    const found = this.#running.get(id);
+    // One that has just ended stays as it ended.
+    if (!found || found.run.isOver) return;
+    found.run.isRolledBack = how === "rollback";
+    found.run.abort();
+  }
+
+  async #lookForStops(): Promise<void> {
+    const jobs = await this.#jobs.stopped(this.#membership.id).catch(() => []);
+    for (const { id, stop } of jobs) this.#stop(id, stop!);
+  }
+
+  #lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    for (const { run, stream } of this.#running.values()) {
+      stream.giveUp();
+      run.abort();
+    }
+    // Else it would go on to take turns that it can do nothing with, and others would wait for them.
+    void this.#stopTurns(0).then(this.#onLost, this.#onLost);
+    this.#options.onLost();
+  }
+
+  /** Does what must be done however long the database is away; nothing more once others have taken over. */
+  async #lasting<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      if (this.#isLost) return NEVER;
+      try {
+        return await work();
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+}
+
+const RETRY_MS = 250;
+const MOST_HEARD = 1000;
+const LONGEST_STEP_MS = 24 * 60 * 60 * 1000;
+const NEVER: Promise<never> = new Promise(() => {});
+
+/** How many seconds to wait for it: the longer, the older the run is. */
+function busyPause({ createdAt }: Job): number {
+  const seconds = (Date.now() - createdAt) / 1000;
+  return Math.max(1, Math.min(15, seconds / 4));
+}

@@ -1,0 +1,162 @@
+import { getCurrentTaskInput, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { pathMeant } from "../../files/disk/from-host.ts";
+import { FROZEN_FILES } from "../../files/index.ts";
+import { compileRules } from "../../files/permissions.ts";
+import type { McpServers } from "../../mcp/index.ts";
+import { PREFIX } from "../../mcp/tool-names.ts";
+import type { ConsentRule } from "../../middleware/consent/options.ts";
+import { isMutation } from "../../middleware/files/mutations.ts";
+import { ownerOf } from "../../middleware/plan/events.ts";
+import { isProposed } from "../../middleware/plan/people/approval.ts";
+import { readPlanState } from "../../middleware/plan/state.ts";
+import { isOpen } from "../../plan/index.ts";
+import type { Config, Mode } from "../../project/index.ts";
+import { compileRule, type Rule, type RuledCall } from "../../project/rules.ts";
+import { CONSENT_REASONS } from "./consent-rules.prompt.ts";
+import { isRunForUser } from "./shell-approval.ts";
+
+/** What a person may change while a run goes on: each call is judged by what it is then. */
+export interface LiveRules {
+  readonly mode: Mode;
+  /** Rules for what is allowed besides. */
+  readonly allow: readonly string[];
+}
+
+export interface ConsentRulesOptions {
+  mode: Mode;
+  live?: LiveRules | undefined;
+  rules: Pick<Config, "allow" | "ask" | "deny">;
+  /** All tools but the plan's. */
+  tools: readonly string[];
+  /** Those among them that change nothing. */
+  reading: readonly string[];
+  /** The servers whose tools are used, too; they are known once they are called. */
+  servers?: Pick<McpServers, "isReadOnly"> | undefined;
+  /** The directory of the file tools, where they have one. Real path. */
+  dir?: string | undefined;
+  /** Whether somebody can be asked. Where nobody can, what would be asked for is refused. */
+  canAsk: boolean;
+  /** Where the thread is kept: a helper that goes on after a stop looks up what its parent's plan has come to. */
+  checkpointer?: BaseCheckpointSaver | undefined;
+}
+
+const FROZEN = compileRules([FROZEN_FILES]);
+
+type Verdict = "allow" | "ask" | { refused: string };
+type Call = Parameters<NonNullable<ConsentRule["refuse"]>>[0];
+
+/**
+ * What is asked for and what is refused, tool by tool, as a mode and rules say it: deny wins over ask, ask over allow,
+ * and where no rule is about a call the mode decides.
+ */
+export function consentRules(options: ConsentRulesOptions): Record<string, ConsentRule> {
+  const { live, canAsk, tools, reading, servers } = options;
+  const [allow, ask, deny] = [options.rules.allow, options.rules.ask, options.rules.deny].map((list) =>
+    (list ?? []).map(compileRule),
+  ) as [Rule[], Rule[], Rule[]];
+  const phase = new PlanPhase(options.checkpointer);
+
+  const verdict = async (request: Call): Promise<Verdict> => {
+    const { mode } = live ?? options;
+    const { name } = request.toolCall;
+    const call = ruledCall(request.toolCall, options.dir);
+    const denied = deny.find((rule) => rule.catches(call));
+    if (denied) return { refused: CONSENT_REASONS.denied.replace("{rule}", () => denied.text) };
+    const isRead = reading.includes(name) || (name.startsWith(PREFIX) && servers?.isReadOnly(name) === true);
+    // A run that came to this mode on its way has asked nobody about the plan that is open.
+    const isPlanning = mode === "plan" && !(options.mode === "plan" && (await phase.isWorking(request)));
+    if (isPlanning && !isRead && name !== "task") return { refused: CONSENT_REASONS.planFirst };
+    const isWrite = isMutation(name);
+    // Who would be asked about what is refused anyway?
+    if (isWrite && options.dir !== undefined && !FROZEN.check("write", call.path ?? "").allowed)
+      return "allow";
+    if (ask.some((rule) => rule.catches(call))) return "ask";
+    const allowing = [...allow, ...(live?.allow ?? []).map(compileRule)].filter((rule) => rule.allows(call));
+    if (isWrite && mode !== "auto" && options.dir !== undefined && isRunForUser(call.path ?? "")) {
+      // A rule for the folder around it was not written with it in mind.
+      return allowing.some(({ paths }) => isRunForUser(paths ?? "")) ? "allow" : "ask";
+    }
+    if (allowing.length > 0 || isRead || name === "task" || mode === "auto") return "allow";
+    return isWrite && mode !== "ask" ? "allow" : "ask";
+  };
+
+  const rule: ConsentRule = {
+    allowedDecisions: ["approve", "edit", "reject"],
+    when: async (request) => canAsk && (await verdict(request)) === "ask",
+    refuse: async (request) => {
+      const found = await verdict(request);
+      if (typeof found === "object") return found.refused;
+      return found === "ask" && !canAsk ? CONSENT_REASONS.nobody : undefined;
+    },
+  };
+  // What is named here is looked up in the thread before it is run: no more than may be asked for or refused.
+  const isConcerned = (tool: string): boolean => {
+    const { mode } = options;
+    if (live && !reading.includes(tool)) return true;
+    if ([...ask, ...deny].some(({ names }) => names(tool))) return true;
+    if (mode === "auto" || reading.includes(tool)) return false;
+    if (tool === "task") return mode === "plan";
+    return mode !== "edits" || !isMutation(tool) || options.dir !== undefined;
+  };
+  const concerned = tools.filter(isConcerned);
+  const isServed =
+    servers !== undefined && (live !== undefined || options.mode !== "auto" || ask.length + deny.length > 0);
+  return Object.fromEntries([...concerned, ...(isServed ? [`${PREFIX}*`] : [])].map((tool) => [tool, rule]));
+}
+
+/** Whether work has begun in plan mode: it has while a plan is open that a person has approved. */
+class PlanPhase {
+  readonly #checkpointer: BaseCheckpointSaver | undefined;
+  /** What is so for the main agent is so for its helpers, whose plans are their own. */
+  #isWorking: boolean | undefined;
+
+  constructor(checkpointer: BaseCheckpointSaver | undefined) {
+    this.#checkpointer = checkpointer;
+  }
+
+  async isWorking({ runtime }: Call): Promise<boolean> {
+    // A middleware is shown its own fields alone.
+    if (ownerOf(runtime, "main") === "main") this.#isWorking = isApproved(getCurrentTaskInput());
+    else this.#isWorking ??= isApproved(await this.#saved(runtime));
+    return this.#isWorking;
+  }
+
+  async #saved({ configurable }: Call["runtime"]): Promise<unknown> {
+    const { thread_id } = (configurable ?? {}) as { thread_id?: string };
+    const tuple = await this.#checkpointer?.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
+    return tuple?.checkpoint.channel_values;
+  }
+}
+
+function isApproved(state: unknown): boolean {
+  return readPlanState(state).todos.some(isOpen) && !isProposed(state);
+}
+
+/** A call in the words that rules are written in. */
+export function ruledCall(
+  { name, args }: { name: string; args: Record<string, unknown> },
+  dir: string | undefined,
+): RuledCall {
+  const text = (key: string): string | undefined => (typeof args[key] === "string" ? args[key] : undefined);
+  const path = text("file_path") ?? text("path");
+  return {
+    tool: name,
+    command: name === "execute" ? (text("command") ?? "") : undefined,
+    // A file may be named by its address on the host.
+    path: path === undefined || dir === undefined ? path : (pathMeant(path, dir) ?? path),
+    about: aboutOf(name, args),
+  };
+}
+
+/** What else tells what a call is about. Of a server's tool nobody knows which words do. */
+function aboutOf(name: string, args: Record<string, unknown>): string[] {
+  if (name.startsWith(PREFIX)) return wordsIn(args);
+  const { subagent_type, pattern, url, query } = args;
+  const address = typeof url === "string" && URL.canParse(url) ? new URL(url).href : url;
+  return [subagent_type, pattern, address, query].filter((value) => typeof value === "string").slice(0, 1);
+}
+
+function wordsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(wordsIn) : [];
+}

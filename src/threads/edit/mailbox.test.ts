@@ -1,0 +1,240 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Todo } from "../../plan/index.ts";
+import { sqliteSaver, type SqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
+import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { drive, taskInput } from "../run/drive.ts";
+import { readPlan } from "../thread/thread.ts";
+import { requestEdit } from "./mailbox.ts";
+
+const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
+const LOOK = callTool("ls", { path: "/" });
+const done = (ids: string) => callTool("update_todos", { done: ids });
+
+let folder: string;
+/** The store as the process that runs the thread has it, and as another one has. */
+let runner: SqliteSaver;
+let other: SqliteSaver;
+let editor: RunAgent;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-mailbox-"));
+  runner = await sqliteSaver(join(folder, "threads.db"));
+  other = await sqliteSaver(join(folder, "threads.db"));
+  editor = agentWith([], other);
+});
+afterEach(() => {
+  runner.close();
+  other.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function agentWith(steps: Step[], checkpointer: SqliteSaver): RunAgent {
+  const settings = { ...DEFAULT_SETTINGS, model: "scripted" };
+  return createRunAgent({ settings, model: new ScriptedModel(steps), checkpointer });
+}
+
+const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
+  const agent = agentWith(steps, runner);
+  return drive(taskInput("Go", {}), {
+    agent,
+    thread: "t",
+    model: { model: new ScriptedModel([]), name: "scripted", source: "option" },
+    emit: () => {},
+    signal: new AbortController().signal,
+    answer,
+  });
+};
+
+const rows = async (): Promise<number> => (await (await other.mailbox("t"))?.waiting())?.length ?? 0;
+const plan = async () => (await readPlan(editor, "t")).map(({ content, status }) => `${content} ${status}`);
+const change = (todos: Todo[], id: string, content: string) =>
+  todos.map((todo) => (todo.id === id ? { ...todo, content } : todo));
+
+/** Works in short steps until something has happened, and then goes through the last steps. */
+function workUntil(hasHappened: (request: ModelRequestRecord) => boolean, ...last: Step[]): Step[] {
+  const step: Step = async (asked) => {
+    if (hasHappened(asked)) return last.shift()!;
+    await sleep(20);
+    return callTool("ls", { path: `/${crypto.randomUUID()}` });
+  };
+  return Array.from({ length: 200 }, () => step);
+}
+
+/** Asks for another text of item 3, and says how often it had to wait. */
+async function request(
+  content: string,
+  { base, signal = new AbortController().signal }: { base?: Todo[]; signal?: AbortSignal } = {},
+) {
+  let waits = 0;
+  const seen = base ?? (await readPlan(editor, "t"));
+  const todos = await requestEdit(
+    editor,
+    "t",
+    { base: seen, todos: change(seen, "3", content) },
+    { signal, onWait: () => (waits += 1) },
+  );
+  return { waits, todos };
+}
+
+it("an edit of a thread that another process runs is made between its steps, and answered", async () => {
+  const requests: ReturnType<typeof request>[] = [];
+  const end = await run([
+    PLAN,
+    () => {
+      requests.push(request("Water daily"));
+      return done("1");
+    },
+    ...workUntil(({ messages }) => JSON.stringify(messages).includes("Water daily"), done("2,3"), "Done."),
+  ]);
+  expect(end).toMatchObject({ outcome: "done", counts: { completed: 3 } });
+  expect(await requests[0]).toMatchObject({ waits: 1, todos: [{}, {}, { content: "Water daily" }] });
+  expect(await plan()).toEqual(["Dig completed", "Plant completed", "Water daily completed"]);
+  expect(await rows()).toBe(0);
+});
+
+it("one that came too late for the run is made as soon as the thread is free", async () => {
+  const requests: ReturnType<typeof request>[] = [];
+  await run([
+    PLAN,
+    () => {
+      requests.push(request("Water daily"));
+      return "Stop.";
+    },
+    "Stop.",
+    "Stop.",
+  ]);
+  await Promise.all(requests);
+  expect(await plan()).toContain("Water daily pending");
+});
+
+it("one of a thread that nobody runs is made at once", async () => {
+  await run([PLAN, "Stop.", "Stop.", "Stop."]);
+  expect(await request("Water daily")).toMatchObject({ waits: 0 });
+  expect(await plan()).toContain("Water daily pending");
+  expect(await rows()).toBe(0);
+});
+
+it("one that is refused says so where it was asked for, with the plan as it is", async () => {
+  const refused: unknown[] = [];
+  await run([
+    PLAN,
+    async () => {
+      const base = await readPlan(editor, "t");
+      const edit = { base, todos: change(base, "1", "Dig deep") };
+      const { signal } = new AbortController();
+      void (async () => {
+        while ((await plan())[0] !== "Dig completed") await sleep(10);
+        return requestEdit(editor, "t", edit, { signal, onWait: () => {} });
+      })().catch((error: unknown) => refused.push(error));
+      return done("1");
+    },
+    ...workUntil(() => refused.length > 0, done("2,3"), "Done."),
+  ]);
+  expect(refused).toMatchObject([
+    {
+      code: "plan-conflict",
+      conflicts: [{ id: "1", mine: { content: "Dig deep" }, theirs: { status: "completed" } }],
+      todos: [{ status: "completed" }, { status: "in_progress" }, {}],
+    },
+  ]);
+  expect(await rows()).toBe(0);
+});
+
+it("one that is withdrawn is not made", async () => {
+  const stop = new AbortController();
+  const requests: Promise<unknown>[] = [];
+  await run([
+    PLAN,
+    async () => {
+      requests.push(request("Water daily", { signal: stop.signal }).catch((error: unknown) => error));
+      while ((await rows()) === 0) await sleep(10);
+      stop.abort();
+      while ((await rows()) > 0) await sleep(10);
+      return LOOK;
+    },
+    done("1,2,3"),
+    "Done.",
+  ]);
+  expect(await requests[0]).toMatchObject({ code: "edit-withdrawn" });
+  expect(await plan()).toContain("Water completed");
+});
+
+it("one that waits for the end of a turn can be withdrawn, too", async () => {
+  const stop = new AbortController();
+  let withdrawn: unknown;
+  await run(
+    [PLAN, callTool("ask_clarification", { question: "Which bed?" }), "Stop.", "Stop.", "Stop."],
+    async () => {
+      await request("Water daily");
+      const back = request("Water", { signal: stop.signal }).catch((error: unknown) => (withdrawn = error));
+      while ((await rows()) === 0) await sleep(10);
+      // The run has looked at it when it answers one that came later.
+      await request("Water daily");
+      stop.abort();
+      await back;
+    },
+  );
+  expect(withdrawn).toMatchObject({ code: "edit-withdrawn" });
+  expect(await plan()).toContain("Water daily pending");
+});
+
+it("one whose editor is gone is made by whoever has the thread next", async () => {
+  await run([PLAN, "Stop.", "Stop.", "Stop."]);
+  const base = await readPlan(editor, "t");
+  await (await other.mailbox("t"))!.post({ base, todos: [...base, "Weed"] });
+  await run([done("1,2,3,4"), "Done."]);
+  expect(await plan()).toHaveLength(4);
+  expect(await rows()).toBe(0);
+});
+
+it.each([true, false])(
+  "one that was begun by a process that was killed is made once (it had been written: %s)",
+  async (isWritten) => {
+    await run([PLAN, "Stop.", "Stop.", "Stop."]);
+    const base = await readPlan(editor, "t");
+    const mailbox = (await other.mailbox("t"))!;
+    const id = await mailbox.post({ base, todos: [...base, "Weed"] });
+    const begun = [...base, { id: "4", content: "Weed", status: "pending" }];
+    await mailbox.begin(id, begun);
+    const config = { configurable: { thread_id: "t" } };
+    if (isWritten) await editor.graph.updateState(config, { todos: begun });
+    await request("Water daily");
+    expect((await plan()).filter((line) => line.startsWith("Weed"))).toHaveLength(1);
+    expect(await plan()).toContain("Water daily pending");
+    expect(await mailbox.fetch(id)).toMatchObject({ todos: [{}, {}, {}, { content: "Weed" }] });
+  },
+);
+
+it("a run to which nobody writes looks into its mailbox at its beginning and at its end only", async ({
+  onTestFinished,
+}) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let rounds = 0;
+  let looks = 0;
+  const threadsWithMail = runner.threadsWithMail.bind(runner);
+  const mailbox = runner.mailbox.bind(runner);
+  runner.threadsWithMail = () => {
+    rounds += 1;
+    return threadsWithMail();
+  };
+  runner.mailbox = (thread) => {
+    looks += 1;
+    return mailbox(thread);
+  };
+  const severalRounds: Step = async () => {
+    const until = rounds + 3;
+    const isOver = (): boolean => rounds >= until;
+    while (!isOver()) await vi.advanceTimersByTimeAsync(100);
+    return "Done.";
+  };
+  await run([severalRounds]);
+  expect(looks).toBe(2);
+  // Nobody is left to look for.
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
+import type { Conflict, Todo } from "../../plan/index.ts";
+import type { Letter, Mailbox, ThreadStore } from "../../storage/index.ts";
+import { PlanConflict, type PlanEdit } from "../plan/merged-plan.ts";
+import { PlanEdits } from "../plan/plan-edits.ts";
+import type { RunAgent } from "../prepare/agent.ts";
+import { steer } from "../thread/steer.ts";
+import { hold, readPlan, writePlan } from "../thread/thread.ts";
+
+type Outcome =
+  | { todos: Todo[] }
+  | { code: HarnessErrorCode; message: string; conflict?: { conflicts: Conflict[]; todos: Todo[] } };
+
+/** How often a run looks for edits of other processes, and they for its answers. */
+const LOOK_MS = 200;
+
+/** Hands the edits that other processes ask for to the run of a thread, and answers them. */
+export class MailboxService {
+  readonly #agent: RunAgent;
+  readonly #thread: string;
+  readonly #edits: PlanEdits;
+  readonly #taken = new Map<number, Promise<void>>();
+  #round: MailRound | undefined;
+  #found: Mailbox | undefined;
+  #isOver = false;
+
+  constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
+    this.#agent = agent;
+    this.#thread = thread;
+    this.#edits = edits;
+  }
+
+  /**
+   * Call before the first step: what was begun by a process that was killed is found out by the plan as it is. Throws
+   * where the mailbox cannot be read.
+   */
+  async start(): Promise<void> {
+    const waiting = await this.#waiting();
+    for (const letter of waiting) await this.#finishBegun(letter);
+    if (waiting.length > 0) await this.#look();
+    this.#round = MailRound.of(saverOf(this.#agent));
+    this.#round?.add(this.#thread, this.#lookAgain);
+  }
+
+  /** Takes what has come by now, and nothing more. */
+  async stop(): Promise<void> {
+    this.#round?.remove(this.#thread, this.#lookAgain);
+    await this.#look();
+    this.#isOver = true;
+  }
+
+  /** Resolves when everything that was taken is answered. */
+  async answered(): Promise<void> {
+    await Promise.all(this.#taken.values());
+  }
+
+  /** A new thread has none before its first step. */
+  async #mailbox(): Promise<Mailbox | undefined> {
+    return (this.#found ??= await mailboxOf(this.#agent, this.#thread));
+  }
+
+  async #waiting(): Promise<Letter[]> {
+    return (await (await this.#mailbox())?.waiting()) ?? [];
+  }
+
+  async #finishBegun({ id, begun }: Letter): Promise<void> {
+    const todos = await readPlan(this.#agent, this.#thread);
+    if (begun !== undefined && isDeepStrictEqual(todos, begun))
+      await (await this.#mailbox())?.answer(id, { todos });
+  }
+
+  readonly #lookAgain = (): void => void this.#look();
+
+  async #look(): Promise<void> {
+    try {
+      const waiting = await this.#waiting();
+      // A look that took long must not take what is for the next holder.
+      if (this.#isOver) return;
+      for (const letter of waiting) {
+        if (!this.#taken.has(letter.id)) this.#taken.set(letter.id, this.#serve(letter));
+      }
+    } catch {
+      // A look that fails, as at a file that is locked, is made up for by the next one.
+    }
+  }
+
+  async #serve({ id, content }: Letter): Promise<void> {
+    const outcome = await this.#edits
+      .submit(content as PlanEdit, async (todos) => (await this.#mailbox())?.begin(id, todos))
+      .then((todos): Outcome => ({ todos }), toOutcome);
+    try {
+      await (await this.#mailbox())?.answer(id, outcome);
+    } catch {
+      // Whoever holds the thread next finds it begun, and answers.
+    }
+  }
+}
+
+/** The looks of all runs on one checkpointer: a single one tells for which of them there is a letter. */
+class MailRound {
+  static readonly #rounds = new WeakMap<MailSaver, MailRound>();
+  readonly #saver: MailSaver;
+  readonly #looks = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+  /** A database may take longer than the time between two looks. */
+  #isLooking = false;
+
+  private constructor(saver: MailSaver) {
+    this.#saver = saver;
+  }
+
+  static of(saver: MailSaver | undefined): MailRound | undefined {
+    if (!saver) return undefined;
+    const known = this.#rounds.get(saver) ?? new MailRound(saver);
+    this.#rounds.set(saver, known);
+    return known;
+  }
+
+  add(thread: string, look: () => void): void {
+    this.#looks.set(thread, (this.#looks.get(thread) ?? new Set()).add(look));
+    this.#timer ??= setInterval(() => void this.#go(), LOOK_MS).unref();
+  }
+
+  remove(thread: string, look: () => void): void {
+    const looks = this.#looks.get(thread);
+    looks?.delete(look);
+    if (looks?.size === 0) this.#looks.delete(thread);
+    if (this.#looks.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #go(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      for (const thread of await this.#saver.threadsWithMail()) {
+        for (const look of this.#looks.get(thread) ?? []) look();
+      }
+    } catch {
+      // As above: the next one makes up for it.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
+
+export interface RequestOptions {
+  /** Takes the edit back, unless it is just being made. */
+  signal: AbortSignal;
+  /** Called once when the process that runs the thread is to make it, between two steps. */
+  onWait: () => void;
+}
+
+/**
+ * Makes an edit of a thread's plan, whoever runs the thread: the process that does is asked, and when there is none
+ * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
+ */
+export async function requestEdit(
+  agent: RunAgent,
+  thread: string,
+  edit: PlanEdit,
+  { signal, onWait }: RequestOptions,
+): Promise<Todo[]> {
+  const mailbox = await mailboxOf(agent, thread);
+  if (!mailbox) return writePlan(agent, thread, edit);
+  const id = await mailbox.post(edit);
+  for (let isFirst = true; ; isFirst = false) {
+    const release = await freed(agent, thread);
+    try {
+      if (release) await makeAll(agent, thread);
+    } finally {
+      await release?.();
+    }
+    const outcome = (await mailbox.fetch(id)) as Outcome | undefined;
+    if (outcome) return fromOutcome(outcome);
+    if (isFirst) onWait();
+    if (signal.aborted) await mailbox.withdraw(id);
+    await sleep(LOOK_MS / 2);
+  }
+}
+
+/** Makes what waits in the mailbox of a thread that is held from here. */
+async function makeAll(agent: RunAgent, thread: string): Promise<void> {
+  const edits = new PlanEdits();
+  edits.open({
+    write: (edit, begin) => writePlan(agent, thread, edit, begin),
+    say: (words) => steer(agent, thread, words),
+  });
+  const service = new MailboxService(agent, thread, edits);
+  await service.start();
+  await service.stop();
+  await edits.close();
+  await service.answered();
+}
+
+/** Takes a thread, if nobody has it. */
+async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<void>) | undefined> {
+  try {
+    return await hold(agent, thread);
+  } catch (error) {
+    if (HarnessError.from(error)?.code === "thread-busy") return undefined;
+    throw error;
+  }
+}
+
+type MailSaver = Pick<ThreadStore, "mailbox" | "threadsWithMail">;
+
+/** The checkpointer, where it has mailboxes. */
+function saverOf({ graph }: RunAgent): MailSaver | undefined {
+  const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
+  const saver = checkpointer as MailSaver | boolean | undefined;
+  return typeof saver === "object" && "mailbox" in saver ? saver : undefined;
+}
+
+async function mailboxOf(agent: RunAgent, thread: string): Promise<Mailbox | undefined> {
+  return saverOf(agent)?.mailbox(thread);
+}
+
+function toOutcome(error: unknown): Outcome {
+  const known = HarnessError.from(error);
+  const { code = "storage-failed" as const, message } = known ?? (error as Error & { code?: undefined });
+  if (!(known instanceof PlanConflict)) return { code, message };
+  return { code, message, conflict: { conflicts: [...known.conflicts], todos: [...known.todos] } };
+}
+
+function fromOutcome(outcome: Outcome): Todo[] {
+  if ("todos" in outcome) return outcome.todos;
+  const { code, message, conflict } = outcome;
+  throw conflict ? new PlanConflict(message, conflict) : new HarnessError(code, message);
+}

@@ -1,0 +1,40 @@
+import type { Todo } from "../../plan/index.ts";
+import type { RunAgent } from "../prepare/agent.ts";
+import { readPlan } from "../thread/thread.ts";
+import { editPlan, type EditPlanOptions } from "./edit-plan.ts";
+
+/** The command for the plan, wherever people type commands. */
+export const PLAN_COMMAND = {
+  name: "plan",
+  usage: "[edit|approve|clear]",
+  about: "show the plan, edit it, have each new one approved, or clear it",
+} as const;
+
+export interface PlanWish {
+  to: "show" | "edit" | "approve" | "clear";
+  /** What stands behind the word. */
+  rest: string;
+}
+
+export const PLAN_SAYS = {
+  none: "There is no plan.",
+  unchanged: "Nothing was changed.",
+  approve: "New plans wait for your approval from the next message on.",
+  cleared: "What was not done is off the plan.",
+  unknown: (args: string): string => `/plan takes edit, approve or clear, not ${args}.`,
+};
+
+/** What somebody wants who typed this behind `/plan`; undefined where that is unknown. Only `edit` takes a `rest`. */
+export function planWish(args: string): PlanWish | undefined {
+  const [, word = "", rest = ""] = /^(\S*)\s*([^]*)$/.exec(args)!;
+  if (word === "") return { to: "show", rest };
+  if (word === "edit") return { to: word, rest };
+  return (word === "approve" || word === "clear") && rest === "" ? { to: word, rest } : undefined;
+}
+
+/** Takes off the plan what is not done. Throws what `editPlan` throws. */
+export async function clearPlan(agent: RunAgent, thread: string, options?: EditPlanOptions): Promise<Todo[]> {
+  const base = await readPlan(agent, thread);
+  const todos = base.filter(({ status }) => status === "completed");
+  return editPlan(agent, thread, { todos, base }, options);
+}

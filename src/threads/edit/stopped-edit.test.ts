@@ -1,0 +1,105 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { rounds } from "../../../test/rounds.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../../testing/index.ts";
+import type { Ending } from "../events/ending.ts";
+import type { RunEventBody } from "../events/events.ts";
+import { createRunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { drive, taskInput } from "../run/drive.ts";
+import { readPlan, writePlan } from "../thread/thread.ts";
+
+const file = (path: string) => callTool("write_file", { file_path: path, content: path });
+const task = (todo: string) =>
+  callTool("task", { description: `Do ${todo}`, subagent_type: "general-purpose", todo_id: todo });
+
+/** What the agents answer, by how often they have: a call that was stopped is answered the same way again. */
+const MAIN: Step[] = [
+  callTool("write_todos", { todos: ["Dig", "Plant", "Water"] }),
+  [file("/a"), task("1"), callTool("ls", { path: "/" })],
+  [callTool("update_todos", { add: ["Weed"] }), file("/b"), task("2")],
+  [file("/c"), file("/d")],
+  callTool("update_todos", { done: "3,4" }),
+  "Done.",
+];
+const HELPER: Step[] = [file("/h"), callTool("ls", { path: "/" }), "Helped."];
+
+const isMain = ({ tools }: ModelRequestRecord): boolean => JSON.stringify(tools).includes('"task"');
+const answer: Step = (request) => {
+  const script = isMain(request) ? MAIN : HELPER;
+  return script[request.messages.filter((message) => AIMessage.isInstance(message)).length]!;
+};
+
+it("a run that is stopped anywhere, edited and resumed keeps its calls and their results together, runs nothing twice, and the model hears of the edit", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 6, max: 45 }), async (stopAt) => {
+      const model = new ScriptedModel([answer], { loop: true });
+      const saver = await sqliteSaver(":memory:");
+      const agent = createRunAgent({
+        settings: { ...DEFAULT_SETTINGS, model: "scripted" },
+        model,
+        checkpointer: saver,
+      });
+      const run = async (input: object | null, at: number): Promise<[Ending, RunEventBody[]]> => {
+        const events: RunEventBody[] = [];
+        const controller = new AbortController();
+        const end = await drive(input, {
+          agent,
+          thread: "t",
+          model: { model, name: "scripted", source: "option" },
+          emit: (event) => {
+            events.push(event);
+            if (events.length === at) controller.abort();
+          },
+          signal: controller.signal,
+          answer: () => Promise.resolve(undefined),
+        });
+        return [end, events];
+      };
+      const messages = async (): Promise<BaseMessage[]> => {
+        const { values } = await agent.graph.getState({ configurable: { thread_id: "t" } });
+        return (values as { messages?: BaseMessage[] }).messages ?? [];
+      };
+
+      const [first] = await run(taskInput("Go", {}), stopAt);
+      fc.pre(first.outcome === "interrupted");
+      const finished = (await messages()).flatMap((message) =>
+        ToolMessage.isInstance(message) ? [message.tool_call_id] : [],
+      );
+      const plan = await readPlan(agent, "t");
+      const water = plan.find(({ id, status }) => id === "3" && status !== "completed");
+      fc.pre(water !== undefined);
+      const todos = plan.with(plan.indexOf(water), { ...water, content: "Water daily" });
+      await writePlan(agent, "t", { todos });
+      expect((await readPlan(agent, "t"))[2]).toMatchObject({ content: "Water daily" });
+      const requests = model.requests.length;
+      const [second, events] = await run(null, 0);
+
+      expect(second).toMatchObject({ outcome: "done", answer: "Done.", counts: { completed: 4, total: 4 } });
+      expect(inOrder(await messages())).toBe(true);
+      const again = events.flatMap((event) => (event.type === "tool-start" ? [event.call] : []));
+      expect(again.filter((call) => finished.includes(call))).toEqual([]);
+      expect((await readPlan(agent, "t"))[2]).toMatchObject({ content: "Water daily" });
+      const next = model.requests.slice(requests).find(isMain);
+      expect(JSON.stringify(next?.messages)).toContain("Water daily");
+      saver.close();
+    }),
+    { numRuns: rounds(12) },
+  );
+});
+
+/** Whether every call is followed by its result, in the order of the calls, before the model says anything else. */
+function inOrder(messages: readonly BaseMessage[]): boolean {
+  let due: string[] = [];
+  for (const message of messages) {
+    if (ToolMessage.isInstance(message)) {
+      if (due.shift() !== message.tool_call_id) return false;
+    } else {
+      if (due.length > 0) return false;
+      if (AIMessage.isInstance(message)) due = (message.tool_calls ?? []).map(({ id }) => id!);
+    }
+  }
+  return due.length === 0;
+}

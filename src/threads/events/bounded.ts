@@ -1,0 +1,27 @@
+import { CappedOutput } from "../../files/shell/capped-output.ts";
+
+/** The most characters of a tool's result, and of its arguments, that an event carries. */
+export const MOST_IN_EVENT = 20_000;
+/** The most of one text among arguments that are longer together. */
+const MOST_IN_ARGUMENT = 2000;
+
+/** A text with its middle left out where it is long, and a word about it. */
+export function boundedText(text: string, most = MOST_IN_EVENT): string {
+  const capped = new CappedOutput(most);
+  capped.push(text);
+  return capped.toString();
+}
+
+/** Arguments with their long texts cut; as text where that is not enough, or where they are no JSON. */
+export function boundedArgs(json: string): unknown {
+  try {
+    if (json.length <= MOST_IN_EVENT) return JSON.parse(json);
+    const args: unknown = JSON.parse(json, (_key, value: unknown) =>
+      typeof value === "string" ? boundedText(value, MOST_IN_ARGUMENT) : value,
+    );
+    const text = JSON.stringify(args);
+    return text.length <= MOST_IN_EVENT ? args : boundedText(text);
+  } catch {
+    return boundedText(json);
+  }
+}

@@ -1,0 +1,76 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { StateSnapshot } from "@langchain/langgraph";
+import { USED_UP } from "../../middleware/budget/index.ts";
+import type { Resource } from "../../middleware/budget/spending.ts";
+import { isBudgetStop, type BudgetStop } from "../../middleware/budget/stop.ts";
+import { BUDGET_REASON } from "../../middleware/plan/messages/final-answer.ts";
+import type { ChosenModel } from "../../models/index.ts";
+import { withoutThoughts } from "../../models/thoughts.ts";
+import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
+import type { RunEvent } from "./events.ts";
+
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
+
+/** How a run ended. */
+export type Ending = Pick<RunEnd, "outcome" | "counts" | "answer" | "error" | "reason">;
+
+interface ThreadValues {
+  messages?: BaseMessage[];
+  todos?: Todo[];
+}
+
+/** The ending of a run that nobody stopped: a model that declines the task has not done it. */
+export function finished(state: StateSnapshot, { name }: Pick<ChosenModel, "name">): Ending {
+  if (isUnfinished(state)) {
+    const usedUp = usedUpOf(state);
+    return { ...ending(state, "open"), ...(usedUp && { reason: REASONS[usedUp] }) };
+  }
+  if (!DECLINED.includes(finishReason(state))) return ending(state, "done");
+  return { ...ending(state, "failed"), error: `${name} declined the task.` };
+}
+
+/** Whether something is left to do: steps or turns of a run that was cut short, or items. */
+export function isUnfinished(state: StateSnapshot): boolean {
+  const { todos = [] } = state.values as ThreadValues;
+  return state.tasks.length > 0 || finishReason(state) === BUDGET_REASON || !todos.every(isClosed);
+}
+
+export function ending(state: StateSnapshot | undefined, outcome: RunEnd["outcome"]): Ending {
+  const { messages = [], todos = [] } = (state?.values ?? {}) as ThreadValues;
+  const last = messages.at(-1);
+  const said = last?.getType() === "ai" ? withoutThoughts(last.text) : "";
+  const answer = (outcome === "open" && state && budgetStopOf(state)?.text) || said;
+  return { outcome, counts: countTodos(todos), ...(answer && { answer }) };
+}
+
+const DECLINED: unknown[] = ["refusal", "content_filter"];
+
+function finishReason({ values }: StateSnapshot): unknown {
+  const { messages = [] } = values as ThreadValues;
+  const { finish_reason: openAi, stop_reason: anthropic } = messages.at(-1)?.response_metadata ?? {};
+  return openAi ?? anthropic;
+}
+
+const REASONS = {
+  modelCalls: "turn-limit",
+  tokens: "token-limit",
+  cost: "cost-limit",
+  ms: "time-limit",
+} as const satisfies Record<Resource, RunEnd["reason"]>;
+
+/** What a thread has used up, where that has stopped it. Threads from before it was said had but a limit of turns. */
+function usedUpOf(state: StateSnapshot): Resource | undefined {
+  const { messages = [] } = state.values as ThreadValues;
+  const stop = budgetStopOf(state);
+  if (stop) return stop.resource ?? "modelCalls";
+  if (finishReason(state) !== BUDGET_REASON) return undefined;
+  return (messages.at(-1)?.response_metadata[USED_UP] as Resource | undefined) ?? "modelCalls";
+}
+
+/** What is said of a thread that ran out of its budget in a sub-agent. */
+function budgetStopOf({ tasks }: StateSnapshot): BudgetStop | undefined {
+  const values: unknown[] = tasks.flatMap(({ interrupts }) =>
+    interrupts.map(({ value }) => value as unknown),
+  );
+  return values.find(isBudgetStop);
+}

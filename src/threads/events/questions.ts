@@ -1,0 +1,157 @@
+import type { Interrupt } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { ConsentRequest } from "../../middleware/consent/index.ts";
+import type { PlanApprovalRequest } from "../../middleware/plan/people/approval.ts";
+import { REPEAT_TEXTS } from "../../middleware/repeats/repeats.prompt.ts";
+import { shortened } from "../../middleware/shortened.ts";
+import { parseMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
+import { boundedArgs, boundedText, MOST_IN_EVENT } from "./bounded.ts";
+import type { RunEvent, RunEventBody } from "./events.ts";
+import { jsonText } from "./json-text.ts";
+import { MAIN, ownerName } from "./view.ts";
+
+type QuestionEvent = Extract<RunEvent, { type: "question" }>;
+
+/** Something that a run waits for a person to say. */
+export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  /** The sub-agent that asks, where it is one. */
+  owner?: string;
+  todos?: readonly Todo[];
+  /** The conditions that the plan comes with. */
+  rules?: readonly string[];
+  /** The call that it is about, where it is about one. */
+  call?: Pick<ConsentRequest, "owner" | "call" | "name" | "args">;
+  /** The call was under way when an earlier run was stopped. */
+  repeated?: true;
+  error?: string;
+}
+
+/** Reads what an interrupt of a thread asks for. */
+export function readQuestion({ id, value }: Interrupt): Question {
+  const request = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const base = { id: id ?? "" };
+  if (request["type"] === "plan-approval") {
+    const { error, calls, rules } = request as Partial<PlanApprovalRequest>;
+    return {
+      ...base,
+      kind: "plan-approval",
+      text: proposalText(calls ?? []),
+      options: ["approve", "edit", "reject"],
+      todos: request["todos"] as Todo[],
+      ...(rules && { rules }),
+      ...(typeof error === "string" && { error }),
+    };
+  }
+  if (request["type"] === "clarification") {
+    const { question, context, options } = request as {
+      question: string;
+      context?: string;
+      options?: string[];
+    };
+    return {
+      ...base,
+      kind: "clarification",
+      text: context ? `${context}\n${question}` : question,
+      options: options ?? [],
+    };
+  }
+  if (request["type"] === "consent") {
+    const { owner, call, name, args, repeated, error } = value as ConsentRequest;
+    const isHelper = owner !== MAIN;
+    return {
+      ...base,
+      kind: "permission",
+      text: `${isHelper ? `The sub-agent ${ownerName(owner)}` : "The agent"} asks for permission:\n${name} ${jsonText(args)}${repeated ? `\n${REPEAT_TEXTS.question}` : ""}`,
+      options: ["approve", "reject"],
+      call: { owner, call, name, args },
+      ...(repeated && { repeated: true as const }),
+      ...(isHelper && { owner }),
+      ...(error !== undefined && { error }),
+    };
+  }
+  return { ...base, kind: "other", text: `The run asks: ${jsonText(value)}`, options: [] };
+}
+
+/** The most characters that are shown of each call beside a plan. */
+const MOST_OF_CALL = 500;
+
+function proposalText(calls: PlanApprovalRequest["calls"]): string {
+  if (calls.length === 0) return "The agent proposes this plan:";
+  const lines = calls.map(({ name, args }) => `  ${name} ${shortened(jsonText(args), MOST_OF_CALL)}`);
+  return `With the plan you approve these calls:\n${lines.join("\n")}\nThe agent proposes this plan:`;
+}
+
+/** A question as an event of its run. */
+export function questionEvent({ todos, rules, call, text, ...question }: Question): RunEventBody {
+  return {
+    type: "question",
+    ...question,
+    text: boundedText(text),
+    ...(todos && { todos: [...todos] }),
+    ...(rules && { rules: [...rules] }),
+    ...(call && { call: boundedCall(call) }),
+  };
+}
+
+function boundedCall({ args, ...call }: NonNullable<Question["call"]>): NonNullable<QuestionEvent["call"]> {
+  const json = JSON.stringify(args);
+  const isCut = json.length > MOST_IN_EVENT;
+  return { ...call, args: boundedArgs(json), ...(isCut && { cut: true as const }) };
+}
+
+/**
+ * The value that a run goes on with, from words such as `approve` or `reject: too long`; a plan can be answered with
+ * a Markdown list, and everything but a clarification with JSON. Throws `invalid-options` for what cannot be meant.
+ */
+export function readAnswer(question: Question, words: string): unknown {
+  const text = words.trim();
+  if (question.kind === "clarification") return text;
+  const json = /^[{[]/.test(text) ? readJson(text) : undefined;
+  if (question.kind === "other") return json ?? text;
+  const answer = json === undefined ? readWords(question, text) : readDecision(json);
+  if (answer !== undefined) return answer;
+  const valid =
+    question.kind === "plan-approval"
+      ? "approve, reject: reason, or a Markdown list of the plan"
+      : "approve or reject: reason";
+  throw new HarnessError(
+    "invalid-options",
+    `The answer ${JSON.stringify(text)} is not understood; use ${valid}.`,
+  );
+}
+
+/** Only words that stand alone: "approve, but …" is no approval, and "no problem" no refusal. */
+function readWords(question: Question, text: string): unknown {
+  if (/^(?:approve|yes|y|ok)[.!]?$/i.test(text)) return { type: "approve" };
+  const [refusal, reason = ""] = /^(?:reject|no|n)(?:\s*:\s*([\s\S]*))?$/i.exec(text) ?? [];
+  if (refusal !== undefined) return { type: "reject", ...(reason && { reason, message: reason }) };
+  const isPlan = question.kind === "plan-approval" && /^[ \t]*[-*+] \[/m.test(text);
+  return isPlan ? editedPlan(text) : undefined;
+}
+
+/** One decision, alone or as the only one of a list. */
+function readDecision(json: unknown): unknown {
+  const { decisions } = json as { decisions?: unknown };
+  const [one, ...others] = Array.isArray(decisions) ? decisions : [json];
+  return others.length === 0 && isDecision(one) ? one : undefined;
+}
+
+function isDecision(value: unknown): value is { type: string } {
+  const { type } = (value ?? {}) as { type?: unknown };
+  return type === "approve" || type === "edit" || type === "reject";
+}
+
+/** The decision `edit` from a Markdown task list. Throws `invalid-plan`. */
+export function editedPlan(markdown: string): { type: "edit"; todos: MarkdownTodo[] } {
+  const result = parseMarkdown(markdown);
+  if (result.ok) return { type: "edit", todos: result.todos };
+  throw new HarnessError("invalid-plan", result.issues.map(({ message }) => message).join(" "));
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
+import { isSummaryEvent } from "../../middleware/summarization/events.ts";
+import { isSubagentEvent } from "../../subagents/index.ts";
+import type { RunEventBody } from "./events.ts";
+
+/** The event in a chunk of the `custom` stream, where it is one of ours. */
+export function eventIn(chunk: unknown): RunEventBody | undefined {
+  if (isPlanChangeEvent(chunk)) {
+    const { owner, by, changes, counts, todos, rules } = chunk;
+    const plan = { changes: [...changes], counts, todos: [...todos], ...(rules && { rules: [...rules] }) };
+    return { type: "plan-change", owner, by, ...plan };
+  }
+  if (isSummaryEvent(chunk)) {
+    const { version: _, at: __, ...event } = chunk;
+    return event;
+  }
+  if (!isSubagentEvent(chunk)) return undefined;
+  const { type, owner, name, description, todoId, ok = true, error } = chunk;
+  return type === "subagent-start"
+    ? { type, owner, name, description, ...(todoId !== undefined && { todoId }) }
+    : { type, owner, name, ok, ...(error !== undefined && { error }) };
+}

@@ -1,0 +1,210 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import { isCheckpointEnvelope } from "@langchain/langgraph/stream";
+import { HarnessError } from "../../errors.ts";
+import type { RunRecord, RunStatus } from "../../storage/index.ts";
+import { ending } from "../events/ending.ts";
+import type { RunEvent } from "../events/events.ts";
+import { OUTCOME_CODES } from "../events/exit-codes.ts";
+import type { RunAgent, RunStreamOptions } from "../prepare/agent.ts";
+import { conduct, RunEvents } from "../run/conduct.ts";
+import { hold, type Hold } from "../thread/thread.ts";
+import type { Traces } from "../traces/index.ts";
+import type { HostedGraph } from "./graphs.ts";
+import type { Chunk, HostedRun } from "./hosted-run.ts";
+import { waitingOf } from "./request/answers.ts";
+import { beginning } from "./request/begin.ts";
+import type { CheckpointPlace, RunRequest } from "./request/request.ts";
+import { streamModes } from "./request/stream-modes.ts";
+import { publicCheckpoint, type CheckpointChunk } from "./stream/checkpoint-chunk.ts";
+import type { Sink } from "./stream/event-log.ts";
+import { ThreadProtocol, type ThreadSink } from "./stream/thread-protocol.ts";
+import { TracedEvents } from "./stream/traced-events.ts";
+
+/** A lower limit than this, as user interfaces send it without being asked, would cut a plan short. */
+const LOWEST_LIMIT = 10_000;
+
+/** A thread may be held for a moment, while a person's edit of its plan is written. */
+const EDIT_MS = 2000;
+
+export interface Execution {
+  graph: HostedGraph;
+  /** Gets all that LangGraph streams. */
+  chunks: Sink<Chunk>;
+  protocol: ThreadSink;
+  emit: (event: RunEvent) => void;
+  /** Writes down how far the run is. Returns whether it is still to be run here, and was not taken by somebody else. */
+  save: (change: Partial<RunRecord>) => Promise<boolean>;
+  traces?: Traces | undefined;
+  /** Whether the thread is taken from a process that is known to be dead. */
+  isTakenOver?: boolean;
+  /** Whether a run that failed so is to be begun again: then nobody is told that it has ended. */
+  isTriedAgain?: (failure: unknown) => boolean | Promise<boolean>;
+}
+
+/** What became of a run; `isLeft` for one that is not at its end, and goes on elsewhere or later. */
+export interface Executed {
+  status: RunStatus;
+  isLeft: boolean;
+  failure?: unknown;
+}
+
+/** Runs a run from its start to its end, says how it ended, and feeds everything that follows it. Does not throw. */
+export async function execute(
+  run: HostedRun,
+  { graph, chunks, protocol: log, emit, save, isTakenOver = false, isTriedAgain, traces }: Execution,
+): Promise<Executed> {
+  const { thread, request, signal } = run;
+  const events = new RunEvents(thread, emit);
+  const protocol = new ThreadProtocol(log, request.graph);
+  const config = { configurable: { thread_id: thread } };
+  let namespace: string[] = [];
+  let held: Hold | undefined;
+  let agent: RunAgent | undefined;
+  let status: RunStatus = "success";
+  let failure: unknown;
+  const modes = streamModes(request);
+  try {
+    await save({ status: "running" });
+    chunks.push({
+      event: "metadata",
+      data: { run_id: run.id, thread_id: thread, attempt: run.record.attempt },
+    });
+    protocol.root("running");
+    const ready = await graph.prepare(thread, request);
+    ({ agent } = ready);
+    held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
+    const state = await agent.graph.getState(config);
+    run.head = headOf(state);
+    const { base } = run.record;
+    const isAgain = base !== undefined;
+    // With the thread in hand: who has the run now has it alone.
+    if (!(await save({ base: base ?? run.head ?? "" }))) {
+      await run.edits.close();
+      await held().catch(() => {});
+      return { status: "pending", isLeft: true };
+    }
+    const begun = await beginning(run.record, { graph, ready, state, isAgain });
+    for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
+    const end = await conduct(begun.input, {
+      agent,
+      thread,
+      held,
+      model: ready.model,
+      events,
+      signal,
+      // Questions end the run: whoever answers begins another.
+      answer: async () => undefined,
+      task: begun.task,
+      resumed: run.head !== undefined,
+      dir: ready.dir,
+      notice: ready.notice,
+      edits: run.edits,
+      prices: ready.prices,
+      traces,
+      onError: (error) => {
+        failure = error;
+      },
+      tap: {
+        modes,
+        options: () => {
+          const { checkpoint } = begun;
+          // It is left once: what goes on after an edit goes on from there.
+          delete begun.checkpoint;
+          return optionsOf(run, checkpoint);
+        },
+        callbacks: [
+          // A model's words in the newer protocol, at the price of the older one's: each callback is called at every node.
+          ...(modes.includes("messages") ? [protocol.callback] : []),
+          ...(request.isTraced ? [traced(chunks)] : []),
+        ],
+        onChunk: (given, mode, payload) => {
+          // Each chunk has one of its own, and most are of the same place as the one before.
+          if (!isSame(given, namespace)) namespace = given;
+          const piece = { namespace, mode, payload };
+          if (mode !== "checkpoints") chunks.push(piece);
+          // The older protocol knows whole ones alone; where they are not streamed they are announced.
+          else if (!isCheckpointEnvelope(payload)) {
+            chunks.push({ namespace, mode, payload: publicCheckpoint(payload as CheckpointChunk) });
+          }
+          protocol.chunk(piece);
+        },
+      },
+    });
+    const after = await agent.graph.getState(config);
+    const interrupts = waitingOf(after);
+    const { values } = after as { values: Record<string, unknown> };
+    const isStopped = end.outcome === "interrupted";
+    status = isStopped ? "interrupted" : end.outcome === "failed" ? "error" : "success";
+    run.result = {
+      values,
+      interrupts,
+      ...(end.outcome === "failed" && {
+        error: { name: "RunError", message: end.error ?? "The run failed." },
+      }),
+    };
+    protocol.ask([], interrupts);
+  } catch (error) {
+    // It did not get as far as its first step: another process has the thread, or no agent can be built for it.
+    await run.edits.close();
+    const { name, message } = HarnessError.from(error) ?? (error as Error);
+    const isStopped = signal.aborted;
+    failure = isStopped ? undefined : error;
+    status = isStopped ? "interrupted" : "error";
+    run.result = { values: {}, interrupts: [], ...(!isStopped && { error: { name, message } }) };
+    const outcome = isStopped ? "interrupted" : "failed";
+    const end = { ...ending(undefined, outcome), ...(!isStopped && { error: message }) };
+    events.emit({ type: "run-end", ...end, exitCode: OUTCOME_CODES[outcome], usage: events.view.usage });
+  }
+  const isTried = failure !== undefined && (await isTriedAgain?.(failure)) === true;
+  const isDrained = status === "interrupted" && run.edits.isLeaving && !signal.aborted;
+  const isLeft = isDrained || isTried;
+  const error = isLeft ? undefined : run.result?.error;
+  if (error) chunks.push({ event: "error", data: { error: error.name, message: error.message } });
+  const isWaiting = status === "interrupted" || (run.result?.interrupts.length ?? 0) > 0;
+  if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
+  // In the same moment as the look at what is wanted: who comes later is told that it is over.
+  run.settle(status);
+  if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
+  // A lease that cannot be given back, as on a full disk, ends with this process.
+  await held?.().catch(() => {});
+  return { status, isLeft, failure };
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((part, at) => part === other[at]);
+}
+
+function traced(chunks: Sink<Chunk>): TracedEvents {
+  return new TracedEvents((payload) => chunks.push({ namespace: [], mode: "events", payload }));
+}
+
+/** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */
+async function rollBack({ graph }: RunAgent, { thread, record: { base } }: HostedRun): Promise<void> {
+  if (base === undefined) return;
+  const config = { configurable: { thread_id: thread, checkpoint_id: base } };
+  if (base !== "") await graph.updateState(config, null, "__copy__");
+  else if (typeof graph.checkpointer === "object") await graph.checkpointer.deleteThread(thread);
+}
+
+function optionsOf(
+  { id, record }: HostedRun,
+  checkpoint: CheckpointPlace | undefined,
+): Partial<RunStreamOptions> {
+  const { configurable, context, metadata, recursionLimit, interruptBefore, interruptAfter } =
+    record.request as RunRequest;
+  return {
+    // What LangChain streams by itself.
+    version: "v2",
+    configurable: { ...configurable, ...checkpoint },
+    metadata: { ...metadata, run_id: id },
+    ...(context && { context }),
+    ...(recursionLimit !== undefined && recursionLimit > LOWEST_LIMIT && { recursionLimit }),
+    ...(interruptBefore && { interruptBefore }),
+    ...(interruptAfter && { interruptAfter }),
+  };
+}
+
+function headOf({ config, values }: StateSnapshot): string | undefined {
+  const id: unknown = values === undefined ? undefined : config.configurable?.["checkpoint_id"];
+  return typeof id === "string" ? id : undefined;
+}

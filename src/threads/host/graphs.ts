@@ -1,0 +1,58 @@
+import type { StateSnapshot } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { HostedThread } from "../../storage/index.ts";
+import type { RunAgent } from "../prepare/agent.ts";
+import type { ReadyAgent } from "../prepare/ready-agent.ts";
+import type { RunRequest } from "./request/request.ts";
+
+/** A graph that a host runs threads on. */
+export interface HostedGraph {
+  /** The agent for one run. */
+  prepare: (thread: string, request: RunRequest) => Promise<ReadyAgent>;
+  /** The model that a run will have, where that is known before. */
+  modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
+  /** An agent to read threads with; nothing is run on it. */
+  reader: (thread?: string) => Promise<RunAgent>;
+  /** Which channels of an agent's state a client may write. */
+  isWritable: (channel: string, agent: RunAgent) => boolean;
+  /** Adds to the input of a run what only the harness may say. */
+  complete?: (
+    input: Record<string, unknown>,
+    about: { state: StateSnapshot; ready: ReadyAgent; task: string | undefined },
+  ) => Promise<Record<string, unknown>>;
+}
+
+/** Throws `invalid-request` where there is none of this name. */
+export function namedGraph(graphs: ReadonlyMap<string, HostedGraph>, name: string): HostedGraph {
+  const graph = graphs.get(name);
+  if (graph) return graph;
+  const known = [...graphs.keys()].join(", ");
+  throw new HarnessError(
+    "invalid-request",
+    `There is no graph ${JSON.stringify(name)}; there are: ${known}.`,
+  );
+}
+
+/** The name of the graph that runs a thread; the first one for a thread that nothing was noted of. */
+export function graphNameOf(
+  graphs: ReadonlyMap<string, HostedGraph>,
+  thread: Pick<HostedThread, "graph"> | undefined,
+): string {
+  const name = thread?.graph;
+  return name !== undefined && graphs.has(name) ? name : [...graphs.keys()][0]!;
+}
+
+/** What a client may write of what it sent: how a thread is run and what the harness remembers is not its to say. */
+export function writable(
+  values: Record<string, unknown>,
+  { graph, agent }: { graph: HostedGraph; agent: RunAgent },
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([channel]) => channel !== COMMAND_MARK && graph.isWritable(channel, agent),
+    ),
+  );
+}
+
+/** By this LangGraph knows its commands, which write what they like. */
+const COMMAND_MARK = "lg_name";

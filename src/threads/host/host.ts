@@ -1,0 +1,474 @@
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import type { Todo } from "../../plan/index.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
+import { isForLater } from "../../storage/run-row.ts";
+import { editEvent } from "../edit/edit-events.ts";
+import { requestEdit } from "../edit/mailbox.ts";
+import type { RunEvent, RunEventBody } from "../events/events.ts";
+import type { PlanEdit } from "../plan/merged-plan.ts";
+import { readPlan } from "../thread/thread.ts";
+import type { Traces } from "../traces/index.ts";
+import { EndedRuns } from "./ended-runs.ts";
+import { execute } from "./execute.ts";
+import { graphNameOf, namedGraph, type HostedGraph } from "./graphs.ts";
+import { HostedRun } from "./hosted-run.ts";
+import type { CancelOptions, Host, HostEvent, ThreadNote } from "./port.ts";
+import {
+  alreadyRunning,
+  atWork,
+  dueTime,
+  firstNumber,
+  ifStillAt,
+  isAmong,
+  isTakenByAnother,
+  newRecord,
+  notedThread,
+  risingNumber,
+  stopping,
+} from "./records.ts";
+import type { RunRequest, Strategy } from "./request/request.ts";
+import { inAllModes } from "./request/stream-modes.ts";
+import { forgetThread, ownerFor } from "./schedules/schedule.ts";
+import { KeptSchedules, type Due } from "./schedules/stored-schedules.ts";
+import { EventLog } from "./stream/event-log.ts";
+import type { StampedEvent } from "./stream/live-events.ts";
+import type { ThreadEvent } from "./stream/thread-protocol.ts";
+import { Desk } from "./thread-queue.ts";
+
+export interface RunHostOptions {
+  graphs: ReadonlyMap<string, HostedGraph>;
+  checkpointer: BaseCheckpointSaver;
+  ledger: Ledger;
+  traces?: Traces | undefined;
+}
+
+/** How often it is looked what has become due, and whether another process still has a thread. */
+const LOOK_MS = 1000;
+
+/** The last of the host's events to keep: fewer where no page has read them for a while. */
+const MOST_EVENTS = { most: 20_000, mostUnread: 1000 };
+
+/** Runs threads in this process, one run per thread at a time. */
+export class RunHost implements Host {
+  readonly graphs: RunHostOptions["graphs"];
+  readonly checkpointer: BaseCheckpointSaver;
+  readonly ledger: Ledger;
+  readonly schedules: KeptSchedules;
+  readonly events = new EventLog<HostEvent>({ first: risingNumber(), ...MOST_EVENTS });
+  readonly #traces: Traces | undefined;
+  readonly #desks = new Map<string, Desk>();
+  readonly #runs = new Map<string, HostedRun>();
+  /** Those whose time has not come, for who waits for them here. Nothing of their thread does. */
+  readonly #later = new Set<HostedRun>();
+  readonly #ended = new EndedRuns((run) => {
+    this.#runs.delete(run.id);
+    this.#clear(run.thread);
+  });
+  /** The runs that are to be begun here once another process lets go of their thread. */
+  readonly #held = new Set<string>();
+  #warned = "";
+  #isStopping = false;
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor({ graphs, checkpointer, ledger, traces }: RunHostOptions) {
+    this.graphs = graphs;
+    this.checkpointer = checkpointer;
+    this.ledger = ledger;
+    this.schedules = new KeptSchedules(ledger);
+    this.#traces = traces;
+  }
+
+  graph(name: string): HostedGraph {
+    return namedGraph(this.graphs, name);
+  }
+
+  async graphOf(thread: string): Promise<string> {
+    return this.graphName(await this.ledger.thread(thread));
+  }
+
+  graphName(thread: Pick<HostedThread, "graph"> | undefined): string {
+    return graphNameOf(this.graphs, thread);
+  }
+
+  run(id: string): HostedRun | undefined {
+    return this.#runs.get(id);
+  }
+
+  active(thread: string): HostedRun | undefined {
+    return this.#desks.get(thread)?.active;
+  }
+
+  isBusy(thread: string): boolean {
+    return this.#desks.get(thread)?.isBusy === true;
+  }
+
+  async protocol(thread: string): Promise<EventLog<ThreadEvent>> {
+    return this.#desk(thread, await this.ledger.thread(thread)).protocol.ask();
+  }
+
+  async noteThread(id: string, more: ThreadNote): Promise<HostedThread> {
+    return (await this.#noteThread(id, more))!;
+  }
+
+  /** Returns nothing where there is a moment that another server was faster to take. */
+  async #noteThread(
+    id: string,
+    more: ThreadNote,
+    run?: RunRecord,
+    moment?: Moment,
+  ): Promise<HostedThread | undefined> {
+    const { graphs } = this;
+    const change = (before?: HostedThread): HostedThread => notedThread(id, { before, more, graphs });
+    const thread = await this.ledger.changeThread(id, change, run, moment);
+    if (thread) this.#tellThread(thread);
+    return thread;
+  }
+
+  async noteMove(thread: string): Promise<void> {
+    const { owner } = (await this.ledger.thread(thread)) ?? {};
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+    this.events.push({ kind: "moved", thread, owner });
+  }
+
+  async start(thread: string, request: RunRequest, note: ThreadNote = {}): Promise<HostedRun> {
+    this.graph(request.graph);
+    const record = this.#newRecord(thread, request);
+    const { strategy = "reject" } = request;
+    if (strategy !== "enqueue") {
+      // Nothing is waited for between the last look and the run's place: another could take it.
+      while (this.isBusy(thread)) await this.#makeWay(thread, strategy);
+    }
+    if (this.#isStopping) throw stopping();
+    const { graph } = request;
+    return this.#inTurn(thread, async () =>
+      this.#enqueue(record, await this.#noteThread(thread, { ...note, graph }, record)),
+    );
+  }
+
+  #newRecord(thread: string, request: RunRequest): RunRecord {
+    return newRecord(thread, this.#desks.get(thread)?.protocol.isRead ? inAllModes(request) : request);
+  }
+
+  /** Takes its place at once, and is done when those before it are, in the order of the calls; the thread is busy meanwhile. */
+  #inTurn<T>(thread: string, work: (desk: Desk) => Promise<T>): Promise<T> {
+    const desk = this.#desk(thread);
+    desk.arriving += 1;
+    const done = desk.arrival
+      .then(() => work(desk))
+      .finally(() => {
+        desk.arriving -= 1;
+        this.#clear(thread);
+      });
+    desk.arrival = done.catch(() => {});
+    return done;
+  }
+
+  async cancel(id: string, { isRolledBack = false }: CancelOptions = {}): Promise<boolean> {
+    const run = this.#runs.get(id);
+    if (!run || this.#later.has(run)) return this.#cancelLater(id, { isRolledBack });
+    if (run.isOver) {
+      // Its thread is free when its end is written down.
+      await run.done;
+      return false;
+    }
+    const desk = this.#desk(run.thread);
+    run.isRolledBack = isRolledBack;
+    if (desk.active === run) {
+      run.abort();
+      await run.done;
+    } else {
+      desk.queue = desk.queue.filter((other) => other !== run);
+      run.settle("interrupted");
+      this.#close(run, await this.#note(run));
+    }
+    if (isRolledBack) await this.removeRun(id);
+    return true;
+  }
+
+  /** Stops a run whose time has not come, whichever server was asked for it. */
+  async #cancelLater(id: string, { isRolledBack }: Required<CancelOptions>): Promise<boolean> {
+    const record = await this.ledger.changeRun(id, (found) =>
+      isForLater(found) ? { ...found, status: "interrupted", updatedAt: Date.now() } : undefined,
+    );
+    if (!record) return false;
+    const { thread } = record;
+    const run = this.#runs.get(id) ?? new HostedRun(record, (await this.ledger.thread(thread))?.owner);
+    this.#later.delete(run);
+    run.record = record;
+    this.#close(run, await this.#note(run));
+    if (isRolledBack) await this.removeRun(id);
+    if (run.request.isTemporary) await this.#discard(thread);
+    return true;
+  }
+
+  async cancelAll(thread: string, options: CancelOptions = {}): Promise<boolean> {
+    await this.#desks.get(thread)?.arrival;
+    const { active, queue = [] } = this.#desks.get(thread) ?? {};
+    // Those that wait first: else each would begin when the one before it ends.
+    const all = [...queue.toReversed(), ...(active ? [active] : [])];
+    const stopped = await Promise.all(all.map((run) => this.cancel(run.id, options)));
+    return stopped.includes(true);
+  }
+
+  async removeRun(id: string): Promise<void> {
+    this.#runs.delete(id);
+    await this.ledger.removeRun(id);
+  }
+
+  async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    try {
+      const active = this.active(thread);
+      if (active) return await active.edits.submit(edit);
+    } catch (error) {
+      if (HarnessError.from(error)?.code !== "run-ended") throw error;
+    }
+    const agent = await this.graph(await this.graphOf(thread)).reader(thread);
+    const before = await readPlan(agent, thread);
+    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    await this.#tellEdit(thread, editEvent(edit, { before, todos }));
+    return todos;
+  }
+
+  async remove(thread: string): Promise<void> {
+    if (this.isBusy(thread)) throw atWork(thread);
+    await this.#inTurn(thread, async (desk) => {
+      if (desk.isAtWork) throw atWork(thread);
+      const owner = (await this.ledger.thread(thread))?.owner;
+      await forgetThread(this.schedules, thread);
+      await this.checkpointer.deleteThread(thread);
+      await this.ledger.forget(thread);
+      desk.protocol.close();
+      this.#desks.delete(thread);
+      for (const run of this.#later) if (run.thread === thread) this.#drop(run);
+      this.events.push({ kind: "removed", thread, owner });
+    });
+  }
+
+  isReady(): boolean {
+    return !this.#isStopping;
+  }
+
+  async recover(): Promise<void> {
+    await this.#takeUp((await this.ledger.unfinished()).filter((run) => !isForLater(run)));
+    void this.#lookAgain();
+  }
+
+  async #lookAgain(): Promise<void> {
+    await this.look().catch((error: unknown) => this.#warn(error));
+    if (!this.#isStopping) this.#clock = setTimeout(() => void this.#lookAgain(), LOOK_MS).unref();
+  }
+
+  /** Begins what has become due, here or in a process that has gone. The host calls it every second. */
+  async look(): Promise<void> {
+    const now = Date.now();
+    const held = new Set(this.#held);
+    this.#held.clear();
+    if (held.size > 0) await this.#takeUp((await this.ledger.unfinished()).filter(({ id }) => held.has(id)));
+    const later = (await this.ledger.forLater()).filter((run) => dueTime(run) <= now);
+    await this.#takeUp(later);
+    // Another server has begun it, or it is not there any more.
+    const gone = [...this.#later].filter(({ record }) => dueTime(record) <= now && !isAmong(later, record));
+    for (const run of gone) this.#drop(run);
+    const due = await this.schedules.due((error) => this.#warn(error));
+    await Promise.all(due.map((one) => this.#startDue(one).catch((error: unknown) => this.#warn(error))));
+  }
+
+  /** Lets go of a run that is not for this process. */
+  #drop(run: HostedRun): void {
+    this.#later.delete(run);
+    this.#runs.delete(run.id);
+    run.end();
+  }
+
+  /** Starts what a schedule is for. Where that fails it is tried again as long as its moment has not passed. */
+  async #startDue({ schedule, moment }: Due): Promise<void> {
+    const { request, thread = crypto.randomUUID() } = schedule;
+    if (!this.#canBegin(request)) return;
+    const record = this.#newRecord(thread, { ...request, strategy: "enqueue" });
+    const note = { ...ownerFor(schedule), graph: request.graph };
+    await this.#inTurn(thread, async (desk) => {
+      const noted = await this.#noteThread(thread, note, record, moment);
+      if (noted && (await this.#isHeldElsewhere(desk, thread))) this.#held.add(record.id);
+      else if (noted) this.#enqueue(record, noted);
+    });
+  }
+
+  /** Goes on with what is in the ledger. What another process is still at is looked at again. */
+  async #takeUp(found: readonly RunRecord[]): Promise<void> {
+    for (const run of found) {
+      if (!this.#canBegin(run.request as RunRequest)) continue;
+      const { thread } = run;
+      await this.#inTurn(thread, async (desk) => {
+        const isHeld = await this.#isHeldElsewhere(desk, thread);
+        const record = isHeld ? undefined : await this.#claim(run);
+        if (record) this.#enqueue(record, await this.ledger.thread(thread));
+        else if (isHeld && !isForLater(run)) this.#held.add(run.id);
+      }).catch((error: unknown) => this.#warn(error));
+    }
+  }
+
+  /** Another server may have the graph. */
+  #canBegin({ graph }: RunRequest): boolean {
+    return !this.#isStopping && this.graphs.has(graph);
+  }
+
+  /** Makes a run in the ledger this server's to begin. Returns nothing where another has taken it. */
+  #claim(found: RunRecord): Promise<RunRecord | undefined> {
+    return this.ledger.changeRun(found.id, (now) => {
+      if (now.updatedAt !== found.updatedAt || now.status !== found.status) return undefined;
+      const { delay: _, ...request } = now.request as RunRequest;
+      const attempt = now.status === "running" ? now.attempt + 1 : now.attempt;
+      return { ...now, request, attempt, updatedAt: Math.max(Date.now(), now.updatedAt + 1) };
+    });
+  }
+
+  #warn(error: unknown): void {
+    const { message } = error as Error;
+    if (this.#isStopping || message === this.#warned) return;
+    this.#warned = message;
+    process.emitWarning(`What was due could not be begun: ${message}`);
+  }
+
+  async #isHeldElsewhere(desk: Desk, thread: string): Promise<boolean> {
+    if (desk.isAtWork) return false;
+    const index = this.checkpointer as Partial<Pick<ThreadStore, "getThread">>;
+    return (await index.getThread?.(thread))?.state === "running";
+  }
+
+  /** Stops every run, where nothing is lost; what is queued is begun by the next process. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#clock);
+    this.#later.clear();
+    const active = [...this.#desks.values()].flatMap((desk) => desk.active ?? []);
+    for (const desk of this.#desks.values()) desk.queue = [];
+    await Promise.all(
+      active.map((run) => {
+        run.abort();
+        return run.done;
+      }),
+    );
+    this.events.close();
+    await this.#traces?.close();
+  }
+
+  /** Tells everybody that something about a thread has changed. */
+  #tellThread({ id: thread, owner }: Pick<HostedThread, "id" | "owner">): void {
+    this.events.push({ kind: "thread", thread, owner });
+  }
+
+  /** Nobody else tells of an edit that no run has made. */
+  async #tellEdit(thread: string, news: RunEventBody): Promise<void> {
+    const owner = (await this.ledger.thread(thread))?.owner;
+    const event = { ...news, version: 1, at: Date.now(), thread } as StampedEvent;
+    event.n = this.events.push({ kind: "run", thread, owner, event });
+    this.#tellThread({ id: thread, ...(owner !== undefined && { owner }) });
+  }
+
+  async #makeWay(thread: string, strategy: Strategy): Promise<void> {
+    if (strategy === "reject") return this.#awaitEnd(thread);
+    await this.cancelAll(thread, { isRolledBack: strategy === "rollback" });
+  }
+
+  /** A client may know that a run has asked, and answer, before its end is written down. Throws where there is more to do. */
+  async #awaitEnd(thread: string): Promise<void> {
+    const { active, queue, arriving } = this.#desk(thread);
+    // A thread for one run is gone with it.
+    const isEnding = active && !active.request.isTemporary && (active.isOver || active.isAsking);
+    if (!isEnding || queue.length + arriving > 0 || !(await active.endsSoon())) throw alreadyRunning();
+  }
+
+  #enqueue(record: RunRecord, thread: HostedThread | undefined): HostedRun {
+    const run = this.#runs.get(record.id) ?? new HostedRun(record, thread?.owner);
+    run.record = record;
+    run.noted = thread;
+    this.#runs.set(run.id, run);
+    if (isForLater(record)) {
+      this.#later.add(run);
+      return run;
+    }
+    this.#later.delete(run);
+    this.#desk(run.thread, thread).queue.push(run);
+    void this.#work(run.thread);
+    return run;
+  }
+
+  #desk(thread: string, { createdAt: madeAt }: Partial<HostedThread> = {}): Desk {
+    const desk = this.#desks.get(thread) ?? new Desk(() => this.#clear(thread));
+    this.#desks.set(thread, desk);
+    desk.noteMade(madeAt);
+    return desk;
+  }
+
+  /** Runs what a thread has to do, one after the other. Never throws: a run that fails says so itself. */
+  async #work(thread: string): Promise<void> {
+    const desk = this.#desk(thread);
+    if (desk.active || this.#isStopping) return;
+    for (let run = desk.queue.shift(); run; run = desk.queue.shift()) {
+      desk.active = run;
+      if (run.noted) this.#tellThread(run.noted);
+      let n = firstNumber(run.record);
+      const { updatedAt: taken } = run.record;
+      const { isLeft } = await execute(run, {
+        graph: this.graph(run.request.graph),
+        chunks: { push: (chunk) => run.say(chunk, n++) },
+        protocol: desk.protocol,
+        emit: (event) => this.#emit(run, event),
+        traces: this.#traces,
+        save: async (change) => {
+          run.record = { ...run.record, ...change, updatedAt: Math.max(Date.now(), taken + 1) };
+          // One of which nobody knows where it began is begun anew by the next process, as one that waits.
+          if (change.base === undefined) return true;
+          // Another server may have taken it, as long as nobody had its thread.
+          return (await this.ledger.changeRun(run.id, ifStillAt(taken, run.record))) !== undefined;
+        },
+        isTriedAgain: (failure) => isTakenByAnother(failure, { ledger: this.ledger, id: run.id, taken }),
+      });
+      const ended = isLeft ? undefined : await this.#note(run);
+      desk.active = undefined;
+      if (isLeft) this.#drop(run);
+      else this.#close(run, ended);
+      if (!isLeft && run.request.isTemporary) await this.#discard(thread);
+    }
+  }
+
+  /** Deletes a thread that was for one run. What cannot be deleted stays. */
+  async #discard(thread: string): Promise<void> {
+    if (!this.isBusy(thread) && !this.#isStopping) await this.remove(thread).catch(() => {});
+  }
+
+  #emit(run: HostedRun, event: RunEvent): void {
+    const stamped: StampedEvent = { ...event, run: run.id };
+    stamped.n = this.events.push({ kind: "run", thread: run.thread, owner: run.owner, event: stamped });
+    run.live.push(stamped);
+  }
+
+  /** Writes down how a run ended, and returns its thread, if that is still there. */
+  async #note({ thread: id, record, isRolledBack, noted }: HostedRun): Promise<HostedThread | undefined> {
+    const change = (found: HostedThread | undefined): HostedThread | undefined => {
+      // A thread that was rolled back to nothing is still there to be run.
+      const before = found ?? (isRolledBack ? noted : undefined);
+      return before && { ...before, updatedAt: Date.now(), hasFailed: record.status === "error" };
+    };
+    try {
+      return await this.ledger.changeThread(id, change, record);
+    } catch {
+      // As on a full disk: the next process takes it for unfinished, and finds nothing left to do.
+      return undefined;
+    }
+  }
+
+  /** Tells everybody that a run has ended; its thread may be at the next one already. */
+  #close(run: HostedRun, thread: HostedThread | undefined): void {
+    run.end();
+    if (thread) this.#tellThread(thread);
+    this.#ended.add(run);
+  }
+
+  /** Forgets a thread that nobody is at, reads or may come back to. */
+  #clear(thread: string): void {
+    const isUsed = this.isBusy(thread) || this.#desks.get(thread)?.protocol.isRead === true;
+    if (!isUsed && !this.#ended.hasAny(thread)) this.#desks.delete(thread);
+  }
+}

@@ -1,0 +1,93 @@
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { Todo } from "../../plan/index.ts";
+import type { HostedThread, Ledger } from "../../storage/index.ts";
+import type { PlanEdit } from "../plan/merged-plan.ts";
+import type { HostedGraph } from "./graphs.ts";
+import type { HostedRun } from "./hosted-run.ts";
+import type { RunRequest } from "./request/request.ts";
+import type { Schedules } from "./schedules/schedule.ts";
+import type { EventLog } from "./stream/event-log.ts";
+import type { StampedEvent } from "./stream/live-events.ts";
+import type { ThreadEvent } from "./stream/thread-protocol.ts";
+
+/** What is at hand in this process, or has to be asked for. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** What happens on a host, to whoever watches all of it. */
+export type HostEvent =
+  | { kind: "run"; thread: string; owner: string | undefined; event: StampedEvent }
+  | { kind: "thread"; thread: string; owner: string | undefined }
+  /** More of it is saved than anybody was told. */
+  | { kind: "moved"; thread: string; owner: string | undefined }
+  | { kind: "removed"; thread: string; owner: string | undefined };
+
+/** What is said of a thread besides what its checkpoints tell. */
+export type ThreadNote = Partial<Omit<HostedThread, "id" | "createdAt" | "updatedAt">>;
+
+export interface CancelOptions {
+  /** Whether the thread goes back to where it was before the run. */
+  isRolledBack?: boolean;
+}
+
+/**
+ * What takes runs and lets surfaces watch them: `RunHost` runs them in this process, `ClusterHost` lets workers run
+ * them that share a database with it. One run per thread at a time. A run belongs to the host and not to who asked for
+ * it: connections only watch.
+ */
+export interface Host {
+  readonly graphs: ReadonlyMap<string, HostedGraph>;
+  readonly checkpointer: BaseCheckpointSaver;
+  readonly ledger: Ledger;
+  /** Everything that happens. Numbers go on rising after a restart. */
+  readonly events: EventLog<HostEvent>;
+
+  /** Throws `invalid-request` where there is none of this name. */
+  graph: (name: string) => HostedGraph;
+  /** The name of the graph that runs a thread. */
+  graphOf: (thread: string) => Promise<string>;
+  /** The same, where it is known already what the ledger says. */
+  graphName: (thread: Pick<HostedThread, "graph"> | undefined) => string;
+
+  /** Makes a thread known, or adds to what is known of it. Throws `not-found` where it has another owner. */
+  noteThread: (id: string, more: ThreadNote) => Promise<HostedThread>;
+  /** Tells everybody that a thread has gone on in another process. */
+  noteMove: (thread: string) => Promise<void>;
+  /** Deletes a thread. Throws `thread-busy` while it is at work. */
+  remove: (thread: string) => Promise<void>;
+  /**
+   * Puts a person's list in the place of a thread's plan: at once, or between two steps of the run at work, in whichever
+   * process that is. Throws what `writePlan` throws.
+   */
+  editPlan: (thread: string, edit: PlanEdit, signal: AbortSignal) => Promise<Todo[]>;
+
+  removeRun: (id: string) => Promise<void>;
+
+  /** A run that is at work, or was a moment ago. */
+  run: (id: string) => Awaitable<HostedRun | undefined>;
+  /** The run that a thread is at, if it is at any. */
+  active: (thread: string) => Awaitable<HostedRun | undefined>;
+  isBusy: (thread: string) => Awaitable<boolean>;
+  /** What runs of a thread say in LangGraph's newer protocol. */
+  protocol: (thread: string) => Awaitable<EventLog<ThreadEvent>>;
+
+  /**
+   * Begins a run, or puts it behind those that its thread is at, of which `note` is said. Throws `thread-busy` where
+   * that was asked for, and `not-found` where the thread has another owner.
+   */
+  start: (thread: string, request: RunRequest, note?: ThreadNote) => Promise<HostedRun>;
+  /** Stops a run. What has finished stays, unless it is rolled back. Returns whether there was something to stop. */
+  cancel: (id: string, options?: CancelOptions) => Promise<boolean>;
+  /** Stops everything of a thread. */
+  cancelAll: (thread: string, options?: CancelOptions) => Promise<boolean>;
+
+  /** Whether it takes runs now. */
+  isReady: () => Awaitable<boolean>;
+  /** What there is to see of all workers, in the text that Prometheus reads; only of a cluster. */
+  readonly metrics?: () => Promise<string>;
+  readonly schedules: Schedules;
+
+  /** Goes on with what a killed process left unfinished, and begins what is for later when its time has come. */
+  recover: () => Promise<void>;
+  /** Ends its part, where nothing is lost. */
+  stop: () => Promise<void>;
+}

@@ -1,0 +1,28 @@
+import type { RunEvent } from "../../events/events.ts";
+
+/** A run event with the run that it is of, and its number in the host's stream. */
+export type StampedEvent = RunEvent & { run?: string; n?: number };
+
+/** More than a person scrolls through. */
+const MOST = 20_000;
+
+/** The events of a run so far, for who comes later: pieces of text are kept until the answer is whole. */
+export class LiveEvents {
+  #events: StampedEvent[] = [];
+
+  push(event: StampedEvent): void {
+    if (event.type === "model-end") {
+      const { owner } = event;
+      const start = this.#events.findLastIndex((one) => one.type === "model-start" && one.owner === owner);
+      this.#events = this.#events.filter(
+        (one, at) => at < start || one.type !== "text" || one.owner !== owner,
+      );
+    }
+    this.#events.push(event);
+    if (this.#events.length > MOST) this.#events = this.#events.slice(MOST / 4);
+  }
+
+  all(): readonly StampedEvent[] {
+    return this.#events;
+  }
+}

@@ -1,0 +1,44 @@
+import type { HostedRun } from "./hosted-run.ts";
+import { risingNumber } from "./records.ts";
+import { ThreadLog } from "./stream/thread-log.ts";
+
+/** A thread that is at work, or was a moment ago. */
+export class Desk {
+  active: HostedRun | undefined;
+  queue: HostedRun[] = [];
+  /** How many are about to change what it has to do, and the last of them. */
+  arriving = 0;
+  arrival: Promise<unknown> = Promise.resolve();
+  /** LangGraph's newer protocol, of all runs. */
+  protocol: ThreadLog;
+  readonly #onUnread: () => void;
+  /** When its thread was made: another may have the name later. */
+  #madeAt: number | undefined;
+
+  constructor(onUnread: () => void) {
+    this.#onUnread = onUnread;
+    this.protocol = this.#newProtocol();
+  }
+
+  get isBusy(): boolean {
+    return this.isAtWork || this.arriving > 0;
+  }
+
+  /** Whether it has something to run, beside what is about to arrive. */
+  get isAtWork(): boolean {
+    return this.active !== undefined || this.queue.length > 0;
+  }
+
+  noteMade(madeAt: number | undefined): void {
+    // Another server may have deleted it: what was said in it is not for who has its name now.
+    if (madeAt !== undefined && this.#madeAt !== undefined && madeAt !== this.#madeAt) {
+      this.protocol.close();
+      this.protocol = this.#newProtocol();
+    }
+    this.#madeAt = madeAt ?? this.#madeAt;
+  }
+
+  #newProtocol(): ThreadLog {
+    return new ThreadLog({ first: risingNumber(), onUnread: this.#onUnread });
+  }
+}

@@ -1,0 +1,64 @@
+import { shortened } from "../../middleware/shortened.ts";
+import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
+import type { Prices } from "../prepare/prices.ts";
+import { readyAgent, type ReadyOptions, type WantedSettings } from "../prepare/ready-agent.ts";
+import type { RunSettings } from "../prepare/settings.ts";
+import { closeTurn } from "../thread/close-turn.ts";
+import { knownSettings } from "../thread/thread-settings.ts";
+import type { HostedGraph } from "./graphs.ts";
+
+export interface ThreadsGraphOptions extends Omit<ReadyOptions, "offlineDir" | "live" | "place"> {
+  /** How a new thread is run. */
+  defaults: WantedSettings;
+  /** Where the offline model works, which knows nothing but directories. */
+  cwd: string;
+  /** What a model costs, where that is known. */
+  pricesOf?: ((model: string) => Prices | undefined) | undefined;
+}
+
+/** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
+const WRITABLE = ["messages", "files", "todos"];
+
+/** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
+export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
+  const { saver, defaults, cwd, projectOf, pricesOf } = options;
+  const readers = new Map<string, RunAgent>();
+  const settingsFor = async (thread: string | undefined) =>
+    (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
+  return {
+    prepare: async (thread, { settings: given }) => {
+      const known = await knownSettings(saver, thread);
+      const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
+      const ready = await readyAgent(wanted, { ...options, offlineDir: known ? undefined : cwd });
+      const prices = pricesOf?.(ready.model.name);
+      return { ...ready, ...(prices && { prices }) };
+    },
+    modelName: async (thread, { settings: given }) => {
+      const { model } = (await knownSettings(saver, thread)) ?? {
+        ...defaults,
+        ...(given as Partial<RunSettings>),
+      };
+      return model;
+    },
+    reader: async (thread) => {
+      // To build an agent takes longer than to read a thread, and the same settings make the same agent.
+      const { model = "", ...rest } = await settingsFor(thread);
+      const settings = { ...rest, model };
+      const project = await projectOf?.(settings);
+      const key = JSON.stringify([settings, project?.config.mode]);
+      const reader = readers.get(key) ?? createRunAgent({ settings, checkpointer: saver, project });
+      readers.set(key, reader);
+      return reader;
+    },
+    isWritable: (channel) => WRITABLE.includes(channel),
+    complete: async (input, { state, ready, task }) => {
+      if (task !== undefined) await closeTurn(ready.agent, String(state.config.configurable?.["thread_id"]));
+      const { title, run } = state.values as { title?: string; run?: RunSettings };
+      return {
+        ...input,
+        ...(run === undefined && { run: ready.settings }),
+        ...(title === undefined && { title: shortened(task ?? "") }),
+      };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BaseCheckpointSaver, CheckpointTuple, StateSnapshot } from "@langchain/langgraph";
+import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
+import { HarnessError } from "../../errors.ts";
+import { diffTodos, patchTodos, type Todo } from "../../plan/index.ts";
+import type { RunAgent } from "../prepare/agent.ts";
+import { planAfter } from "./merged-plan.ts";
+
+/** LangGraph's task for input that comes while a step waits, such as the `update` of a `Command` with answers. */
+export const INPUT_TASK = "00000000-0000-0000-0000-000000000000";
+
+const TODOS = "todos";
+
+/**
+ * Returns what puts a list in the place of the plan of a thread that stopped in the middle of a step. It becomes input
+ * of that step: a new checkpoint, as `updateState` makes one, would begin the calls that wait anew, and drop them where
+ * others of their turn have finished. Throws `turn-unfinished` where the plan would not come out as edited, since a
+ * finished call of the turn changed the same items.
+ */
+export async function waitingEdit(
+  agent: RunAgent,
+  { config, tasks, values }: StateSnapshot,
+  wanted: readonly Todo[],
+): Promise<() => Promise<void>> {
+  const saver = agent.graph.checkpointer as BaseCheckpointSaver;
+  const saved = await saver.getTuple(config);
+  const writes = saved?.pendingWrites ?? [];
+  const edits = editsIn(writes);
+  const finished = tasks.flatMap(({ id }) =>
+    writes.flatMap(([task, channel, value]) => (task === id && channel === TODOS ? [value] : [])),
+  );
+
+  const { todos: seen = [] } = values as { todos?: Todo[] };
+  // What has finished is applied to the edit and not the other way round, so the edit must be one of what was before.
+  const start = saved?.checkpoint.channel_values[TODOS] as Todo[] | undefined;
+  const edit = patchTodos([...planAfter(agent, start, edits)], diffTodos(seen, wanted));
+  if (!isKept(() => planAfter(agent, start, [...edits, edit], finished), wanted)) {
+    const thread = String(config.configurable?.["thread_id"]);
+    const message = `The plan cannot be changed like this while ${thread} waits in the middle of a turn: go on with holdfast resume ${thread} first.`;
+    throw new HarnessError("turn-unfinished", message);
+  }
+  return () => addInput(saver, saved!, [TODOS, edit]);
+}
+
+/** The plan of a checkpoint, with what people changed while its step waited. */
+export function planAt(agent: RunAgent, { checkpoint, pendingWrites = [] }: CheckpointTuple): Todo[] {
+  const start = checkpoint.channel_values[TODOS] as Todo[] | undefined;
+  const edits = editsIn(pendingWrites);
+  return edits.length > 0 ? planAfter(agent, start, edits) : (start ?? []);
+}
+
+/** Adds input to the step that a thread stopped before or in: it is there when the step goes on. */
+export async function waitingInput(
+  agent: RunAgent,
+  { config }: Pick<StateSnapshot, "config">,
+  write: [channel: string, value: unknown],
+): Promise<void> {
+  const saver = agent.graph.checkpointer as BaseCheckpointSaver;
+  await addInput(saver, (await saver.getTuple(config))!, write);
+}
+
+/** What is there stays in front: a checkpointer keeps a write as it was first made. */
+async function addInput(
+  saver: BaseCheckpointSaver,
+  { config, pendingWrites = [] }: CheckpointTuple,
+  write: [channel: string, value: unknown],
+): Promise<void> {
+  const earlier = inputWrites(pendingWrites).map(([, name, value]): [string, unknown] => [name, value]);
+  await saver.putWrites(config, [...earlier, write], INPUT_TASK);
+}
+
+function editsIn(writes: readonly CheckpointPendingWrite[]): unknown[] {
+  return inputWrites(writes).flatMap(([, channel, value]) => (channel === TODOS ? [value] : []));
+}
+
+function inputWrites(writes: readonly CheckpointPendingWrite[]): CheckpointPendingWrite[] {
+  return writes.filter(([task, channel]) => task === INPUT_TASK && !channel.startsWith("__"));
+}
+
+function isKept(result: () => Todo[], wanted: readonly Todo[]): boolean {
+  try {
+    return isDeepStrictEqual(result(), wanted);
+  } catch (error) {
+    if (HarnessError.from(error)?.code === "invalid-plan") return false;
+    throw error;
+  }
+}

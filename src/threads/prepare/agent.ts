@@ -1,0 +1,263 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  StateSchema,
+  type BaseCheckpointSaver,
+  type RunControl,
+  type StateSnapshot,
+  type StreamMode,
+} from "@langchain/langgraph";
+import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
+import { z } from "zod";
+import { createDeepAgent } from "../../deep/index.ts";
+import type { AnyTool, DeepAgentOptions } from "../../deep/options.ts";
+import { HarnessError } from "../../errors.ts";
+import {
+  compositeBackend,
+  diskBackend,
+  FROZEN_FILES,
+  shellBackend,
+  withPermissions,
+  type FileBackend,
+  type ShellOptions,
+} from "../../files/index.ts";
+import { McpServers } from "../../mcp/index.ts";
+import { Account, BUDGET_KEY } from "../../middleware/budget/account.ts";
+import { DEFAULT_BUDGET, type BudgetOptions } from "../../middleware/budget/options.ts";
+import { clarificationMiddleware, CLARIFICATION_TOOL } from "../../middleware/clarification/index.ts";
+import { FILE_ARGUMENTS } from "../../middleware/files/schemas.ts";
+import { lastValue } from "../../middleware/last-value.ts";
+import { OfflineModel } from "../../models/index.ts";
+import type { Config, Project } from "../../project/index.ts";
+import type { SqliteSaver } from "../../storage/index.ts";
+import { WEB_TOOLS } from "../../web/tools.ts";
+import { consentRules, type LiveRules } from "../consent/consent-rules.ts";
+import { denied, type Denied } from "../consent/denied-paths.ts";
+import { ALONE_PROMPT } from "./agent.prompt.ts";
+import { streamGraph } from "./graph-stream.ts";
+import { chosenMode, RUN_SETTINGS, type RunSettings } from "./settings.ts";
+
+/** Where the harness keeps what is its own: never in the user's directory. */
+const OWN_FOLDER = "/.holdfast";
+
+/** The tools of a run that consent can be asked for. */
+export const RUN_TOOLS: readonly string[] = [...Object.keys(FILE_ARGUMENTS), "task", ...WEB_TOOLS];
+
+/** What of a project an agent is built with. */
+export type RunProject = Pick<Project, "config" | "instructions" | "skills" | "mcp">;
+
+/** The agent of a thread: a graph with a checkpointer, and how it is run. */
+export interface RunAgent {
+  graph: RunGraph;
+  stream(input: never, options: RunStreamOptions): Promise<AsyncIterable<unknown>>;
+}
+
+/** What stands between an agent and its directory, such as an editor with unsaved text and a terminal of its own. */
+export interface RunPlace {
+  files?: (disk: FileBackend) => FileBackend;
+  run?: ShellOptions["run"];
+}
+
+/** What is asked of the graph of an agent, whoever built it. */
+export interface RunGraph {
+  checkpointer?: BaseCheckpointSaver | boolean | undefined;
+  channels: Record<string, object>;
+  invoke(input: never, config?: RunnableConfig): Promise<object>;
+  getState(config: RunnableConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
+  getStateHistory(
+    config: RunnableConfig,
+    options?: CheckpointListOptions,
+  ): AsyncIterableIterator<StateSnapshot>;
+  updateState(config: RunnableConfig, values: unknown, asNode?: string): Promise<RunnableConfig>;
+  getGraphAsync(config?: RunnableConfig & { xray?: boolean | number }): Promise<{ toJSON(): object }>;
+}
+
+export interface RunStreamOptions extends RunnableConfig {
+  streamMode: StreamMode[];
+  subgraphs: boolean;
+  durability: "sync";
+  version?: "v2";
+  /** Can ask the run to stop between two steps. LangChain's types do not know of it, and pass it on. */
+  control?: RunControl;
+  interruptBefore?: string[] | "*";
+  interruptAfter?: string[] | "*";
+  context?: Record<string, unknown>;
+}
+
+/**
+ * Builds the agent that the settings of a thread describe, for one run: its model calls are counted from here, however
+ * many questions are answered on the way.
+ */
+export function createRunAgent({
+  settings,
+  checkpointer,
+  model,
+  project,
+  tools = [],
+  canAsk = true,
+  compactAt,
+  live,
+  place,
+  // To read a thread takes no servers, but what it keeps of their tools is part of it.
+  mcp = model ? undefined : new McpServers({ mcpServers: {} }),
+}: {
+  settings: RunSettings;
+  /** What the user and the project in `dir` have to say to it. */
+  project?: RunProject | undefined;
+  /** Its tools beside those for files, plan and sub-agents. */
+  tools?: readonly AnyTool[];
+  /** Whether somebody can be asked. Where nobody can, a mode that was chosen refuses what it would ask for. */
+  canAsk?: boolean;
+  /** The conversation is summarized when it has so many messages; default: when it is too long for the model. */
+  compactAt?: number;
+  /** A mode and rules that may change meanwhile, in the place of the mode that the settings name. */
+  live?: LiveRules | undefined;
+  place?: RunPlace | undefined;
+  /** May be left out to read or change a thread without running it. */
+  model?: BaseChatModel;
+  checkpointer: BaseCheckpointSaver;
+  /** The servers that the settings name; see `RunServers`. */
+  mcp?: McpServers | undefined;
+}): RunAgent {
+  const { plan, preset, approve } = settings;
+  const mode = live?.mode ?? chosenMode(settings, project?.config);
+  if (mode === "plan" && !plan) {
+    throw new HarnessError("invalid-options", "Mode plan needs a plan: leave out --no-plan.");
+  }
+  // Who chose not to be asked and has no terminal is not there to answer either.
+  const isAlone = !canAsk && mode === "auto";
+  const dir = realFolder(settings.dir);
+  const forbidden = denied(project?.config.deny, { dir, files: databaseFiles(checkpointer) });
+  const { graph } = createDeepAgent({
+    model: model ?? new OfflineModel(),
+    checkpointer,
+    plan: plan
+      ? {
+          preset,
+          approval: approvalOf(approve, mode),
+          askTools: [CLARIFICATION_TOOL],
+          // Who can change the rules meanwhile is there to talk to.
+          conversation: live !== undefined,
+        }
+      : false,
+    middleware: [clarificationMiddleware({ canAsk: !isAlone })],
+    ...(mcp && { mcp }),
+    web: settings.web ? { deny: [forbidden.isAddress] } : false,
+    permissions: forbidden.permissions,
+    budget: false,
+    background: settings.background ?? false,
+    stateSchema: new StateSchema({
+      title: lastValue(z.string().optional()),
+      run: lastValue(RUN_SETTINGS.optional()),
+    }),
+    interruptOn: consentRules({
+      mode: mode ?? "edits",
+      live,
+      rules: { ...project?.config, ask: [...(project?.config.ask ?? []), ...settings.ask] },
+      ...toolNames(tools, settings),
+      servers: mcp,
+      dir,
+      canAsk: canAsk || mode === undefined,
+      checkpointer,
+    }),
+    tools,
+    // As with servers: what a thread keeps of them is part of it.
+    instructions: project ? [project.instructions] : model ? [] : [() => ""],
+    skills: project?.skills ?? [],
+    ...(isAlone && { systemPrompt: ALONE_PROMPT }),
+    ...directory(settings, { config: project?.config, place, forbidden }),
+    ...(compactAt !== undefined && { summarization: compaction(compactAt) }),
+  });
+  // Not the agent itself: it reads the whole thread to write all of it into each message's step once more.
+  const account = accountOf(settings);
+  const run = graph.withConfig({ configurable: { [BUDGET_KEY]: account } });
+  return {
+    graph: run,
+    stream: (input, options) => {
+      // A person may have been asked since the last one.
+      account.begin();
+      return streamGraph(run, input, options);
+    },
+  };
+}
+
+function compaction(compactAt: number) {
+  return { trigger: { messages: compactAt }, keep: { messages: Math.min(4, compactAt) } };
+}
+
+/** Sub-agents that run out of it wait for a resume, as an answer in their place would be taken for their report. */
+function accountOf({ maxTurns, budget }: RunSettings): Account {
+  const limits = { ...DEFAULT_BUDGET, ...(budget as BudgetOptions | undefined) };
+  if (maxTurns === undefined) return new Account({ limits, isResumable: true });
+  const text = `Stopped after ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"}, as asked.`;
+  return new Account({ limits: { ...limits, modelCalls: maxTurns }, isResumable: true, text });
+}
+
+/** In plan mode a person approves a plan before it is begun. */
+function approvalOf(approve: RunSettings["approve"], mode: Config["mode"]): RunSettings["approve"] {
+  return mode === "plan" && approve === "never" ? "first" : approve;
+}
+
+/** The tools of a run, and those among them that only read. */
+function toolNames(tools: readonly AnyTool[], settings: RunSettings) {
+  const named = tools as readonly { name: string; metadata?: { annotations?: { readOnlyHint?: unknown } } }[];
+  const hinted = named.filter(({ metadata }) => metadata?.annotations?.readOnlyHint === true);
+  return {
+    tools: [...ownTools(settings), ...named.map(({ name }) => name)],
+    reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS, ...hinted.map(({ name }) => name)],
+  };
+}
+
+/** The tools that settings give a run, but for those of the plan and of servers. */
+export function ownTools({ dir, shell, web }: Pick<RunSettings, "dir" | "shell" | "web">): string[] {
+  const canExecute = shell && dir !== undefined;
+  return RUN_TOOLS.filter((name) => (name !== "execute" || canExecute) && (web || !WEB_TOOLS.includes(name)));
+}
+
+function realFolder(dir: string | undefined): string | undefined {
+  try {
+    return dir === undefined ? undefined : realpathSync(dir);
+  } catch {
+    // It is made when it is first used.
+    return dir;
+  }
+}
+
+/** What other threads said is no business of a tool: the files of a database, and what SQLite keeps beside them. */
+function databaseFiles(checkpointer: BaseCheckpointSaver): string[] {
+  const { path } = checkpointer as Partial<Pick<SqliteSaver, "path">>;
+  if (path === undefined) return [];
+  const file = join(realFolder(dirname(path))!, basename(path));
+  return ["", "-wal", "-shm", "-journal"].map((end) => `${file}${end}`);
+}
+
+type Directory = Pick<DeepAgentOptions, "backend" | "canExecute" | "resultFolder">;
+
+function directory(
+  { dir, shell, ...settings }: RunSettings,
+  {
+    config = {},
+    place = {},
+    forbidden,
+  }: {
+    config?: Config | undefined;
+    place?: RunPlace | undefined;
+    forbidden: Denied;
+  },
+): Directory {
+  if (dir === undefined) return {};
+  const network = settings.network ?? config.network ?? false;
+  const isolation = settings.sandbox ?? config.sandbox ?? "auto";
+  const hidden = forbidden.hidden(dir);
+  const disk = shell
+    ? shellBackend(dir, { isolation, network, hidden, ...(place.run && { run: place.run }) })
+    : withPermissions(diskBackend(dir), [FROZEN_FILES]);
+  const files = place.files ? { ...disk, ...withPermissions(place.files(disk), [FROZEN_FILES]) } : disk;
+  return {
+    backend: ({ state }) => compositeBackend(files, { [`${OWN_FOLDER}/`]: state }),
+    canExecute: shell,
+    resultFolder: `${OWN_FOLDER}/results`,
+  };
+}

@@ -1,0 +1,85 @@
+import { AIMessage } from "@langchain/core/messages";
+import { MemorySaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { ScriptedModel, type Step } from "../../testing/index.ts";
+import { drive, taskInput } from "../run/drive.ts";
+import { goOnInput } from "../thread/continue.ts";
+import { createRunAgent } from "./agent.ts";
+import { pricedBudget, readBudget } from "./budget.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
+
+const usage_metadata = { input_tokens: 900, output_tokens: 100, total_tokens: 1000 };
+const turn = (name: string, args: Record<string, unknown>, id: string) =>
+  Object.assign(new AIMessage({ content: "", tool_calls: [{ name, args, id }] }), { usage_metadata });
+const look = (n: number) => turn("ls", { path: `/${n}` }, `l${n}`);
+const delegate = turn("task", { description: "look", subagent_type: "general-purpose" }, "t");
+
+async function run(checkpointer: MemorySaver, steps: Step[], budget?: RunSettings["budget"]) {
+  const settings = { ...DEFAULT_SETTINGS, model: "scripted", ...(budget && { budget }) };
+  const model = new ScriptedModel(steps);
+  const agent = createRunAgent({ settings, model, checkpointer });
+  const state = await agent.graph.getState({ configurable: { thread_id: "t" } });
+  const goOn = goOnInput(state);
+  const input = state.createdAt === undefined ? "Go" : goOn;
+  return drive(input === null ? null : taskInput(input!, {}), {
+    agent,
+    thread: "t",
+    model: { model, name: "scripted", source: "option" },
+    emit: () => {},
+    signal: new AbortController().signal,
+    answer: () => Promise.resolve(undefined),
+  });
+}
+
+describe("a run that has used up its budget", () => {
+  it("says which, and goes on with a resume", async () => {
+    const saver = new MemorySaver();
+    const stopped = await run(saver, [look(1), look(2), look(3)], { tokens: 2000 });
+    const answer = "Stopped after 2,000 tokens, the most for one run.";
+    expect(stopped).toMatchObject({ outcome: "open", reason: "token-limit", answer });
+    expect(await run(saver, ["Done."])).toMatchObject({ outcome: "done", answer: "Done." });
+  });
+
+  it("keeps what a sub-agent has done, and goes on in it", async () => {
+    const saver = new MemorySaver();
+    const prices = { input: 3, output: 15, cached: 3 };
+    const stopped = await run(saver, [delegate, look(1), look(2)], { cost: 0.005, prices });
+    expect(stopped).toMatchObject({ outcome: "open", reason: "cost-limit" });
+    const again = await run(saver, ["Seen.", "Done."], { ms: 60_000 });
+    expect(again).toMatchObject({ outcome: "done", answer: "Done." });
+  });
+});
+
+describe("--budget", () => {
+  it("is a list of amounts", () => {
+    expect(readBudget("tokens=200000, cost=2.5,minutes=0.5,item-tokens=5000")).toEqual({
+      tokens: 200_000,
+      cost: 2.5,
+      ms: 30_000,
+      perItem: { tokens: 5000 },
+    });
+  });
+
+  it.each([
+    "5",
+    "tokens",
+    "tokens=",
+    "tokens=-1",
+    "tokens=1.5",
+    "hours=2",
+    "tokens=1=2",
+    "tokens=Infinity",
+    "",
+  ])("is refused as %j", (text) => {
+    expect(() => readBudget(text)).toThrow(/^--budget is /);
+  });
+
+  it("needs prices for dollars", () => {
+    const prices = { input: 3, output: 15, cached: 0.3 };
+    expect(() => pricedBudget({ cost: 5 }, undefined)).toThrow("set HOLDFAST_PRICES");
+    expect(() => pricedBudget({ perItem: { cost: 5 } }, undefined)).toThrow("set HOLDFAST_PRICES");
+    expect(pricedBudget({ cost: 5 }, prices)).toEqual({ cost: 5, prices });
+    // A thread knows the prices that it was begun with.
+    expect(pricedBudget({ cost: 5, prices }, undefined)).toEqual({ cost: 5, prices });
+  });
+});

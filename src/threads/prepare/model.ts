@@ -1,0 +1,55 @@
+import { HarnessError } from "../../errors.ts";
+import { chooseModel, type ChosenModel } from "../../models/choose.ts";
+import type { Environment } from "../../models/index.ts";
+
+export const OFFLINE = "offline";
+
+/** How fast the offline model speaks when a person watches; it has nothing to wait for. */
+const READABLE = { thinkMs: 250, wordMs: 15 };
+
+/** The model of a run. `isFallback` when nothing is configured and `offline` takes the place. */
+export async function modelFor(
+  name: string | undefined,
+  {
+    env,
+    isWatched,
+    timeout,
+  }: {
+    env: Environment;
+    isWatched: boolean;
+    /** After how many seconds a silent server is given up. */
+    timeout?: number | undefined;
+  },
+): Promise<ChosenModel & { isFallback: boolean }> {
+  const wanted = name ?? (env["HOLDFAST_MODEL"]?.trim() || undefined);
+  const offline = async (isFallback: boolean) => {
+    const { OfflineModel } = await import("../../models/offline/model.ts");
+    return {
+      model: new OfflineModel(isWatched ? { pace: paceOf(env) } : {}),
+      name: OFFLINE,
+      source: isFallback ? "default" : "option",
+      isFallback,
+    };
+  };
+  if (wanted === OFFLINE) return offline(false);
+  try {
+    const settings = timeout === undefined ? {} : { timeout: timeout * 1000 };
+    const chosen = await chooseModel({ env, settings, ...(name !== undefined && { model: name }) });
+    return { ...chosen, isFallback: false };
+  } catch (error) {
+    if (HarnessError.from(error)?.code !== "no-model" || name !== undefined) throw error;
+    return offline(true);
+  }
+}
+
+/** The pace of the offline model: readable, or as many times slower as `HOLDFAST_PACE` says; 0 is no delay at all. */
+function paceOf(env: Environment): { thinkMs: number; wordMs: number } {
+  const times = Number(env["HOLDFAST_PACE"] || 1);
+  if (!(times >= 0)) {
+    throw new HarnessError(
+      "invalid-options",
+      `HOLDFAST_PACE is "${env["HOLDFAST_PACE"]}"; use a number such as 0 or 2.`,
+    );
+  }
+  return { thinkMs: READABLE.thinkMs * times, wordMs: READABLE.wordMs * times };
+}

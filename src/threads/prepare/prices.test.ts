@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { NO_TOKENS, sumTokens, usedTokens } from "../../middleware/budget/prices.ts";
+import { costOf, readPrices } from "./prices.ts";
+
+it("prices are dollars per million tokens of input, output and cached input", () => {
+  const prices = readPrices("3,15,0.3")!;
+  const usage = { inputTokens: 1_000_000, cachedTokens: 500_000, outputTokens: 100_000 };
+  expect(costOf(usage, prices)).toBeCloseTo(1.5 + 0.15 + 1.5);
+});
+
+it("what goes into the provider's cache has a price of its own", () => {
+  const usage = usedTokens({
+    input_tokens: 1_000_000,
+    output_tokens: 0,
+    input_token_details: { cache_read: 500_000, cache_creation: 400_000 },
+  });
+  expect(costOf(usage, readPrices("3,15,0.3,3.75")!)).toBeCloseTo(0.3 + 0.15 + 1.5);
+  expect(costOf(usage, readPrices("3,15,0.3")!)).toBeCloseTo(0.3 + 0.15 + 1.2);
+  expect(sumTokens(usage, usage).writtenTokens).toBe(800_000);
+  expect(sumTokens(NO_TOKENS, NO_TOKENS)).toEqual(NO_TOKENS);
+});
+
+it("cached input costs as much as other input when nothing else is said", () => {
+  const usage = { inputTokens: 1_000_000, cachedTokens: 500_000, outputTokens: 0 };
+  expect(costOf(usage, readPrices("3,15")!)).toBeCloseTo(3);
+  expect(readPrices(undefined)).toBeUndefined();
+  expect(readPrices(" ")).toBeUndefined();
+});
+
+it.each(["3", "a,b", "1,2,3,4,5", "1,2,3,", "-1,2", ","])("%j is refused with what is valid", (text) => {
+  expect(() => readPrices(text)).toThrow("input,output[,cached[,written]]");
+});

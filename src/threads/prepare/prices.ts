@@ -1,0 +1,29 @@
+import { HarnessError } from "../../errors.ts";
+import type { Prices } from "../../middleware/budget/prices.ts";
+
+/**
+ * Reads `3,15`, `3,15,0.3` or `3,15,0.3,3.75`: input, output, input out of the provider's cache and into it. Prices
+ * change too often to be built in.
+ */
+export function readPrices(text: string | undefined): Prices | undefined {
+  if (!text?.trim()) return undefined;
+  const [input = Number.NaN, output = Number.NaN, cached, written, ...rest] = text
+    .split(",")
+    .map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (rest.length > 0 || [input, output, cached ?? 0, written ?? 0].some((price) => !(price >= 0))) {
+    const valid = "dollars per million tokens as input,output[,cached[,written]], such as 3,15,0.3,3.75";
+    throw new HarnessError("invalid-options", `HOLDFAST_PRICES is ${JSON.stringify(text)}; write ${valid}.`);
+  }
+  return { input, output, cached, written };
+}
+
+/** The prices of a model: what the environment says of the one in use, else what settings files say of it. */
+export function pricesOf(
+  model: string,
+  env: Readonly<Record<string, string | undefined>>,
+  { prices = {} }: { prices?: Readonly<Record<string, Prices>> | undefined },
+): Prices | undefined {
+  return readPrices(env["HOLDFAST_PRICES"]) ?? (Object.hasOwn(prices, model) ? prices[model] : undefined);
+}
+
+export { costOf, type Prices } from "../../middleware/budget/prices.ts";

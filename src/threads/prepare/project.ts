@@ -1,0 +1,41 @@
+import { relative } from "node:path";
+import type { Project } from "../../project/index.ts";
+import { quoted } from "../events/quoted.ts";
+import { shortList } from "../events/short-list.ts";
+
+/** The model that settings files name, where the environment names none. */
+export function settledModel(
+  { config }: Pick<Project, "config">,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return env["HOLDFAST_MODEL"]?.trim() ? undefined : config.model;
+}
+
+const REASONS: Partial<Record<Project["trust"], string>> = {
+  unknown: "as nobody has said yet that this folder is trusted",
+  refused: "as this folder is not trusted",
+  changed: "as they have changed since this folder was trusted",
+};
+
+/** What a person should know of the files of a project that are not used; undefined where there is nothing to say. */
+export function projectNotice(project: Project): string | undefined {
+  const reason = REASONS[project.trust];
+  const odd = project.files.filter(({ isUsed, isUntrusted }) => !isUsed && !isUntrusted).length;
+  const lines = [
+    ...(reason === undefined
+      ? []
+      : [
+          `Left out, ${reason}: ${leftOut(project)}. Say yes with holdfast trust ${quoted(project.root ?? ".")}`,
+        ]),
+    ...(odd > 0 ? [`Not everything in the project's files can be used: see holdfast doctor`] : []),
+  ];
+  return lines.length > 0 ? `${lines.join(". ")}.` : undefined;
+}
+
+/** The names of what is not used because nobody has said yes to it. */
+export function leftOut({ files, root = "" }: Project): string {
+  const names = files
+    .filter(({ isUntrusted }) => isUntrusted)
+    .map(({ path }) => relative(root, path) || path);
+  return shortList(names);
+}

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { ISOLATIONS } from "../../files/shell/isolations.ts";
+import { BUDGET_LIMITS } from "../../middleware/budget/check-options.ts";
+import { PRESET_NAMES } from "../../plan/index.ts";
+import { MODES, type Mode } from "../../project/config.ts";
+
+export const APPROVALS = ["first", "always", "never"] as const;
+
+/** How a thread is run. Kept in the thread, so that `resume` builds the same agent. */
+export const RUN_SETTINGS = z.object({
+  model: z.string(),
+  plan: z.boolean(),
+  preset: z.enum(PRESET_NAMES),
+  approve: z.enum(APPROVALS),
+  /** A working directory on disk, absolute; without one, files live in the thread. */
+  dir: z.string().optional(),
+  /** The directory that its latest task was given in, absolute; threads from before it was kept have none. */
+  startedIn: z.string().optional(),
+  /** Whether commands may be run in `dir`. */
+  shell: z.boolean(),
+  /** Whether commands are isolated: where that works, always, or never. Default `auto`. */
+  sandbox: z.enum(ISOLATIONS).optional(),
+  /** Whether isolated commands reach the network. */
+  network: z.boolean().optional(),
+  /** How much is asked for, where the user has said it for this thread; else settings files do. */
+  mode: z.enum(MODES).optional(),
+  /** The same as mode `auto`, in threads from before there were modes. */
+  trusted: z.boolean().optional(),
+  /** Files with MCP servers, absolute. */
+  mcp: z.array(z.string()).optional(),
+  /** Whether pages of the web are read, and searched where there is a key. */
+  web: z.boolean().optional(),
+  /** Rules for what waits for consent in every mode. */
+  ask: z.array(z.string()),
+  /** `false`: the files are not read by which the project in `dir` tells agents how to work. */
+  project: z.boolean().optional(),
+  maxTurns: z.number().optional(),
+  /** What a run may spend besides its turns. */
+  budget: BUDGET_LIMITS.optional(),
+  /** Whether sub-agents may work in the background. */
+  background: z.boolean().optional(),
+});
+
+/** The mode that somebody has chosen, if somebody has. */
+export function chosenMode(
+  { mode, trusted }: Pick<RunSettings, "mode" | "trusted">,
+  config: { mode?: Mode | undefined } = {},
+): Mode | undefined {
+  return mode ?? (trusted ? "auto" : config.mode);
+}
+
+export type RunSettings = z.output<typeof RUN_SETTINGS>;
+
+/** What a thread is run with where nobody says otherwise; the model is found elsewhere. */
+export const DEFAULT_SETTINGS: Omit<RunSettings, "model"> = {
+  plan: true,
+  preset: "lean",
+  approve: "never",
+  shell: false,
+  ask: [],
+};

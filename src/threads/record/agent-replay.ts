@@ -1,0 +1,172 @@
+import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { usedTokens } from "../../middleware/budget/prices.ts";
+import type { Summary } from "../../middleware/summarization/state.ts";
+import { withoutThoughts } from "../../models/thoughts.ts";
+import { isSame } from "../../plan/diff.ts";
+import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import type { RunEventBody } from "../events/events.ts";
+import { ownerName } from "../events/view.ts";
+import { detailsOf, ended, resultOf } from "./recorder.ts";
+
+/** A saved agent at a moment. */
+export interface Frame {
+  at: number;
+  /** A person changed it, between two runs. */
+  isEdit: boolean;
+  messages: readonly BaseMessage[];
+  todos: readonly Todo[];
+  rules: readonly string[];
+  /** The summary that requests carried from here on. */
+  summary?: Summary | undefined;
+  /** The calls that were run from here, with the namespace of what a sub-agent saved meanwhile. */
+  jobs: readonly { call: string; ns: string }[];
+}
+
+/** An event and when it was. */
+export interface Told {
+  at: number;
+  body: RunEventBody;
+}
+
+const TASK = "task";
+
+/** Tells what one agent did: what is new from frame to frame, as events. */
+export class AgentTale {
+  /** The agent's last words. */
+  answer = "";
+  todos: readonly Todo[] = [];
+  rules: readonly string[] = [];
+  #summaries = 0;
+  /** When it was last heard of. */
+  at = 0;
+  /** Its caller went on while it worked. */
+  readonly isInBackground: boolean;
+  readonly #owner: string;
+  readonly #seen: Set<string>;
+  readonly #calls = new Map<string, { name: string; args: Record<string, unknown> }>();
+  readonly #helpers = new Map<string, AgentTale>();
+
+  /** `known`: messages of others, which a fork begins with. */
+  constructor(
+    owner: string,
+    { known = [], isInBackground = false }: { known?: Iterable<string>; isInBackground?: boolean } = {},
+  ) {
+    this.#owner = owner;
+    this.#seen = new Set(known);
+    this.isInBackground = isInBackground;
+  }
+
+  /** What is new. Of messages that the agent neither wrote nor asked for, `other` tells. */
+  *tell(frame: Frame, other: (message: BaseMessage) => Iterable<Told> = () => []): Generator<Told, void> {
+    const { at, messages, summary } = frame;
+    const askedAt = this.at || at;
+    this.at = at;
+    yield* this.#summarized(summary);
+    for (const [index, message] of messages.entries()) {
+      const id = message.id ?? `${this.#owner} ${index}`;
+      if (this.#seen.has(id)) continue;
+      this.#seen.add(id);
+      if (AIMessage.isInstance(message)) yield* this.#answered(message, askedAt);
+      else if (!ToolMessage.isInstance(message)) yield* other(message);
+      // A tool changes the plan before it ends.
+      else yield* [...this.#plan(frame), ...this.#result(message)];
+    }
+    yield* this.#plan(frame);
+  }
+
+  /** That it has ended. */
+  end(): Told {
+    const name = ownerName(this.#owner);
+    return this.#now({ type: "subagent-end", owner: this.#owner, name, ok: true });
+  }
+
+  /** The sub-agent that a call started, where it is such a call. */
+  helper(call: string): AgentTale | undefined {
+    return this.#helpers.get(call);
+  }
+
+  /** A summary comes before the answer that was given on it. */
+  #summarized(summary: Summary | undefined): Told[] {
+    const { number = 0, messages = 0, tokens = 0, at = 0 } = summary ?? {};
+    const isNew = number > this.#summaries;
+    this.#summaries = number;
+    const body = { type: "summary", owner: this.#owner, number, messages, tokens } as const;
+    return isNew ? [{ at, body }] : [];
+  }
+
+  #answered(message: AIMessage, askedAt: number): Told[] {
+    this.answer = withoutThoughts(message.text);
+    const calls = message.tool_calls ?? [];
+    return [
+      { at: askedAt, body: { type: "model-start", owner: this.#owner } },
+      this.#now({
+        type: "model-end",
+        owner: this.#owner,
+        text: this.answer,
+        usage: usedTokens(message.usage_metadata),
+      }),
+      ...calls.flatMap(({ id = "", name, args }) => this.#call(id, name, args)),
+    ];
+  }
+
+  #call(call: string, name: string, args: Record<string, unknown>): Told[] {
+    this.#calls.set(call, { name, args });
+    const details = detailsOf({ name, call, input: JSON.stringify(args) });
+    const start = this.#now({ type: "tool-start", owner: this.#owner, ...details });
+    if (name !== TASK) return [start];
+    const { subagent_type: helper = "", description = "", todo_id: todoId } = args as Record<string, string>;
+    const owner = this.#ownerOf(helper, call);
+    this.#helpers.set(
+      call,
+      new AgentTale(owner, { known: this.#seen, isInBackground: wasStartedInBackground(args) }),
+    );
+    const job = { owner, name: helper, description, ...(todoId !== undefined && { todoId }) };
+    return [start, this.#now({ type: "subagent-start", ...job })];
+  }
+
+  #result(message: ToolMessage): Told[] {
+    const { tool_call_id: call } = message;
+    const { name, args } = this.#calls.get(call) ?? { name: message.name ?? "tool", args: {} };
+    const result = resultOf(message);
+    const details = detailsOf({ name, call, input: JSON.stringify(args) });
+    const end = this.#now({ type: "tool-end", owner: this.#owner, ...details, ...ended(result) });
+    // One in the background ends when its own story does.
+    if (name !== TASK || wasStartedInBackground(args)) return [end];
+    const helper = String(args["subagent_type"]);
+    // It may have ended long before the others of its step, which are saved together.
+    const at = this.#helpers.get(call)?.at || this.at;
+    const owner = this.#ownerOf(helper, call);
+    return [
+      { at, body: { type: "subagent-end", owner, name: helper, ok: result.ok } },
+      { ...end, at },
+    ];
+  }
+
+  #plan({ todos, rules, isEdit }: Frame): Told[] {
+    const changes = diffTodos(this.todos, todos);
+    const hasNewRules = !isSame(this.rules, rules);
+    this.todos = todos;
+    this.rules = rules;
+    if (changes.length === 0 && !hasNewRules) return [];
+    const by = isEdit ? "person" : "model";
+    const plan = {
+      changes,
+      counts: countTodos([...todos]),
+      todos: [...todos],
+      ...(hasNewRules && { rules: [...rules] }),
+    };
+    return [this.#now({ type: "plan-change", owner: this.#owner, by, ...plan })];
+  }
+
+  #ownerOf(helper: string, call: string): string {
+    return `${this.#owner}/${helper}:${call}`;
+  }
+
+  #now(body: RunEventBody): Told {
+    return { at: this.at, body };
+  }
+}
+
+function wasStartedInBackground({ background }: Record<string, unknown>): boolean {
+  return background === true;
+}

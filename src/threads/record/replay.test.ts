@@ -1,0 +1,150 @@
+import { AIMessage } from "@langchain/core/messages";
+import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
+import { describe, expect, it } from "vitest";
+import { createDeepAgent } from "../../deep/index.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import type { RunEvent } from "../events/events.ts";
+import { EMPTY_VIEW, reduce } from "../events/view.ts";
+import { createRunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { conduct, RunEvents } from "../run/conduct.ts";
+import { taskInput } from "../run/drive.ts";
+import { questionsOf } from "../thread/thread.ts";
+import { replay } from "./replay.ts";
+
+const settings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };
+
+/** Runs agents that are told apart by their task, and returns the events as they came and as they are read later. */
+async function told(
+  scripts: Record<string, Step[]>,
+  checkpointer: BaseCheckpointSaver,
+): Promise<{ live: RunEvent[]; later: (until?: number) => Promise<RunEvent[]> }> {
+  const step: Step = ({ messages }) => {
+    const task = messages.find((message) => message.getType() === "human")!.text;
+    return scripts[task]![messages.filter((message) => message.getType() === "ai").length]!;
+  };
+  const model = new ScriptedModel([step], { loop: true });
+  const agent = createRunAgent({ settings, model, checkpointer });
+  const live: RunEvent[] = [];
+  await conduct(taskInput("Go", { run: settings }), {
+    agent,
+    thread: "t",
+    held: async () => {},
+    model: { model, name: "scripted", source: "option" },
+    events: new RunEvents("t", (event) => void live.push(event)),
+    task: "Go",
+    resumed: false,
+    signal: new AbortController().signal,
+    answer: async () => undefined,
+  });
+  const later = async (until?: number): Promise<RunEvent[]> => {
+    const reader = createRunAgent({ settings, checkpointer });
+    const state = await reader.graph.getState({ configurable: { thread_id: "t" } });
+    return replay(reader.graph, state, { thread: "t", questions: await questionsOf(reader, state), until });
+  };
+  return { live, later };
+}
+
+/** What is to see of each agent at the end. */
+function seen(events: readonly RunEvent[]) {
+  const { agents, usage } = events.reduce(reduce, EMPTY_VIEW);
+  const of = (owner: string) => events.filter((event) => "owner" in event && event.owner === owner);
+  return [...agents.values()]
+    .map(({ owner, name, todoId, ended, todos, usage: spent }) => ({
+      owner,
+      name,
+      todoId,
+      ended,
+      spent,
+      total: usage,
+      plan: todos.map(({ content, status }) => `${content} ${status}`),
+      said: of(owner).flatMap((event) => (event.type === "model-end" ? [event.text] : [])),
+      calls: of(owner).flatMap((event) =>
+        event.type === "tool-end" ? [`${event.name} ${event.about} ${event.ok} ${event.result}`] : [],
+      ),
+    }))
+    .toSorted((a, b) => a.owner.localeCompare(b.owner));
+}
+
+const spending = (content: string, tokens: number): AIMessage => {
+  const usage_metadata = { input_tokens: tokens, output_tokens: 1, total_tokens: tokens + 1 };
+  return Object.assign(new AIMessage(content), { usage_metadata });
+};
+const plan = (content: string) => callTool("write_todos", { todos: [{ content, status: "in_progress" }] });
+const job = (description: string, todo_id?: string) =>
+  callTool("task", { description, subagent_type: "general-purpose", ...(todo_id && { todo_id }) });
+const DONE = callTool("update_todos", { done: ["1"] });
+
+describe("a saved thread", () => {
+  const TWO = {
+    Go: [[plan("Look")], [job("North", "1"), job("South")], DONE, spending("Both are seen.", 100)],
+    North: [plan("Look north"), DONE, spending("Ice.", 20)],
+    South: [plan("Look south"), callTool("ls", { path: "/" }), DONE, spending("Penguins.", 3)],
+  };
+
+  it.each([
+    ["SQLite", () => sqliteSaver(":memory:")],
+    ["LangGraph's own checkpointer", async () => new MemorySaver()],
+  ])("tells of each sub-agent its plan, calls, words and tokens, from %s", async (_name, saver) => {
+    const { live, later } = await told(TWO, await saver());
+    const again = await later();
+    expect(seen(again)).toEqual(seen(live));
+    expect(seen(again)).toHaveLength(3);
+    expect(again.at(-1)).toMatchObject({ type: "run-end", usage: { inputTokens: 123, outputTokens: 3 } });
+  });
+
+  it("tells it between the start and the end of the sub-agent, whose time is its own", async () => {
+    const { later } = await told(TWO, await sqliteSaver(":memory:"));
+    const events = await later();
+    const ownerOf = (event: RunEvent) => ("owner" in event ? (event.owner ?? "main") : "main");
+    const owners = new Set(events.map(ownerOf).filter((owner) => owner !== "main"));
+    expect(owners.size).toBe(2);
+    for (const owner of owners) {
+      const own = events.filter((event) => ownerOf(event) === owner);
+      expect(own[0]!.type).toBe("subagent-start");
+      expect(own.at(-1)!.type).toBe("subagent-end");
+      expect(own.map(({ at }) => at)).toEqual(own.map(({ at }) => at).toSorted((a, b) => a - b));
+      expect(own.at(-1)!.at).toBe(own.at(-2)!.at);
+    }
+  });
+
+  it("tells what a sub-agent did that waits for an answer, and nothing of it that is later than asked for", async () => {
+    const write = callTool("write_file", { file_path: "/a.md", content: "a" });
+    const { live, later } = await told(
+      { Go: [job("North")], North: [plan("Write"), write] },
+      await sqliteSaver(":memory:"),
+    );
+    const events = await later();
+    const helper = (all: readonly RunEvent[]) => seen(all).find(({ owner }) => owner !== "main");
+    expect(helper(events)).toEqual(helper(live));
+    expect(helper(events)).toMatchObject({ plan: ["Write in_progress"], ended: false });
+    expect(events.findLast(({ type }) => type === "question")).toMatchObject({
+      call: { name: "write_file", args: { file_path: "/a.md", content: "a" } },
+    });
+    expect(events.at(-1)).toMatchObject({ type: "run-end", outcome: "waiting" });
+    expect(helper(await later(0))).toMatchObject({ plan: [], said: [] });
+  });
+});
+
+it("of a fork only what it did itself is told as its own", async () => {
+  const checkpointer = new MemorySaver();
+  const { graph } = createDeepAgent({
+    model: new ScriptedModel([
+      callTool("ls", { path: "/" }),
+      callTool("task", { description: "Think", subagent_type: "thinker" }, "t"),
+      "Thought.",
+      "Done.",
+    ]),
+    plan: false,
+    subagents: [{ name: "thinker", description: "thinks", fork: true }],
+    checkpointer,
+  });
+  const config = { configurable: { thread_id: "t" } };
+  await graph.invoke({ messages: [{ role: "user", content: "Go" }] } as never, config);
+  const events = await replay(graph as never, await graph.getState(config), { thread: "t" });
+  const said = events.flatMap((event) =>
+    event.type === "model-end" && event.owner === "main/thinker:t" ? event.text : [],
+  );
+  expect(said).toEqual(["Thought."]);
+});

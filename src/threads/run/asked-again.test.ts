@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command, interrupt } from "@langchain/langgraph";
+import { SCHEDULED } from "@langchain/langgraph-checkpoint";
+import { tool } from "langchain";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { createDeepAgent } from "../../deep/index.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel } from "../../testing/index.ts";
+import { createRunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { isAsking } from "../thread/finished-tasks.ts";
+import { drive, taskInput } from "./drive.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "holdfast-asked-again-"));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+it.each([1, 2])(
+  "a sub-agent's question is never hidden from who could answer it, wherever the run is stopped while its call is recorded (at record %s)",
+  async (last) => {
+    const model = new ScriptedModel([
+      callTool("task", { description: "Write", subagent_type: "general-purpose" }),
+      callTool("write_file", { file_path: "/a", content: "a" }),
+      "Written.",
+      "Done.",
+    ]);
+    const saver = await sqliteSaver(":memory:");
+    const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false, dir, ask: ["write_file"] };
+    const agent = createRunAgent({ settings, model, checkpointer: saver });
+    const stop = new AbortController();
+    const run = (input: object | null, signal: AbortSignal, answer: () => void) =>
+      drive(input, {
+        agent,
+        thread: "t",
+        model: { model, name: "scripted", source: "option" },
+        emit: () => {},
+        signal,
+        answer: () => {
+          answer();
+          return Promise.resolve({ type: "approve" });
+        },
+      });
+
+    let records = 0;
+    const putWrites = saver.putWrites.bind(saver);
+    saver.putWrites = (config, writes, task) => {
+      if (writes[0]?.[0] !== SCHEDULED || ++records !== last) return putWrites(config, writes, task);
+      stop.abort();
+      return new Promise(() => {});
+    };
+    expect(await run(taskInput("Go", {}), stop.signal, () => {})).toMatchObject({ outcome: "interrupted" });
+    let asked = 0;
+    expect(await run(null, new AbortController().signal, () => (asked += 1))).toMatchObject({
+      outcome: "done",
+      answer: "Done.",
+    });
+    expect(asked).toBeGreaterThan(0);
+    saver.close();
+  },
+);
+
+it("nor when it is stopped while the call stops for a question of its own", async () => {
+  const pay = tool(() => interrupt("How much?"), { name: "pay", description: "pays", schema: z.object({}) });
+  const saver = await sqliteSaver(":memory:");
+  const agent = createDeepAgent({
+    model: new ScriptedModel([
+      callTool("task", { description: "Pay", subagent_type: "general-purpose" }),
+      callTool("pay", {}),
+    ]),
+    checkpointer: saver,
+    plan: false,
+    tools: [pay],
+    interruptOn: { pay: true },
+  });
+  const config = { configurable: { thread_id: "t" }, durability: "sync" as const };
+  const { __interrupt__: asked } = await agent.invoke({ messages: "Go" }, config);
+  const stop = new AbortController();
+  const putWrites = saver.putWrites.bind(saver);
+  saver.putWrites = async (place, writes, task) => {
+    await putWrites(place, writes, task);
+    const { times } = (writes[0]?.[1] ?? { times: 0 }) as { times?: number };
+    const isForgotten = writes[0]?.[0] === SCHEDULED && times === 0;
+    if (!isForgotten || place.configurable?.["checkpoint_ns"] === "") return;
+    stop.abort();
+    await new Promise(() => {});
+  };
+  const approval = new Command({ resume: { [asked?.[0]?.id ?? ""]: { type: "approve" } } });
+  await expect(agent.invoke(approval, { ...config, signal: stop.signal })).rejects.toThrow(/abort/i);
+  saver.putWrites = putWrites;
+  await agent.invoke(null, config);
+  expect(await isAsking(saver, "t")).toBe(true);
+  saver.close();
+});

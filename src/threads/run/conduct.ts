@@ -1,0 +1,84 @@
+import type { ThreadStore } from "../../storage/index.ts";
+import type { Ending } from "../events/ending.ts";
+import type { RunEvent, RunEventBody } from "../events/events.ts";
+import { OUTCOME_CODES } from "../events/exit-codes.ts";
+import { EMPTY_VIEW, reduce, type RunView } from "../events/view.ts";
+import { costOf, type Prices } from "../prepare/prices.ts";
+import type { Hold } from "../thread/thread.ts";
+import type { Traces } from "../traces/index.ts";
+import { drive, snapshotOf, type DriveOptions } from "./drive.ts";
+
+type RunEnd = Extract<RunEvent, { type: "run-end" }>;
+
+export interface ConductOptions extends Omit<DriveOptions, "emit" | "held"> {
+  held: Hold;
+  events: RunEvents;
+  task?: string | undefined;
+  resumed: boolean;
+  dir?: string | undefined;
+  /** What a person should know before it begins. */
+  notice?: string | undefined;
+  prices?: Prices | undefined;
+  traces?: Traces | undefined;
+  /** Called before the run's last event, and may add to it. */
+  onEnd?: (end: Ending) => Promise<Partial<Pick<RunEnd, "resume">>>;
+}
+
+/** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
+export async function conduct(input: object | null, options: ConductOptions): Promise<Ending> {
+  const { agent, thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
+  if (traces) events.follow(traces.run(prices));
+  events.emit({
+    type: "run-start",
+    model: model.name,
+    resumed,
+    ...(task !== undefined && { task }),
+    ...(dir !== undefined && { dir }),
+  });
+  if (notice !== undefined) events.emit({ type: "notice", text: notice });
+  const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
+  if (snapshot) events.emit(snapshot);
+  const end = await drive(input, { ...options, emit: (body) => events.emit(body) });
+  const { completed, cancelled, total } = end.counts;
+  const { noteProgress } = agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
+  // A thread that was taken over by another process has its progress from there.
+  await noteProgress
+    ?.call(agent.graph.checkpointer, thread, { done: completed + cancelled, total })
+    .catch(() => {});
+  const more = await onEnd?.(end);
+  events.emit({
+    type: "run-end",
+    ...end,
+    exitCode: OUTCOME_CODES[end.outcome],
+    usage: events.view.usage,
+    ...(prices && { cost: costOf(events.view.usage, prices) }),
+    ...more,
+  });
+  return end;
+}
+
+/** Stamps the events of a run, and keeps what there is to see of it. */
+export class RunEvents {
+  view: RunView = EMPTY_VIEW;
+  readonly #thread: string;
+  readonly #onEvent: (event: RunEvent, view: RunView) => void;
+  readonly #followers: ((event: RunEvent) => void)[] = [];
+
+  constructor(thread: string, onEvent: (event: RunEvent, view: RunView) => void) {
+    this.#thread = thread;
+    this.#onEvent = onEvent;
+  }
+
+  /** Tells another of everything from here on. */
+  follow(follower: (event: RunEvent) => void): void {
+    this.#followers.push(follower);
+  }
+
+  emit(body: RunEventBody): void {
+    const { type, ...rest } = body;
+    const event = { type, version: 1, at: Date.now(), thread: this.#thread, ...rest } as RunEvent;
+    this.view = reduce(this.view, event);
+    this.#onEvent(event, this.view);
+    for (const follower of this.#followers) follower(event);
+  }
+}

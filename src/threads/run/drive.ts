@@ -1,0 +1,238 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
+import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+import { StepControl } from "../../middleware/step-control.ts";
+import { explainModelError, type ChosenModel } from "../../models/index.ts";
+import { LEASE } from "../../storage/thread-store.ts";
+import { stopJobs } from "../../subagents/background/registry.ts";
+import { EditNews } from "../edit/edit-events.ts";
+import { MailboxService } from "../edit/mailbox.ts";
+import { ending, finished, type Ending } from "../events/ending.ts";
+import type { RunEventBody } from "../events/events.ts";
+import { questionEvent, type Question } from "../events/questions.ts";
+import { eventIn } from "../events/stream-events.ts";
+import { MAIN } from "../events/view.ts";
+import { PlanEdits } from "../plan/plan-edits.ts";
+import type { RunAgent, RunStreamOptions } from "../prepare/agent.ts";
+import { Recorder } from "../record/recorder.ts";
+import { steer } from "../thread/steer.ts";
+import { hold, openQuestions, questionsOf, readRuledPlan, type Hold } from "../thread/thread.ts";
+
+export interface DriveOptions {
+  agent: RunAgent;
+  thread: string;
+  model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
+  emit: (event: RunEventBody) => void;
+  signal: AbortSignal;
+  /** Gets a person's answer, as a value to resume with; undefined when there is nobody to ask. */
+  answer: (question: Question) => Promise<unknown>;
+  /** The caller's hold of the thread. Without it it is held from here, and a run of another is an error. */
+  held?: Hold;
+  /** What people change in the plan meanwhile. All of it has been made or refused when the run has ended. */
+  edits?: PlanEdits;
+  /** Who else reads the stream. */
+  tap?: StreamTap;
+  /** Gets what a run failed with; the ending says it in words. */
+  onError?: (error: unknown) => void;
+}
+
+/** Gets all of a run's stream, which is read once: whatever else is made of it, is made here. */
+export interface StreamTap {
+  modes: StreamMode[];
+  /** How the run differs from one of the command line. Called again where it is stopped for an edit and goes on. */
+  options: () => Partial<RunStreamOptions>;
+  callbacks: BaseCallbackHandler[];
+  onChunk: (namespace: string[], mode: StreamMode, payload: unknown) => void;
+}
+
+/**
+ * Runs a thread until it is finished, waits for an answer that nobody gives, fails or is interrupted. `input` null
+ * goes on where it stopped. Whatever has finished is in the checkpointer when this returns. Does not throw.
+ */
+export async function drive(input: object | null, options: DriveOptions): Promise<Ending> {
+  const edits = options.edits ?? new PlanEdits();
+  let held: Hold;
+  try {
+    held = options.held ?? (await hold(options.agent, options.thread));
+  } catch (error) {
+    await edits.close();
+    return { ...ending(undefined, "failed"), error: explain(error, options.model) };
+  }
+  try {
+    return await run(input, { ...options, edits, held });
+  } finally {
+    // A lease that cannot be given back, as on a full disk, ends with this process.
+    if (held !== options.held) await held().catch(() => {});
+  }
+}
+
+type Run = DriveOptions & { edits: PlanEdits; held: Hold };
+
+async function run(input: object | null, options: Run): Promise<Ending> {
+  const { agent, signal, edits } = options;
+  const config = { configurable: { thread_id: options.thread } };
+  const emit = (event: RunEventBody): void => {
+    edits.noteStep();
+    options.emit(event);
+  };
+  // One for all of the run: a call may be asked about before it is made.
+  const recorder = new Recorder(emit, signal);
+  const news = new EditNews(options);
+  edits.open({
+    write: (edit, begin) => news.write(edit, begin),
+    say: async (words) => {
+      // After a stop no model call is to come here: what is said waits for whoever goes on.
+      if (signal.aborted)
+        throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
+      await steer(agent, options.thread, words);
+    },
+  });
+  const mailbox = new MailboxService(agent, options.thread, edits);
+  try {
+    await mailbox.start();
+    let next = input === null ? await questionsFirst(options, recorder) : input;
+    for (;;) {
+      if (next === undefined)
+        return ending(await agent.graph.getState(config), signal.aborted ? "interrupted" : "waiting");
+      await stream(next === GO_ON ? null : next, options, { recorder, news });
+      await edits.settle();
+      const state = await agent.graph.getState(config);
+      // Where a question stays open, the model is not called and nobody else tells what was refused.
+      recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
+      if (signal.aborted) return ending(state, "interrupted");
+      const questions = await questionsOf(agent, state);
+      if (questions.length === 0 && edits.isLeaving && state.next.length > 0)
+        return ending(state, "interrupted");
+      if (questions.length === 0) return finished(state, options.model);
+      next = await answers(questions, options, recorder);
+      if (signal.aborted) return ending(state, "interrupted");
+    }
+  } catch (error) {
+    await edits.settle();
+    const state = await agent.graph.getState(config).catch(() => undefined);
+    if (signal.aborted) return ending(state, "interrupted");
+    options.onError?.(error);
+    return { ...ending(state, "failed"), error: explain(error, options.model) };
+  } finally {
+    // They go on with the thread; nobody but its next run may write to it.
+    await stopJobs(agent.graph.checkpointer, options.thread);
+    recorder.finish();
+    await mailbox.stop();
+    await edits.close();
+    await mailbox.answered();
+  }
+}
+
+/** The first input of a run: the task, and what a later process has to know. */
+export function taskInput(task: MessageContent, more: object, id: string = crypto.randomUUID()): object {
+  // With an id of its own the message is the same one when the step is run again.
+  return { messages: [new HumanMessage({ content: task, id })], ...more };
+}
+
+const GO_ON = Symbol("go on");
+
+/** A thread that waits for an answer gets it before it runs. */
+async function questionsFirst(
+  options: DriveOptions,
+  recorder: Recorder,
+): Promise<object | typeof GO_ON | undefined> {
+  const questions = await openQuestions(options.agent, options.thread);
+  return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
+}
+
+/** Runs until nothing is left to do but to answer, however often it is stopped for an edit on the way. */
+async function stream(input: object | null, options: Run, parts: Parts): Promise<void> {
+  for (let next = input; await isDrained(next, options, parts); next = null) {
+    await options.edits.settle();
+    if (options.edits.isLeaving) return;
+  }
+}
+
+interface Parts {
+  recorder: Recorder;
+  news: EditNews;
+}
+
+/** Runs, and says whether it was stopped between two steps. */
+async function isDrained(
+  input: object | null,
+  { agent, thread, held, emit, signal, edits, tap }: Run,
+  { recorder, news }: Parts,
+): Promise<boolean> {
+  const { modes = ["custom"], callbacks = [] } = tap ?? {};
+  const options = tap?.options();
+  const control = new StepControl();
+  await edits.enter(control);
+  try {
+    const chunks = await agent.stream(input as never, {
+      ...options,
+      configurable: { ...options?.configurable, thread_id: thread, [LEASE]: held.token },
+      streamMode: modes,
+      subgraphs: true,
+      // Saved before the next step begins: a kill repeats at most the step in flight.
+      durability: "sync",
+      callbacks: [recorder, ...callbacks],
+      signal,
+      control,
+    });
+    for await (const entry of chunks) {
+      const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+      tap?.onChunk(namespace, mode, chunk);
+      const event = mode === "custom" && !news.isKnown(chunk) ? eventIn(chunk) : undefined;
+      if (event) emit(event);
+    }
+    return false;
+  } catch (error) {
+    if (isGraphDrained(error)) return true;
+    throw error;
+  } finally {
+    edits.exit();
+  }
+}
+
+/**
+ * Puts every question, and makes the input that goes on with the answers that were given; undefined when there are
+ * none. A question that stays open is asked again by the run.
+ */
+async function answers(
+  questions: readonly Question[],
+  { emit, answer, signal }: DriveOptions,
+  recorder: Recorder,
+): Promise<Command | undefined> {
+  for (const question of questions) {
+    if (question.call) recorder.expect(question.call);
+    emit(questionEvent(question));
+  }
+  const given: Record<string, unknown> = {};
+  for (const question of questions) {
+    const value = await untilStopped(answer(question), signal);
+    if (signal.aborted) return undefined;
+    if (value !== undefined) given[question.id] = value;
+  }
+  for (const [id, value] of Object.entries(given)) emit({ type: "answer", id, answer: value });
+  return Object.keys(given).length > 0 ? new Command({ resume: given }) : undefined;
+}
+
+/** What is waited for; undefined at a stop, which ends a run also where no answer ever comes. */
+function untilStopped(answer: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function explain(error: unknown, model: DriveOptions["model"]): string {
+  if (error instanceof GraphRecursionError) return "The run took more steps than allowed; resume goes on.";
+  return explainModelError(error, model);
+}
+
+/** The plan of a thread that is taken up again, as its first event. */
+export async function snapshotOf(agent: RunAgent, thread: string): Promise<RunEventBody | undefined> {
+  const { todos, rules } = await readRuledPlan(agent, thread);
+  return todos.length > 0
+    ? { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) }
+    : undefined;
+}

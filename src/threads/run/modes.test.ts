@@ -1,0 +1,380 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { tool } from "langchain";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { isIsolated } from "../../files/index.ts";
+import { OWNER_KEY } from "../../middleware/plan/events.ts";
+import type { Config } from "../../project/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { WEB_TOOLS } from "../../web/tools.ts";
+import { CONSENT_REASONS } from "../consent/consent-rules.prompt.ts";
+import { consentRules } from "../consent/consent-rules.ts";
+import { createRunAgent, RUN_TOOLS } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
+import { proposePlan } from "../thread/thread.ts";
+
+let dir: string;
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-modes-")));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const write = (file_path: string, content = "x") => callTool("write_file", { file_path, content });
+const run = (command: string) => callTool("execute", { command });
+const plan = callTool("write_todos", { todos: ["do it"] });
+/** With a plan that is left open an agent is asked twice whether it has finished. */
+const ENDING = ["later", "later", "later"];
+
+interface Given {
+  checkpointer?: MemorySaver;
+  isProposed?: boolean;
+  settings?: Partial<RunSettings>;
+  config?: Config;
+  canAsk?: boolean;
+}
+
+/** Runs a script, and says what was asked for and what tools answered. */
+async function play(
+  steps: Step[],
+  { settings = {}, config = {}, canAsk, checkpointer = new MemorySaver(), isProposed = false }: Given = {},
+  answers: unknown[] = [],
+) {
+  const model = new ScriptedModel(steps);
+  const search = tool(() => "found", { name: "mcp__web__search", description: "x", schema: z.object({}) });
+  search.metadata = { annotations: { readOnlyHint: true } };
+  const words = z.object({ words: z.array(z.string()).optional() });
+  const post = tool(() => "posted", { name: "mcp__web__post", description: "x", schema: words });
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, plan: false, model: "scripted", dir, shell: true, ...settings },
+    model,
+    checkpointer,
+    project: { config, skills: [], instructions: async () => "", mcp: { mcpServers: {} } },
+    tools: [search, post],
+    ...(canAsk !== undefined && { canAsk }),
+  });
+  const options = { configurable: { thread_id: "t" } };
+  if (isProposed) await proposePlan(agent, "t");
+  await agent.graph.invoke({ messages: [new HumanMessage("go")] } as never, options);
+  for (const resume of answers) await agent.graph.invoke(new Command({ resume }) as never, options);
+  const { values, tasks } = await agent.graph.getState(options);
+  const { messages } = values as { messages: BaseMessage[] };
+  const asked = tasks.flatMap(({ interrupts }) =>
+    interrupts.map(({ value }) => value as { type: string; name?: string }),
+  );
+  return {
+    asked: asked.map(({ type, name }) => name ?? type),
+    replies: messages.flatMap((message) => (ToolMessage.isInstance(message) ? message.text : [])),
+    requests: model.requests,
+  };
+}
+/** Which of these calls a mode asks for. */
+const CALLS = {
+  read_file: callTool("read_file", { file_path: "/a" }),
+  write_file: write("/src/a.ts"),
+  execute: run("true"),
+  mcp__web__search: callTool("mcp__web__search"),
+  mcp__web__post: callTool("mcp__web__post"),
+};
+
+describe("a mode", () => {
+  it.each([
+    ["ask", ["write_file", "execute", "mcp__web__post"]],
+    ["edits", ["execute", "mcp__web__post"]],
+    [undefined, ["execute", "mcp__web__post"]],
+    ["auto", []],
+  ] as const)("%s asks for %j", async (mode, expected) => {
+    const settings = mode === undefined ? {} : { mode };
+    const { asked } = await play([Object.values(CALLS), "ok"], { settings });
+    expect(asked).toEqual(expected);
+    expect((await play([Object.values(CALLS), "ok"], mode ? { config: { mode } } : {})).asked).toEqual(
+      expected,
+    );
+  });
+
+  it.each(["plan", "ask", "edits", "auto"] as const)(
+    "%s loses no call of a model that uses its ids again",
+    async (mode) => {
+      const writing = (...files: string[]) =>
+        files.map((file, at) =>
+          callTool("write_file", { file_path: `/${file}`, content: "x" }, `call_${at}`),
+        );
+      const planning = callTool("write_todos", { todos: ["do it"] }, "call_0");
+      const agent = createRunAgent({
+        settings: { ...DEFAULT_SETTINGS, model: "scripted", dir, mode },
+        model: new ScriptedModel([
+          planning,
+          writing("a"),
+          writing("b", "c"),
+          writing("d", "e", "f"),
+          ...ENDING,
+        ]),
+        checkpointer: new MemorySaver(),
+      });
+      const options = { configurable: { thread_id: "t" } };
+      let input: unknown = { messages: [new HumanMessage("go")] };
+      do {
+        await agent.graph.invoke(input as never, options);
+        const { tasks } = await agent.graph.getState(options);
+        const open = tasks.flatMap(({ interrupts }) => interrupts.map(({ id }) => [id, { type: "approve" }]));
+        input = open.length > 0 && new Command({ resume: Object.fromEntries(open) as object });
+      } while (input);
+      expect(readdirSync(dir).toSorted()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    },
+  );
+
+  it("that the user chose for a thread counts before the one of settings, and older threads keep theirs", async () => {
+    const config: Config = { mode: "auto" };
+    expect((await play([run("true"), "ok"], { settings: { mode: "ask" }, config })).asked).toEqual([
+      "execute",
+    ]);
+    expect((await play([run("true"), "ok"], { settings: { trusted: true } })).asked).toEqual([]);
+  });
+
+  it("leaves alone what it does not ask for: nothing of it is looked up before a call", async () => {
+    const names = (mode: "edits" | "auto" | "plan", folder?: string): string[] =>
+      Object.keys(
+        consentRules({
+          mode,
+          rules: {},
+          tools: [...RUN_TOOLS, "post"],
+          reading: ["ls", "read_file", "glob", "grep", ...WEB_TOOLS],
+          dir: folder,
+          canAsk: true,
+        }),
+      );
+    expect(names("auto", dir)).toEqual([]);
+    expect(names("edits")).toEqual(["execute", "post"]);
+    expect(names("edits", dir)).toEqual(["write_file", "edit_file", "delete_file", "execute", "post"]);
+    expect(names("plan")).toEqual(["write_file", "edit_file", "delete_file", "execute", "task", "post"]);
+  });
+
+  it("asks for what other programs run for the user, except auto", async () => {
+    for (const path of ["/.envrc", join(dir, ".vscode/tasks.json")]) {
+      expect((await play([write(path), "ok"])).asked).toEqual(["write_file"]);
+      expect(
+        (await play([write(path), "ok"], { config: { allow: ["write_file", "write_file(/**)"] } })).asked,
+      ).toEqual(["write_file"]);
+    }
+    expect(
+      (await play([write("/.envrc"), "ok"], { config: { allow: ["write_file(.envrc)"] } })).asked,
+    ).toEqual([]);
+    // Nobody is asked about what is refused anyway.
+    expect((await play([write("/.GIT/hooks/x"), "ok"], { settings: { mode: "ask" } })).asked).toEqual([]);
+    expect((await play([write("/.envrc"), "ok"], { settings: { mode: "auto" } })).asked).toEqual([]);
+  });
+
+  it("refuses what it would ask for where nobody can be asked, and says so", async () => {
+    const given: Given = { settings: { mode: "ask" }, canAsk: false };
+    const { asked, replies } = await play([[write("/a"), run("true")], "ok"], given);
+    expect(asked).toEqual([]);
+    expect(replies).toEqual([
+      `This write_file call was not made: ${CONSENT_REASONS.nobody}`,
+      `This execute call was not made: ${CONSENT_REASONS.nobody}`,
+    ]);
+    expect(() => readFileSync(join(dir, "a"))).toThrow("ENOENT");
+    // Where no mode was chosen, the run waits for an answer, as ever.
+    expect((await play([run("true"), "ok"], { canAsk: false })).asked).toEqual(["execute"]);
+  });
+});
+
+describe("rules", () => {
+  it("are stronger than a mode: deny before ask, ask before allow", async () => {
+    const config: Config = {
+      mode: "auto",
+      deny: ["execute(rm*)", "write_file(secrets/**)", "read_file(secrets/**)"],
+      ask: ["execute(git*)", "write_file(secrets/**)"],
+      allow: ["execute", "write_file"],
+    };
+    const denied = await play(
+      [
+        [run("rm -rf /"), run("cd / && rm -rf ."), write("/secrets/a"), write(join(dir, "SECRETS/a"))],
+        [callTool("read_file", { file_path: "secrets/a" }), run("echo ok")],
+        "ok",
+      ],
+      { config },
+    );
+    expect(denied.asked).toEqual([]);
+    for (const reply of denied.replies.slice(0, 5))
+      expect(reply).toMatch(/^This \w+ call was not made: the rule .* forbids it/);
+    expect(denied.replies[5]).toContain("ok");
+    expect((await play([[run("git push"), run("echo a")], "ok"], { config })).asked).toEqual(["execute"]);
+  });
+
+  it("that allow spare the question, and only for what they say", async () => {
+    const config: Config = { allow: ["execute(echo *)", "write_file(src/**)", "mcp__web__*"] };
+    const settings = { mode: "ask" as const };
+    const free = [run("echo a"), run("echo a && echo b"), write("/src/a"), callTool("mcp__web__post")];
+    expect((await play([free, "ok"], { config, settings })).asked).toEqual([]);
+    const not = [run("echo a; touch b"), run("echo $(touch b)"), write("/lib/a"), write("/src/../lib/a")];
+    const { asked } = await play([not, "ok"], { config, settings });
+    expect(asked).toEqual(["execute", "execute", "write_file", "write_file"]);
+  });
+
+  it("hold in sub-agents", async () => {
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const { requests, asked } = await play([job, run("rm a"), "seen", "ok"], {
+      config: { mode: "auto", deny: ["execute(rm*)"] },
+    });
+    expect(asked).toEqual([]);
+    expect(requests[2]!.messages.at(-1)!.text).toContain("the rule execute(rm*) forbids it");
+  });
+
+  it("that deny files hold for searches, for a folder above and for isolated commands", async () => {
+    mkdirSync(join(dir, "keep/secrets"), { recursive: true });
+    writeFileSync(join(dir, "keep/secrets/key"), "hush");
+    writeFileSync(join(dir, ".env"), "hush");
+    writeFileSync(join(dir, "open"), "hush");
+    const deny = ["read_file(.env)", "*_file(keep/secrets/**)"];
+    const calls = [
+      callTool("grep", { pattern: "hush" }),
+      callTool("glob", { pattern: "**/*" }),
+      callTool("delete_file", { file_path: "/keep" }),
+    ];
+    const { replies } = await play([calls, run("cat .env keep/secrets/key open"), "ok"], {
+      config: { mode: "auto", deny },
+    });
+    expect(replies[0]).toContain("/open");
+    expect(replies[0]).not.toMatch(/env|key/);
+    expect(replies[1]).not.toMatch(/env|key/);
+    expect(replies[2]).toContain("was not deleted");
+    expect(readFileSync(join(dir, "keep/secrets/key"), "utf8")).toBe("hush");
+    // A pattern with a star hides nothing from a command.
+    expect(replies[3]!.match(/hush/g)).toHaveLength(isIsolated() ? 2 : 3);
+  });
+
+  it("are about the address of a page, the words of a search and the words that a server gets", async () => {
+    const config: Config = {
+      mode: "ask",
+      deny: ["web_fetch(https://evil.example/*)", "web_search(*salary*)", "mcp__web__post(*drop table*)"],
+      allow: ["mcp__web__post(hello*)"],
+    };
+    const post = (...words: string[]) => callTool("mcp__web__post", { words });
+    const settings = { web: true };
+    const { replies } = await play(
+      [
+        [
+          callTool("web_fetch", { url: "HTTPS://EVIL.example:443/a/../b" }),
+          callTool("web_search", { query: "the salary of" }),
+          post("a", "please drop table x"),
+          post("hello you"),
+        ],
+        "ok",
+      ],
+      { config, settings },
+    );
+    for (const reply of replies.slice(0, 3)) expect(reply).toContain("forbids it");
+    expect(replies[3]).toBe("posted");
+    expect((await play([post("hello you", "and you"), "ok"], { config })).asked).toEqual(["mcp__web__post"]);
+  });
+
+  it("that deny a write leave it out of what the calls beside it see", async () => {
+    const { replies } = await play(
+      [[write("/a.md", "denied"), callTool("read_file", { file_path: "/a.md" })], "ok"],
+      {
+        config: { deny: ["write_file(a.md)"] },
+        settings: { dir: undefined, shell: false },
+      },
+    );
+    expect(replies[0]).toContain("forbids it");
+    expect(replies[1]).toContain("There is no file");
+  });
+});
+
+describe("mode plan", () => {
+  const settings = { mode: "plan" as const, plan: true };
+
+  it("reads only, writes a plan, and asks before it starts", async () => {
+    writeFileSync(join(dir, "a"), "text");
+    const steps = [[CALLS.read_file, write("/b"), run("true"), CALLS.mcp__web__search], plan];
+    const { replies, asked } = await play(steps, { settings });
+    expect(replies[0]).toContain("text");
+    expect(replies[1]).toBe(`This write_file call was not made: ${CONSENT_REASONS.planFirst}`);
+    expect(replies[2]).toBe(`This execute call was not made: ${CONSENT_REASONS.planFirst}`);
+    expect(replies[3]).toBe("found");
+    expect(asked).toEqual(["plan-approval"]);
+  });
+
+  it("works like edits once the plan is approved, also in sub-agents", async () => {
+    const job = callTool("task", { description: "look", subagent_type: "general-purpose" });
+    const steps = [job, write("/early"), "looked", plan, write("/b"), job, write("/c"), run("true")];
+    const { asked, requests } = await play(steps, { settings }, [{ type: "approve" }]);
+    expect(requests[2]!.messages.at(-1)!.text).toContain(CONSENT_REASONS.planFirst);
+    expect(readFileSync(join(dir, "b"), "utf8")).toBe("x");
+    expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
+    expect(() => readFileSync(join(dir, "early"))).toThrow("ENOENT");
+    expect(asked).toEqual(["execute"]);
+  });
+
+  it("asks about a plan from before it, whatever is done with it next", async () => {
+    const checkpointer = new MemorySaver();
+    const begun = await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
+    expect(begun.asked).toEqual([]);
+    const steps = [write("/b"), callTool("write_todos", { todos: ["do it"] }), write("/c"), ...ENDING];
+    const given = { settings, checkpointer, isProposed: true };
+    const { replies, asked } = await play(steps, given, [{ type: "approve" }]);
+    expect(replies.at(-3)).toContain(CONSENT_REASONS.planFirst);
+    expect(asked).toEqual([]);
+    expect(() => readFileSync(join(dir, "b"))).toThrow("ENOENT");
+    expect(readFileSync(join(dir, "c"), "utf8")).toBe("x");
+  });
+
+  it("knows after a stop, before the main agent says anything, that its helpers may work", async () => {
+    const checkpointer = new MemorySaver();
+    await play([plan, ...ENDING], { settings, checkpointer }, [{ type: "approve" }]);
+    // Another process: nothing is known but what was saved.
+    const refused = (thread: string) => {
+      const rules = consentRules({
+        mode: "plan",
+        rules: {},
+        tools: RUN_TOOLS,
+        reading: [],
+        canAsk: true,
+        checkpointer,
+      });
+      const runtime = { configurable: { thread_id: thread, [OWNER_KEY]: "helper" } };
+      const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
+      return rules["write_file"]!.refuse!(request as never);
+    };
+    expect(await refused("t")).toBeUndefined();
+    expect(await refused("other")).toBe(CONSENT_REASONS.planFirst);
+  });
+
+  it("that a run comes to on its way takes a plan for one that nobody was asked about", async () => {
+    const checkpointer = new MemorySaver();
+    await play([plan, ...ENDING], { settings: { plan: true }, checkpointer });
+    const rules = consentRules({
+      mode: "ask",
+      live: { mode: "plan", allow: [] },
+      rules: {},
+      tools: RUN_TOOLS,
+      reading: [],
+      canAsk: true,
+      checkpointer,
+    });
+    const runtime = { configurable: { thread_id: "t", [OWNER_KEY]: "helper" } };
+    const request = { toolCall: { name: "write_file", args: { file_path: "/b" } }, runtime, state: {} };
+    expect(await rules["write_file"]!.refuse!(request as never)).toBe(CONSENT_REASONS.planFirst);
+  });
+
+  it("needs a plan", async () => {
+    await expect(play(["ok"], { settings: { mode: "plan" } })).rejects.toThrow("Mode plan needs a plan");
+  });
+});
+
+it("the network and the sandbox of settings hold for commands, and a thread's own word before", async () => {
+  const always = await play([run("echo ran"), "ok"], { config: { mode: "auto", sandbox: "never" } });
+  expect(always.replies[0]).toContain("ran");
+  expect(always.requests[0]!.messages[0]!.text).not.toContain("They can write only there");
+});

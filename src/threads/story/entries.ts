@@ -1,0 +1,225 @@
+import type { Change } from "../../plan/todo.ts";
+import { MAIN } from "../events/view.ts";
+import type { AskedCall, Question, StampedEvent } from "./told.ts";
+import { summaryWords } from "./words.ts";
+
+interface Common {
+  /** Its place in the conversation: stable while it grows. */
+  key: number;
+  at: number;
+  /** Whose conversation it is in. */
+  owner: string;
+}
+
+export type TaskEntry = Common & { kind: "task"; text: string };
+export type TextEntry = Common & { kind: "text"; text: string; isOpen: boolean };
+export type CallEntry = Common & {
+  kind: "call";
+  call: string;
+  name: string;
+  about: string;
+  args?: unknown;
+  endedAt?: number;
+  /** The run ended before the call did. */
+  cutAt?: number;
+  ok?: boolean;
+  result?: string;
+  output?: string | undefined;
+  exitCode?: number | null | undefined;
+};
+/** Where a sub-agent began; what it said and did has its own owner. */
+export type HelperEntry = Common & { kind: "helper"; helper: string };
+export type PlanEntry = Common & {
+  kind: "plan";
+  by: "model" | "person" | "harness";
+  changes: Change[];
+  /** Those that the plan has from here on, where they were changed. */
+  rules?: readonly string[] | undefined;
+};
+export type QuestionEntry = Common & { kind: "question"; question: Question; answer?: unknown };
+export type NoticeEntry = Common & { kind: "notice"; text: string };
+export type EndEntry = Common & {
+  kind: "end";
+  outcome: "done" | "open" | "waiting" | "failed" | "interrupted";
+  reason?: string | undefined;
+  error?: string | undefined;
+};
+
+/** One piece of a conversation, in the order in which it began. */
+export type Entry =
+  | TaskEntry
+  | TextEntry
+  | CallEntry
+  | HelperEntry
+  | PlanEntry
+  | QuestionEntry
+  | NoticeEntry
+  | EndEntry;
+
+type WithoutKey<Of> = Of extends Entry ? Omit<Of, "key"> : never;
+
+/** A conversation that goes on: what is not over yet is found without a look through all of it. */
+export class Conversation {
+  readonly #given: readonly Entry[];
+  readonly #entries: Entry[];
+  #isChanged = false;
+  /** Where that stands which is not over, by what it is. */
+  readonly #open = new Map<string, number>();
+  readonly #helpers = new Set<string>();
+
+  constructor(entries: readonly Entry[]) {
+    this.#given = entries;
+    this.#entries = [...entries];
+    this.#look();
+  }
+
+  /** The same list as before where nothing was said. */
+  get entries(): readonly Entry[] {
+    return this.#isChanged ? this.#entries : this.#given;
+  }
+
+  follow(event: StampedEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "run-start":
+        if (event.task !== undefined) this.#add({ kind: "task", at, owner: MAIN, text: event.task });
+        return;
+      case "text": {
+        const { owner, text } = event;
+        const index = this.#open.get(textKey(owner));
+        if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: true });
+        const was = this.#entries[index] as TextEntry;
+        return this.#put(index, { ...was, text: event.anew ? text : was.text + text });
+      }
+      case "model-retry":
+        return this.#remove(this.#open.get(textKey(event.owner)));
+      case "model-end": {
+        const { owner, text } = event;
+        const index = this.#open.get(textKey(owner));
+        if (!text.trim()) return this.#remove(index);
+        if (index === undefined) return this.#add({ kind: "text", at, owner, text, isOpen: false });
+        return this.#put(index, { ...(this.#entries[index] as TextEntry), text, isOpen: false });
+      }
+      case "tool-start": {
+        const { owner, call, name, about, args } = event;
+        // One that begins again has not come to its end.
+        this.#cut(this.#open.get(callKey(owner, call)), at);
+        return this.#add({ kind: "call", at, owner, call, name, about, args });
+      }
+      case "tool-end": {
+        const { owner, call, name, about, args, ok, result, output, exitCode } = event;
+        const end = { endedAt: at, ok, result, output, exitCode };
+        const index = this.#open.get(callKey(owner, call));
+        if (index === undefined)
+          return this.#add({ kind: "call", at, owner, call, name, about, args, ...end });
+        return this.#put(index, { ...(this.#entries[index] as CallEntry), ...end });
+      }
+      case "subagent-start":
+        if (this.#helpers.has(event.owner)) return;
+        return this.#add({ kind: "helper", at, owner: parentOf(event.owner), helper: event.owner });
+      case "plan-change": {
+        const { owner, by, rules } = event;
+        const changes = event.changes as unknown as Change[];
+        return this.#add({ kind: "plan", at, owner, by, changes, rules });
+      }
+      case "question": {
+        const index = this.#open.get(questionKey(event.id));
+        const question = questionOf(event);
+        if (index === undefined) return this.#add({ kind: "question", at, owner: MAIN, question });
+        return this.#put(index, { ...(this.#entries[index] as QuestionEntry), question });
+      }
+      case "answer": {
+        const index = this.#open.get(questionKey(event.id));
+        if (index === undefined) return;
+        return this.#put(index, { ...(this.#entries[index] as QuestionEntry), answer: event.answer ?? null });
+      }
+      case "summary":
+      case "summary-failure":
+        return this.#add({ kind: "notice", at, owner: event.owner, text: summaryWords(event) });
+      case "notice":
+        return this.#add({ kind: "notice", at, owner: MAIN, text: event.text });
+      case "run-end": {
+        const { outcome, reason, error } = event;
+        const open = [...this.#open.values()];
+        for (const index of open) {
+          const entry = this.#entries[index]!;
+          if (entry.kind === "text") this.#put(index, { ...entry, isOpen: false });
+          else this.#cut(index, at);
+        }
+        return this.#add({ kind: "end", at, owner: MAIN, outcome, reason, error });
+      }
+      case "plan-snapshot":
+      case "model-start":
+      case "completion-refusal":
+      case "subagent-end":
+    }
+  }
+
+  #add(entry: WithoutKey<Entry>): void {
+    this.#put(this.#entries.length, { ...entry, key: (this.#entries.at(-1)?.key ?? 0) + 1 });
+  }
+
+  #put(index: number, entry: Entry): void {
+    const was = this.#entries[index];
+    const key = was && openKey(was);
+    if (key !== undefined) this.#open.delete(key);
+    this.#entries[index] = entry;
+    this.#isChanged = true;
+    this.#note(entry, index);
+  }
+
+  #cut(index: number | undefined, at: number): void {
+    const entry = index === undefined ? undefined : this.#entries[index];
+    if (entry?.kind === "call" && entry.cutAt === undefined) this.#put(index!, { ...entry, cutAt: at });
+  }
+
+  #remove(index: number | undefined): void {
+    if (index === undefined) return;
+    this.#entries.splice(index, 1);
+    this.#isChanged = true;
+    // What stands behind it has moved.
+    this.#open.clear();
+    this.#look();
+  }
+
+  #look(): void {
+    for (const [index, entry] of this.#entries.entries()) this.#note(entry, index);
+  }
+
+  #note(entry: Entry, index: number): void {
+    const key = openKey(entry);
+    if (key !== undefined) this.#open.set(key, index);
+    if (entry.kind === "helper") this.#helpers.add(entry.helper);
+  }
+}
+
+/** What an entry is found by while it is not over. */
+function openKey(entry: Entry): string | undefined {
+  switch (entry.kind) {
+    case "text":
+      return entry.isOpen ? textKey(entry.owner) : undefined;
+    case "call":
+      return entry.endedAt === undefined ? callKey(entry.owner, entry.call) : undefined;
+    case "question":
+      return entry.answer === undefined ? questionKey(entry.question.id) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const textKey = (owner: string): string => `text ${owner}`;
+const callKey = (owner: string, call: string): string => `call ${owner} ${call}`;
+const questionKey = (id: string): string => `question ${id}`;
+
+/** The question of an event. A call that is cut is not to be decided about: the whole of it is asked for. */
+export function questionOf(event: Extract<StampedEvent, { type: "question" }>): Question {
+  const { id, kind, text, options, owner, todos, rules, call, error } = event;
+  const asked = call && !call.cut ? { ...call, args: call.args as AskedCall["args"] } : undefined;
+  const plan = { todos: todos as Question["todos"], rules };
+  return { id, kind, text, options, owner, ...plan, call: asked, error };
+}
+
+/** `main/a:1/b:2` was started by `main/a:1`. */
+export function parentOf(owner: string): string {
+  return owner.slice(0, Math.max(0, owner.lastIndexOf("/"))) || MAIN;
+}

@@ -1,0 +1,101 @@
+import type { Todo } from "../../../plan/todo.ts";
+import { MAIN, tokensOf } from "../../events/view.ts";
+import type { Entry } from "../entries.ts";
+import { PLAN_TOOLS } from "../plan-tools.ts";
+import { agentOf, planOf, rulesOf, type ThreadState } from "../thread.ts";
+import { amount, changeWords, dollars, duration, STATUS_NAMES } from "../words.ts";
+import { callHtml } from "./call.ts";
+import { escaped } from "./escaped.ts";
+import { timelineHtml } from "./timeline.ts";
+
+/**
+ * A thread as one file that needs nothing else. It is text: nothing that a model or a tool said is markup in it, it has
+ * no script, and its own policy allows none.
+ */
+export function exportHtml(title: string, thread: ThreadState, cost?: number): string {
+  const todos = planOf(thread);
+  const facts = [
+    thread.view.model,
+    `${amount(tokensOf(thread.view.usage))} tokens`,
+    ...(cost === undefined ? [] : [dollars(cost)]),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+<p class="about">${escaped(facts.filter(Boolean).join(" · "))}</p>
+${planHtml(todos, rulesOf(thread))}
+${timelineHtml(thread.spans)}
+<h2>Conversation</h2>
+${entriesHtml(thread, MAIN)}
+</body>
+</html>
+`;
+}
+
+const STYLE = `:root{color-scheme:light dark}body{font:16px/1.6 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem}
+h1{font-size:1.5rem}h2{font-size:1rem}.about,.note{opacity:.7;font-size:.875rem}.text{white-space:pre-wrap;overflow-wrap:anywhere}
+.task{border-left:3px solid;padding-left:1rem;font-weight:600}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8125rem;border:1px solid;border-radius:6px;padding:.75rem;opacity:.85}
+.helper{border-left:1px solid;margin:1rem 0;padding-left:1rem}summary{cursor:pointer}dd{margin:0}
+svg{width:100%}svg text{font-size:13px;fill:currentColor}rect{fill:#7a8699}rect.item{fill:#2f7ad1}rect.helper{fill:#8a63d2}rect.question{fill:#c98a12}rect.failed{fill:#c8323c}
+.diff span{display:block}.added{background:#2ea04333}.removed{background:#f8514933}`;
+
+function planHtml(todos: readonly Todo[], rules: readonly string[] = []): string {
+  if (todos.length === 0) return "";
+  const items = todos.map(({ status, content, note, actuals }) => {
+    const facts = [
+      STATUS_NAMES[status],
+      ...(actuals ? [duration(actuals.elapsedMs)] : []),
+      ...(note ? [note] : []),
+    ];
+    return `<li>${escaped(content)} <span class="about">${escaped(facts.join(" · "))}</span></li>`;
+  });
+  const terms = rules.map((rule) => `<li>${escaped(rule)}</li>`).join("");
+  const above = terms === "" ? "" : `<h3>Rules</h3>\n<ul>${terms}</ul>\n`;
+  return `<h2>Plan</h2>\n${above}<ol>${items.join("")}</ol>`;
+}
+
+function entriesHtml(thread: ThreadState, owner: string): string {
+  return thread.entries
+    .filter((entry) => entry.owner === owner)
+    .map((entry) => entryHtml(entry, thread))
+    .join("\n");
+}
+
+function entryHtml(entry: Entry, thread: ThreadState): string {
+  switch (entry.kind) {
+    case "task":
+      return `<p class="text task">${escaped(entry.text)}</p>`;
+    case "text":
+      return `<p class="text">${escaped(entry.text)}</p>`;
+    case "call":
+      // What it came to is told as a change of the plan.
+      return PLAN_TOOLS.includes(entry.name) && entry.ok ? "" : callHtml(entry);
+    case "helper": {
+      const helper = thread.helpers.get(entry.helper);
+      if (!helper) return "";
+      const head = `${helper.name} (${helper.model})`;
+      const plan = planHtml(agentOf(thread, helper.owner)?.todos ?? []);
+      return `<div class="helper"><h2>${escaped(head)}</h2><p class="text about">${escaped(helper.description)}</p>${plan}${entriesHtml(thread, helper.owner)}</div>`;
+    }
+    case "plan": {
+      const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
+      return words ? `<p class="note">${escaped(`Plan: ${words}`)}</p>` : "";
+    }
+    case "question": {
+      const answer = entry.answer === undefined ? "not answered" : JSON.stringify(entry.answer);
+      return `<p class="text note">${escaped(`${entry.question.text}\nAnswer: ${answer}`)}</p>`;
+    }
+    case "notice":
+      return `<p class="note">${escaped(entry.text)}</p>`;
+    case "end":
+      return `<p class="note">${escaped([`Run ended: ${entry.outcome}`, entry.error].filter(Boolean).join(". "))}</p>`;
+  }
+}

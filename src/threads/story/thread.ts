@@ -1,0 +1,179 @@
+import type { Todo } from "../../plan/todo.ts";
+import type { Usage } from "../events/events.ts";
+import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../events/view.ts";
+import { costOf, type Prices } from "../prepare/prices.ts";
+import { Conversation, questionOf, type Entry } from "./entries.ts";
+import { Spans, type Span } from "./spans.ts";
+import type { Question, StampedEvent, ToldThread } from "./told.ts";
+
+/** A sub-agent, from its start. What it does and has spent is in the view, by its owner. */
+export interface Helper {
+  owner: string;
+  name: string;
+  description: string;
+  model: string;
+  todoId?: string | undefined;
+  startedAt: number;
+  endedAt?: number;
+  ok?: boolean;
+  error?: string | undefined;
+}
+
+/** All that the page knows of a thread, made of its events. */
+export interface ThreadState {
+  /** The agents of all runs so far: a plan stays in view when the next run begins. */
+  view: RunView;
+  entries: readonly Entry[];
+  spans: readonly Span[];
+  helpers: ReadonlyMap<string, Helper>;
+  /** What waits for a person, in the order in which it was asked. */
+  questions: readonly Question[];
+  isRunning: boolean;
+  /** How the last run ended. */
+  end?: Extract<StampedEvent, { type: "run-end" }>;
+  /** What the runs that ended have cost, where prices are set. */
+  cost?: number;
+  /** The number of the last live event that is in here. */
+  last: number;
+}
+
+export const EMPTY_THREAD: ThreadState = {
+  view: EMPTY_VIEW,
+  entries: [],
+  spans: [],
+  helpers: new Map(),
+  questions: [],
+  isRunning: false,
+  last: 0,
+};
+
+/** A thread as it was loaded. */
+export function threadOf({ events, questions, last = 0 }: ToldThread): ThreadState {
+  const state = follow(EMPTY_THREAD, events);
+  // A run that is just about to wait has said its questions, and the thread does not have them yet.
+  const said = new Set(state.questions.map(({ id }) => id));
+  const open = [...state.questions, ...questions.filter(({ id }) => !said.has(id))];
+  return withCalls({ ...state, questions: open, last: Math.max(last, state.last) }, questions);
+}
+
+/** The thread with the calls that its questions are about: events need not say. */
+export function withCalls(state: ThreadState, asked: readonly Question[]): ThreadState {
+  const calls = new Map(asked.map(({ id, call }) => [id, call]));
+  const known = (question: Question): Question => ({
+    ...question,
+    call: question.call ?? calls.get(question.id),
+  });
+  const entries = state.entries.map((entry) =>
+    entry.kind === "question" && !entry.question.call ? { ...entry, question: known(entry.question) } : entry,
+  );
+  return { ...state, entries, questions: state.questions.map(known) };
+}
+
+/** The thread after some events. An event that is in here already changes nothing. */
+export function follow(state: ThreadState, events: readonly StampedEvent[]): ThreadState {
+  const conversation = new Conversation(state.entries);
+  const spans = new Spans(state.spans);
+  let next = state;
+  for (const event of events) {
+    if (event.n !== undefined && event.n <= next.last) continue;
+    conversation.follow(event);
+    spans.follow(event);
+    next = after(next, event);
+  }
+  return next === state ? state : { ...next, entries: conversation.entries, spans: spans.spans };
+}
+
+/** The same for what is small: the lists of what was said and done stay as they are. */
+function after(state: ThreadState, event: StampedEvent): ThreadState {
+  const view = viewAfter(state.view, event);
+  const next: ThreadState = {
+    ...state,
+    view,
+    helpers: helpersAfter(state.helpers, event, view.model),
+    last: event.n ?? state.last,
+  };
+  switch (event.type) {
+    case "run-start": {
+      // Who gives a task in the place of an answer is not asked any more.
+      const questions = event.task === undefined ? state.questions : [];
+      return { ...next, isRunning: true, questions };
+    }
+    case "run-end": {
+      const cost = event.cost === undefined ? state.cost : (state.cost ?? 0) + event.cost;
+      const isAsking = event.outcome === "waiting" || event.outcome === "interrupted";
+      return {
+        ...next,
+        isRunning: false,
+        end: event,
+        ...(cost !== undefined && { cost }),
+        questions: isAsking ? state.questions : [],
+      };
+    }
+    case "question":
+      return { ...next, questions: withQuestion(state.questions, questionOf(event)) };
+    case "answer":
+      return { ...next, questions: state.questions.filter(({ id }) => id !== event.id) };
+    default:
+      return next;
+  }
+}
+
+/** The main agent's plan. */
+export function planOf({ view }: ThreadState): readonly Todo[] {
+  return view.agents.get(MAIN)?.todos ?? [];
+}
+
+/** The rules of the main agent's plan. */
+export function rulesOf({ view }: ThreadState): readonly string[] {
+  return view.agents.get(MAIN)?.rules ?? [];
+}
+
+export function agentOf({ view }: ThreadState, owner: string): AgentView | undefined {
+  return view.agents.get(owner);
+}
+
+/** What a thread has cost in dollars, where that is known. */
+export function costOfThread({ view, cost }: ThreadState, prices: Prices | undefined): number | undefined {
+  return prices ? costOf(view.usage, prices) : cost;
+}
+
+/** A new run begins with an empty view; the plans and what was spent stay. */
+function viewAfter(view: RunView, event: StampedEvent): RunView {
+  if (event.type === "run-end") return { ...view, agents: resting(view.agents) };
+  const next = reduce(view, event);
+  if (event.type !== "run-start") return next;
+  return { ...next, agents: resting(view.agents), usage: view.usage };
+}
+
+function resting(agents: RunView["agents"]): RunView["agents"] {
+  const entries = [...agents].map(
+    ([owner, agent]) => [owner, { ...agent, tools: new Map(), waiting: undefined }] as const,
+  );
+  return new Map(entries);
+}
+
+function helpersAfter(
+  helpers: ThreadState["helpers"],
+  event: StampedEvent,
+  model: string,
+): ThreadState["helpers"] {
+  if (event.type === "subagent-start") {
+    const { owner, name, description, todoId, at } = event;
+    const startedAt = helpers.get(owner)?.startedAt ?? at;
+    const helper = { owner, name, description, model: event.model ?? model, todoId, startedAt };
+    return new Map(helpers).set(owner, helper);
+  }
+  const was = event.type === "subagent-end" ? helpers.get(event.owner) : undefined;
+  if (event.type !== "subagent-end" || !was) return helpers;
+  return new Map(helpers).set(event.owner, { ...was, endedAt: event.at, ok: event.ok, error: event.error });
+}
+
+function withQuestion(questions: readonly Question[], question: Question): readonly Question[] {
+  const index = questions.findIndex(({ id }) => id === question.id);
+  if (index < 0) return [...questions, question];
+  return questions.with(index, { ...question, call: question.call ?? questions[index]!.call });
+}
+
+export function hasUsage({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens + outputTokens > 0;
+}

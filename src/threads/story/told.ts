@@ -1,0 +1,36 @@
+import type { Todo } from "../../plan/todo.ts";
+import type { RunEvent } from "../events/events.ts";
+
+/** The call that a question is about. */
+export interface AskedCall {
+  owner: string;
+  call: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+type QuestionEvent = Extract<RunEvent, { type: "question" }>;
+
+/** Something that a run waits for a person to say, as it is told. */
+export interface Question extends Pick<QuestionEvent, "id" | "kind" | "text" | "options"> {
+  /** The sub-agent that asks, where it is one. */
+  owner?: string | undefined;
+  todos?: readonly Todo[] | undefined;
+  rules?: readonly string[] | undefined;
+  call?: AskedCall | undefined;
+  error?: string | undefined;
+}
+
+/** A run event as it is told: a sub-agent may carry its model. */
+type Extended<Event> = Event extends { type: "subagent-start" } ? Event & { model?: string } : Event;
+
+/** Live events have a number; those of the past have none. */
+export type StampedEvent = Extended<RunEvent> & { run?: string; n?: number };
+
+/** What happened in a thread. */
+export interface ToldThread {
+  events: readonly StampedEvent[];
+  questions: readonly Question[];
+  /** Live events with a higher number follow. */
+  last?: number | undefined;
+}

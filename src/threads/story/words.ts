@@ -1,0 +1,112 @@
+import type { Change, Status, Todo } from "../../plan/todo.ts";
+import type { RunEvent } from "../events/events.ts";
+import { UNSEEN } from "../events/json-text.ts";
+
+/** An item's status in a word. */
+export const STATUS_NAMES: Readonly<Record<Status, string>> = {
+  pending: "To do",
+  in_progress: "In progress",
+  completed: "Done",
+  blocked: "Blocked",
+  cancelled: "Cancelled",
+};
+
+/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} days`;
+}
+
+/** How long ago, for a list: `now`, `5 min`, `3 h`, `2 days`. */
+export function ago(at: number, now: number): string {
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h`;
+  const days = Math.floor(hours / 24);
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
+/** `940`, `12.3k`, `1.2M`. */
+export function amount(number: number): string {
+  if (number < 1000) return String(number);
+  if (number < 999_500) return `${(number / 1000).toFixed(number < 99_950 ? 1 : 0)}k`;
+  return `${(number / 1_000_000).toFixed(1)}M`;
+}
+
+/** What a person is told when a conversation was summarized, or could not be. */
+export function summaryWords(event: Extract<RunEvent, { type: "summary" | "summary-failure" }>): string {
+  if (event.type === "summary-failure") {
+    return `The conversation could not be summarized (${event.reason}). It goes on whole; this is tried again later.`;
+  }
+  const { messages, tokens } = event;
+  const count = messages === 1 ? "1 earlier message" : `${messages} earlier messages`;
+  return `Summarized ${count} (about ${amount(tokens)} tokens) to save room. What you said stays word for word, and the thread stays whole.`;
+}
+
+export function dollars(cost: number): string {
+  return `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+}
+
+export function clock(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+/** Text in which what nobody sees is an escape, so that no name and no command looks like another one. */
+export function inSight(text: string): string {
+  return text.replaceAll(
+    UNSEEN,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16).padStart(4, "0")}}`,
+  );
+}
+
+/** What changes of a plan come to, in a few words; undefined for what is not worth a line. */
+export function changeWords(
+  { changes, rules }: { changes: readonly Change[]; rules?: readonly string[] | undefined },
+  todos: readonly Todo[],
+): string | undefined {
+  const name = (id: string): string => `“${todos.find((todo) => todo.id === id)?.content ?? `item ${id}`}”`;
+  const added = changes.filter(({ type }) => type === "todo-add").length;
+  const words = changes.flatMap((change): string[] => {
+    switch (change.type) {
+      case "todo-status":
+        return [`${STATUS_VERBS[change.to]} ${name(change.id)}`];
+      case "todo-remove":
+        return ["removed an item"];
+      case "todo-edit": {
+        const { content, note } = change.set;
+        if (content !== undefined) return [`renamed an item to “${content}”`];
+        return note === undefined ? [] : [`noted “${note}”`];
+      }
+      case "plan-reorder":
+        return ["put the items in another order"];
+      case "todo-add":
+      case "plan-reset":
+        return [];
+    }
+  });
+  const first = added > 0 ? [`added ${added === 1 ? "an item" : `${added} items`}`] : [];
+  const all = [...first, ...words, ...(rules ? [rulesWords(rules)] : [])];
+  if (all.length === 0) return undefined;
+  const text = all.length > 4 ? [...all.slice(0, 3), `and ${all.length - 3} more changes`] : all;
+  return text.join(", ");
+}
+
+function rulesWords(rules: readonly string[]): string {
+  if (rules.length === 0) return "took the rules away";
+  return rules.length === 1 ? `set the rule “${rules[0]}”` : `set ${rules.length} rules`;
+}
+
+const STATUS_VERBS: Readonly<Record<Status, string>> = {
+  pending: "put back",
+  in_progress: "started",
+  completed: "completed",
+  blocked: "blocked",
+  cancelled: "cancelled",
+};

@@ -1,0 +1,109 @@
+import type { BaseCallbackHandler, CallbackHandlerMethods } from "@langchain/core/callbacks/base";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import { isInterrupted, INTERRUPT, type StreamMode } from "@langchain/langgraph";
+import type { Tracer } from "@opentelemetry/api";
+import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
+import type { RunEvent, RunEventBody } from "../events/events.ts";
+import { OUTCOME_CODES } from "../events/exit-codes.ts";
+import { eventIn } from "../events/stream-events.ts";
+import { costOf, type Prices } from "../prepare/prices.ts";
+import { Recorder } from "../record/recorder.ts";
+import { RunEvents } from "../run/conduct.ts";
+import { RunTrace } from "../traces/run-trace.ts";
+import { apiTracer } from "./api-tracer.ts";
+
+/** An agent of `createDeepAgent`, `makeLeadAgent` or LangChain's `createAgent`. */
+export interface TraceableAgent {
+  invoke(input: never, config?: never): Promise<unknown>;
+  stream(input: never, config?: never): Promise<AsyncIterable<unknown>>;
+}
+
+/** What `agent.invoke` takes, and how the run is traced. */
+export interface TraceRunOptions extends Omit<RunnableConfig, "callbacks"> {
+  tracer: Tracer;
+  callbacks?: (BaseCallbackHandler | CallbackHandlerMethods)[];
+  /** The agent's name in spans. Default `holdfast`. */
+  name?: string;
+  /** The model's name in spans, such as `openai:gpt-5.1`. Default `model`. */
+  model?: string;
+  /** US dollars per million tokens, for the cost in spans. */
+  prices?: Prices;
+  /** Whether spans have what was said, and the arguments and results of tools. Default false. */
+  hasContent?: boolean;
+  /** What `onChunk` gets of the stream. Default: nothing. */
+  streamMode?: StreamMode[];
+  /** Called with every chunk of these modes, also of sub-agents: those have a namespace. */
+  onChunk?: (chunk: unknown, about: { mode: StreamMode; namespace: string[] }) => void;
+}
+
+/**
+ * Runs an agent as `agent.invoke` does, and makes spans of the run on a tracer of `@opentelemetry/api`: the agent, its
+ * plan items, model and tool calls, sub-agents. They stand below the span that is active.
+ */
+export async function traceRun<Agent extends TraceableAgent>(
+  agent: Agent,
+  input: Parameters<Agent["invoke"]>[0],
+  options: TraceRunOptions,
+): Promise<Awaited<ReturnType<Agent["invoke"]>>> {
+  const { tracer, name, model = "model", prices, hasContent, streamMode = [], onChunk, ...config } = options;
+  const signal = config.signal ?? new AbortController().signal;
+  const trace = new RunTrace({ tracer: await apiTracer(tracer), name, prices, hasContent });
+  const thread = String(config.configurable?.["thread_id"] ?? "");
+  const events = new RunEvents(thread, (event) => trace.follow(event));
+  const emit = (body: RunEventBody): void => events.emit(body);
+  const recorder = new Recorder(emit, signal, { prefersStreaming: false });
+  let state: Values = {};
+  const end = (outcome: Outcome, error?: string): void => {
+    recorder.finish();
+    const { usage } = events.view;
+    emit({
+      type: "run-end",
+      outcome,
+      exitCode: OUTCOME_CODES[outcome],
+      counts: countTodos(state.todos ?? []),
+      usage,
+      ...(prices && { cost: costOf(usage, prices) }),
+      ...(error !== undefined && { error }),
+    });
+  };
+  emit({ type: "run-start", model, resumed: input === null });
+  try {
+    const chunks = await agent.stream(input, {
+      ...config,
+      callbacks: [...(config.callbacks ?? []), recorder],
+      streamMode: [...new Set<StreamMode>(["values", "custom", ...streamMode])],
+      subgraphs: true,
+    } as never);
+    for await (const entry of chunks) {
+      const [namespace, mode, chunk] = entry as [string[], StreamMode, unknown];
+      const event = mode === "custom" ? eventIn(chunk) : undefined;
+      if (event) emit(event);
+      if (mode === "values" && namespace.length === 0) state = after(state, chunk as Values);
+      if (streamMode.includes(mode)) onChunk?.(chunk, { mode, namespace });
+    }
+  } catch (error) {
+    if (signal.aborted) end("interrupted");
+    else end("failed", error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+  end(outcomeOf(state));
+  return state as Awaited<ReturnType<Agent["invoke"]>>;
+}
+
+type Outcome = Extract<RunEvent, { type: "run-end" }>["outcome"];
+
+interface Values {
+  todos?: readonly Todo[];
+  [INTERRUPT]?: unknown[];
+}
+
+/** As `invoke` puts it together: what waits for an answer comes in chunks of its own. */
+function after(state: Values, chunk: Values): Values {
+  if (!isInterrupted(chunk)) return chunk;
+  return { ...state, [INTERRUPT]: [...(state[INTERRUPT] ?? []), ...chunk[INTERRUPT]] };
+}
+
+function outcomeOf(state: Values): Outcome {
+  if (state[INTERRUPT]) return "waiting";
+  return (state.todos ?? []).every(isClosed) ? "done" : "open";
+}

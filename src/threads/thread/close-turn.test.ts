@@ -1,0 +1,60 @@
+import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { driveAlone } from "../../../test/drive-alone.ts";
+import { sqliteSaver } from "../../storage/index.ts";
+import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
+import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
+import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
+import { closeTurn } from "./close-turn.ts";
+
+const config = { configurable: { thread_id: "t" } };
+
+/** A thread that was stopped at a question, beside which a plan was made and a file was written. */
+async function stopped(more: Step[]): Promise<{ agent: RunAgent; model: ScriptedModel }> {
+  const model = new ScriptedModel([
+    [
+      callTool("write_todos", { todos: ["Write", "Wait"] }),
+      callTool("write_file", { file_path: "/a.md", content: "new" }),
+      callTool("delete_file", { file_path: "/b.md" }),
+    ],
+    ...more,
+  ]);
+  const agent = createRunAgent({
+    settings: { ...DEFAULT_SETTINGS, model: "scripted", ask: ["delete_file"] },
+    model,
+    checkpointer: await sqliteSaver(":memory:"),
+    live: { mode: "auto", allow: [] },
+  });
+  await run(agent, "Begin");
+  return { agent, model };
+}
+
+function run(agent: RunAgent, words: string) {
+  return driveAlone(agent, { messages: [new HumanMessage({ content: words, id: crypto.randomUUID() })] });
+}
+
+it("keeps what the calls of a turn came to that was not finished, and answers the others", async () => {
+  const { agent, model } = await stopped(["Something else."]);
+  await closeTurn(agent, "t");
+  await run(agent, "Something else");
+  const { values } = await agent.graph.getState(config);
+  const { messages, todos, files } = values as { messages: BaseMessage[]; todos: object[]; files: object };
+  expect(todos).toMatchObject([{ content: "Write" }, { content: "Wait" }]);
+  expect(Object.keys(files)).toEqual(["/a.md"]);
+  const results = messages.filter((message) => ToolMessage.isInstance(message));
+  expect(results.map(({ name, status }) => [name, status])).toEqual([
+    ["write_todos", "success"],
+    ["write_file", "success"],
+    ["delete_file", "error"],
+  ]);
+  expect(model.requests).toHaveLength(2);
+});
+
+it("leaves a thread alone that is in no turn", async () => {
+  const { agent } = await stopped(["Done."]);
+  await closeTurn(agent, "t");
+  await run(agent, "Something else");
+  const before = await agent.graph.getState(config);
+  await closeTurn(agent, "t");
+  expect((await agent.graph.getState(config)).config).toEqual(before.config);
+});

@@ -1,0 +1,28 @@
+import {
+  ERROR,
+  INTERRUPT,
+  RESUME,
+  type BaseCheckpointSaver,
+  type CheckpointPendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { isBudgetStop } from "../../middleware/budget/stop.ts";
+import { isOvertaken } from "../../middleware/repeats/journal.ts";
+
+/** Whether a thread with interrupts has a question among them; for who does not want to build its agent. */
+export async function isAsking(saver: BaseCheckpointSaver, thread: string): Promise<boolean> {
+  const { pendingWrites = [] } = (await saver.getTuple({ configurable: { thread_id: thread } })) ?? {};
+  const finished = finishedTasks(pendingWrites);
+  return pendingWrites.some(([task, channel, written]) => {
+    if (channel !== INTERRUPT || finished.has(task)) return false;
+    const { value } = written as { value: unknown };
+    return !isBudgetStop(value) && !isOvertaken({ id: task, value }, pendingWrites);
+  });
+}
+
+/** A task that was answered and has finished keeps its question until the others of its step have finished too. */
+export function finishedTasks(writes: readonly CheckpointPendingWrite[]): Set<string> {
+  return new Set(writes.flatMap(([task, channel]) => (WAITING.includes(channel) ? [] : [task])));
+}
+
+/** What a task writes that has not finished. */
+const WAITING: readonly string[] = [INTERRUPT, RESUME, ERROR];

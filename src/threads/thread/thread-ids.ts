@@ -1,0 +1,39 @@
+import type { ThreadStore } from "../../storage/index.ts";
+
+/** What a new thread may be called: a word to every shell, and a name to every file system. */
+const THREAD_ID = /^[a-z0-9_][a-z0-9._-]{0,99}$/i;
+
+export function isThreadId(text: string): boolean {
+  return THREAD_ID.test(text);
+}
+
+/** A new id that says what the thread is about: `survey-this-directory-x7k2`. */
+export async function newThreadId(saver: Pick<ThreadStore, "getThread">, task: string): Promise<string> {
+  for (;;) {
+    const id = threadName(task, Math.random());
+    if (!(await saver.getThread(id))) return id;
+  }
+}
+
+/** A name made of the first words of a task and a number from 0 to 1. */
+export function threadName(task: string, chance: number): string {
+  const words = task
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  const slug =
+    words.length > SLUG
+      ? words
+          .slice(0, SLUG + 1)
+          .replace(/-[^-]*$/, "")
+          .slice(0, SLUG)
+      : words;
+  const tail = Math.floor(chance * 36 ** 4)
+    .toString(36)
+    .padStart(4, "0");
+  return `${slug || "thread"}-${tail}`;
+}
+
+const SLUG = 24;

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import type { Environment } from "../../models/index.ts";
+import { version } from "../../version.ts";
+import type { Sender } from "./otlp-json.ts";
+import type { Place } from "./otlp-span.ts";
+import type { Destination } from "./post.ts";
+
+export type Signal = "traces" | "metrics";
+
+/** Where the standard variables of OpenTelemetry send a signal; undefined where they send it nowhere. */
+export function destinationOf(signal: Signal, env: Environment): Destination | undefined {
+  const url = urlOf(signal, env);
+  if (url === undefined || switchedOffBy(signal, env) !== undefined) return undefined;
+  const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
+  return {
+    url,
+    headers: { ...pairsIn(env["OTEL_EXPORTER_OTLP_HEADERS"]), ...pairsIn(env[`${own}_HEADERS`]) },
+    ...timeoutOf(env[`${own}_TIMEOUT`] ?? env["OTEL_EXPORTER_OTLP_TIMEOUT"]),
+  };
+}
+
+/** The address that is given for a signal, if it is one. */
+export function urlOf(signal: Signal, env: Environment): string | undefined {
+  const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
+  const base = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+  const url = own || (base ? `${base.replace(/\/+$/, "")}/v1/${signal}` : undefined);
+  return url !== undefined && URL.canParse(url) ? url : undefined;
+}
+
+/** The variable that switches a signal off, where one does. */
+export function switchedOffBy(signal: Signal, env: Environment): string | undefined {
+  if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return "OTEL_SDK_DISABLED";
+  const exporter = `OTEL_${signal.toUpperCase()}_EXPORTER`;
+  return env[exporter]?.trim().toLowerCase() === "none" ? exporter : undefined;
+}
+
+export function senderOf(env: Environment): Sender {
+  const given = pairsIn(env["OTEL_RESOURCE_ATTRIBUTES"]);
+  const name = env["OTEL_SERVICE_NAME"] || given["service.name"] || "holdfast";
+  // Sums that several processes count at the same time are not those of one.
+  const instance = { "service.version": version(), "service.instance.id": randomUUID() };
+  return { resource: { ...instance, ...given, "service.name": name }, version: version() };
+}
+
+/** The span that started this process, as `TRACEPARENT` says it: `00-<trace>-<span>-01`. */
+export function placeIn(traceparent: string | undefined): Place | undefined {
+  const [, traceId, spanId] =
+    /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(traceparent ?? "") ?? [];
+  return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+}
+
+/** A number of milliseconds, where the text is one. */
+export function millisecondsIn(text: string | undefined): number | undefined {
+  const ms = Number(text);
+  return text !== undefined && ms > 0 ? ms : undefined;
+}
+
+/** `a=1,b=2`, with what is special in it encoded as in an address. */
+function pairsIn(text = ""): Record<string, string> {
+  const pairs = text.split(",").flatMap((pair) => {
+    const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(pair) ?? [];
+    return key === undefined || value === undefined ? [] : [[key, decoded(value)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+function timeoutOf(text: string | undefined): { timeoutMs?: number } {
+  const timeoutMs = millisecondsIn(text);
+  return timeoutMs === undefined ? {} : { timeoutMs };
+}

@@ -1,0 +1,38 @@
+import type { Environment } from "../../models/index.ts";
+import type { RunEvent } from "../events/events.ts";
+import type { Prices } from "../prepare/prices.ts";
+import { destinationOf, millisecondsIn, placeIn, senderOf } from "./environment.ts";
+import { OtlpMeter } from "./meter.ts";
+import { OtlpTracer } from "./otlp.ts";
+import { RunMetrics } from "./run-metrics.ts";
+import { RunTrace } from "./run-trace.ts";
+
+/** Makes traces and metrics of runs. */
+export interface Traces {
+  /** Follows a run: what it returns is told every event of it. */
+  run: (prices: Prices | undefined) => (event: RunEvent) => void;
+  /** Sends what is left. */
+  close: () => Promise<void>;
+}
+
+/** What the standard variables of OpenTelemetry ask for; undefined where they ask for nothing. */
+export function tracesFrom(env: Environment): Traces | undefined {
+  const [traces, metrics] = [destinationOf("traces", env), destinationOf("metrics", env)];
+  if (!traces && !metrics) return undefined;
+  const sender = senderOf(env);
+  const tracer = traces && new OtlpTracer({ ...sender, ...traces, parent: placeIn(env["TRACEPARENT"]) });
+  const everyMs = millisecondsIn(env["OTEL_METRIC_EXPORT_INTERVAL"]);
+  const meter = metrics && new OtlpMeter({ ...sender, ...metrics, ...(everyMs && { everyMs }) });
+  const hasContent = env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"]?.toLowerCase() === "true";
+  return {
+    run: (prices) => {
+      const trace = tracer && new RunTrace({ tracer, prices, hasContent });
+      const figures = meter && new RunMetrics(meter);
+      return (event) => {
+        trace?.follow(event);
+        figures?.follow(event);
+      };
+    },
+    close: async () => void (await Promise.all([tracer?.close(), meter?.close()])),
+  };
+}

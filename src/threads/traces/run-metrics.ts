@@ -1,0 +1,136 @@
+import type { RunEvent } from "../events/events.ts";
+import { MAIN } from "../events/view.ts";
+import type { Instrument, Meter, Recorder } from "./meter.ts";
+import { modelNames } from "./model-names.ts";
+import type { Attributes } from "./span.ts";
+
+/** The first two are those of the GenAI conventions, with the bounds that they advise. */
+const TOKENS: Instrument = {
+  name: "gen_ai.client.token.usage",
+  description: "Tokens of a model call.",
+  unit: "{token}",
+  bounds: Array.from({ length: 14 }, (_, power) => 4 ** power),
+};
+const SECONDS = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
+const MODEL_TIME: Instrument = {
+  name: "gen_ai.client.operation.duration",
+  description: "Time of a model call.",
+  unit: "s",
+  bounds: SECONDS,
+};
+const TOOL_TIME: Instrument = {
+  name: "holdfast.tool.duration",
+  description: "Time of a tool call.",
+  unit: "s",
+  bounds: SECONDS,
+};
+const TURNS: Instrument = { name: "holdfast.turns", description: "Model answers.", unit: "{turn}" };
+const REMINDERS: Instrument = {
+  name: "holdfast.reminders",
+  description: "Reminders that the harness added to requests.",
+  unit: "{reminder}",
+};
+const REFUSALS: Instrument = {
+  name: "holdfast.refused_completions",
+  description: "Items that a verifier did not accept as completed.",
+  unit: "{item}",
+};
+
+const FAILED = { "error.type": "_OTHER" };
+
+/** A run as figures, made of its events. */
+export class RunMetrics {
+  readonly #meter: Meter;
+  /** When what is under way began. */
+  readonly #asked = new Map<string, number>();
+  readonly #called = new Map<string, number>();
+  readonly #recorders = new Map<string, Recorder>();
+  #model: Attributes = {};
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  follow(event: RunEvent): void {
+    const { at } = event;
+    switch (event.type) {
+      case "run-start":
+        this.#model = { "gen_ai.operation.name": "chat", ...modelNames(event.model) };
+        return;
+      case "model-start":
+        this.#endChat(event.owner, at, false);
+        this.#asked.set(event.owner, at);
+        for (const name of event.reminders ?? []) {
+          this.#recorder(REMINDERS, name, () => ({ "holdfast.reminder.name": name }))(1);
+        }
+        return;
+      case "model-end": {
+        const { owner, usage } = event;
+        this.#endChat(owner, at);
+        const agent = agentOf(owner);
+        this.#recorder(TURNS, agent, () => ({ ...this.#model, "gen_ai.agent.name": agent }))(1);
+        this.#count("input", usage.inputTokens);
+        this.#count("output", usage.outputTokens);
+        return;
+      }
+      case "tool-start":
+        this.#called.set(`${event.owner} ${event.call}`, at);
+        return;
+      case "tool-end": {
+        const { owner, call, name, ok } = event;
+        const start = this.#called.get(`${owner} ${call}`);
+        if (start === undefined) return;
+        this.#called.delete(`${owner} ${call}`);
+        const time = this.#recorder(TOOL_TIME, `${ok} ${name}`, () => ({
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": name,
+          ...(!ok && FAILED),
+        }));
+        return time(seconds(at - start));
+      }
+      case "completion-refusal": {
+        const agent = agentOf(event.owner);
+        return this.#recorder(REFUSALS, agent, () => ({ "gen_ai.agent.name": agent }))(1);
+      }
+      case "run-end":
+        // One that was stopped has not failed.
+        if (event.outcome === "failed") this.#endChat(MAIN, at, false);
+        return;
+      default:
+    }
+  }
+
+  #endChat(owner: string, at: number, ok = true): void {
+    const start = this.#asked.get(owner);
+    if (start === undefined) return;
+    this.#asked.delete(owner);
+    const time = this.#recorder(MODEL_TIME, String(ok), () => ({ ...this.#model, ...(!ok && FAILED) }));
+    time(seconds(at - start));
+  }
+
+  /** A provider that does not tell what was used has not used nothing. */
+  #count(type: "input" | "output", tokens: number): void {
+    if (tokens === 0) return;
+    this.#recorder(TOKENS, type, () => ({ ...this.#model, "gen_ai.token.type": type }))(tokens);
+  }
+
+  /** The same ones are needed in every turn: their attributes are made once. */
+  #recorder(instrument: Instrument, kind: string, attributes: () => Attributes): Recorder {
+    const key = `${instrument.name} ${kind}`;
+    const known = this.#recorders.get(key);
+    if (known) return known;
+    const fresh = this.#meter.recorder(instrument, attributes());
+    this.#recorders.set(key, fresh);
+    return fresh;
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.max(0, ms) / 1000;
+}
+
+/** `main/scout:call_7` is a scout. */
+function agentOf(owner: string): string {
+  if (owner === MAIN) return "holdfast";
+  return owner.slice(owner.lastIndexOf("/") + 1).split(":", 1)[0]!;
+}

@@ -1,0 +1,44 @@
+import { structuredPatch } from "diff";
+import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
+
+/** What a call would change in a file, or has changed. */
+export interface FileChange {
+  added: number;
+  removed: number;
+  /** Lines with `+`, `-` or a space in front, `@@` between parts. */
+  lines: string[];
+}
+
+/** How many lines around a change are shown. */
+const CONTEXT = 3;
+/** A text with more lines is not compared. */
+const MOST_LINES = 20_000;
+
+/** What a call of a file tool changes, given what is in the file; undefined for any other call. */
+export function fileChange(name: string, args: unknown, content: string | undefined): FileChange | undefined {
+  const values = (typeof args === "object" && args !== null ? args : {}) as Record<string, unknown>;
+  const text = (key: string): string => (typeof values[key] === "string" ? values[key] : "");
+  if (name === "write_file") return compared(content ?? "", text("content"));
+  if (name === "delete_file") return compared(content ?? "", "");
+  if (name !== "edit_file") return undefined;
+  const edits = textEdits(values);
+  const edited = content === undefined ? undefined : applyEdits(content, edits);
+  if (content !== undefined && edited?.ok) return compared(content, edited.content);
+  // Where the file has it elsewhere or in other words, the texts of the call say what is meant.
+  const joined = (key: "oldString" | "newString"): string => edits.map((edit) => edit[key]).join("\n");
+  return compared(joined("oldString"), joined("newString"));
+}
+
+function compared(before: string, after: string): FileChange {
+  const size = (text: string): number => text.split("\n").length;
+  if (size(before) + size(after) > MOST_LINES) {
+    return { added: size(after), removed: size(before), lines: ["@@ too long to be compared @@"] };
+  }
+  const { hunks } = structuredPatch("", "", before, after, "", "", { context: CONTEXT });
+  const lines = hunks.flatMap((hunk, at) => [
+    ...(at > 0 || hunk.oldStart > 1 ? [`@@ line ${hunk.newStart} @@`] : []),
+    ...hunk.lines.filter((line) => !line.startsWith("\\")),
+  ]);
+  const count = (mark: string): number => lines.filter((line) => line.startsWith(mark)).length;
+  return { added: count("+"), removed: count("-"), lines };
+}

@@ -1,0 +1,305 @@
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { pathMeant } from "../../files/disk/from-host.ts";
+import { isMutation } from "../../middleware/files/mutations.ts";
+
+/** A larger file is not kept; the file tools write none. */
+const MOST_BYTES = 10_000_000;
+/** Of a turn, no more is kept. */
+const MOST_OF_TURN = 50_000_000;
+/** Of a folder that is deleted, no more files are kept. */
+const MOST_FILES = 1000;
+/** Copies of so many turns are kept of a thread. */
+const MOST_TURNS = 20;
+
+interface Kept {
+  /** The copy of what was there, named by its hash; null where there was no file. */
+  before: { hash: string; bytes: number; mode: number } | null;
+  /** What the agent left: the hash of the content, or null where it left no file. */
+  after?: string | null;
+  /** Whether somebody else changed it between two calls of the agent: nobody could tell their work from the agent's. */
+  isShared?: true;
+}
+
+/** By path. */
+interface Turn {
+  files: Map<string, Kept>;
+  /** What there is no copy of, a folder for more of it, and what tells whether it still is as it was. */
+  missed: Map<string, string>;
+}
+
+/** What came of putting the files of a turn back. */
+export interface Restored {
+  restored: string[];
+  /** Left as they are, since somebody else changed them, too. */
+  changed: string[];
+  /** Changed, or gone, and there is no copy. */
+  missed: string[];
+}
+
+export interface KeptCopiesOptions {
+  folder: string;
+  thread: string;
+  dir: string;
+  /** Gets what copies cannot be kept for, once. A call goes on without them. */
+  onFailure?: (error: Error) => void;
+}
+
+/**
+ * Files of a directory as they were before the calls of a turn changed them, kept beside the threads. Commands change
+ * files, too, and nobody knows which: those are not here.
+ */
+export class KeptCopies {
+  readonly #folder: string;
+  readonly #dir: string;
+  #onFailure: (error: Error) => void;
+  #id = "";
+  /** So many bytes can still be kept of the turn. */
+  #room = MOST_OF_TURN;
+  #turn: Turn = { files: new Map(), missed: new Map() };
+
+  constructor({ folder, thread, dir, onFailure = () => {} }: KeptCopiesOptions) {
+    this.#folder = copiesOf(folder, thread);
+    this.#dir = realpathSync(dir);
+    this.#onFailure = onFailure;
+  }
+
+  /** A turn begins or goes on: what is kept from now on belongs to it. */
+  begin(turn: string): void {
+    this.#id = turn;
+    this.#turn = this.#read(turn);
+    const sizes = [...this.#turn.files.values()].map(({ before }) => before?.bytes ?? 0);
+    this.#room = sizes.reduce((room, size) => room - size, MOST_OF_TURN);
+  }
+
+  /** Called before a call is made; it waits until this returns. */
+  beforeCall(name: string, args: unknown): void {
+    this.#about(name, args, (path) => {
+      const { files, isAll } = filesAt(path);
+      for (const file of files) {
+        const kept = this.#turn.files.get(file);
+        if (!kept && !this.#isMissed(file)) this.#keep(file);
+        else if (kept?.after !== undefined && hashAt(file) !== kept.after) kept.isShared = true;
+      }
+      if (!isAll) this.#miss(path + sep);
+    });
+  }
+
+  /** Called when a call has ended. */
+  afterCall(name: string, args: unknown): void {
+    this.#about(name, args, (path) => {
+      for (const [file, kept] of this.#turn.files) {
+        const after = file === path || file.startsWith(path + sep) ? hashAt(file) : undefined;
+        if (after !== undefined) kept.after = after;
+      }
+    });
+  }
+
+  /**
+   * Puts the files of a turn back. Those that somebody else has changed are left as they are, and named: where a call
+   * did not come to its end, nobody knows who did.
+   */
+  restore(turn: string): Restored {
+    const { files, missed } = this.#read(turn);
+    const found: Restored = {
+      restored: [],
+      changed: [],
+      missed: [...missed].flatMap(([path, was]) => (stampOf(path) === was ? [] : [path])),
+    };
+    for (const [path, { before, after, isShared }] of files) {
+      const now = hashAt(path);
+      if (now === (before && before.hash)) continue;
+      const copy = before && contentOf(join(this.#folderOf(turn), before.hash));
+      const isWhole = !before || (copy && hashOf(copy) === before.hash);
+      if (!this.#isInside(path) || isShared || after === undefined || now !== after) found.changed.push(path);
+      else if (!isWhole) found.missed.push(path);
+      else {
+        if (before && copy) putBack(path, copy, before.mode);
+        else rmSync(path, { force: true });
+        found.restored.push(path);
+      }
+    }
+    const inside = (path: string): string => path.slice(this.#dir.length);
+    return {
+      restored: found.restored.map(inside),
+      changed: found.changed.map(inside),
+      missed: found.missed.map(inside),
+    };
+  }
+
+  /** Deletes the copies of a turn. */
+  forget(turn: string): void {
+    rmSync(this.#folderOf(turn), { recursive: true, force: true });
+  }
+
+  /** Does something about the file that a call changes, where it is one. */
+  #about(name: string, args: unknown, work: (path: string) => void): void {
+    try {
+      const path = this.#pathOf(name, args);
+      if (path === undefined) return;
+      work(path);
+      this.#save();
+    } catch (error) {
+      this.#onFailure(error as Error);
+      this.#onFailure = () => {};
+    }
+  }
+
+  #keep(file: string): void {
+    const { files, missed } = this.#turn;
+    const content = contentOf(file);
+    if (content === null) return void files.set(file, { before: null });
+    // Until it is kept.
+    this.#miss(file);
+    if (content === undefined || content.length > this.#room) return;
+    const { mode } = lstatSync(file);
+    const hash = hashOf(content);
+    if (!existsSync(join(this.#folderOf(this.#id), hash))) this.#write(hash, content);
+    this.#room -= content.length;
+    files.set(file, { before: { hash, bytes: content.length, mode: mode & 0o777 } });
+    missed.delete(file);
+  }
+
+  #miss(path: string): void {
+    const { missed } = this.#turn;
+    if (!missed.has(path)) missed.set(path, stampOf(path));
+  }
+
+  /** Whether nobody knows any more what a file was before the turn: what it is now is no copy of that. */
+  #isMissed(file: string): boolean {
+    const { missed } = this.#turn;
+    for (let folder = dirname(file); folder.startsWith(this.#dir); folder = dirname(folder))
+      if (missed.has(folder + sep)) return true;
+    return missed.has(file);
+  }
+
+  #pathOf(name: string, args: unknown): string | undefined {
+    const { file_path: given } = (typeof args === "object" && args !== null ? args : {}) as {
+      file_path?: unknown;
+    };
+    if (!isMutation(name) || typeof given !== "string") return undefined;
+    const meant = pathMeant(given, this.#dir);
+    const path = meant === undefined ? undefined : join(this.#dir, meant);
+    return path !== undefined && this.#isInside(path) ? path : undefined;
+  }
+
+  /** Not through a link that leads out. */
+  #isInside(path: string): boolean {
+    for (let folder = dirname(path); folder.startsWith(this.#dir); folder = dirname(folder)) {
+      try {
+        const real = realpathSync(folder);
+        return real === this.#dir || real.startsWith(this.#dir + sep);
+      } catch {
+        // It is not there yet.
+      }
+    }
+    return false;
+  }
+
+  #folderOf(turn: string): string {
+    return join(this.#folder, encodeURIComponent(turn));
+  }
+
+  #read(turn: string): Turn {
+    try {
+      const text = readFileSync(join(this.#folderOf(turn), INDEX), "utf8");
+      const { files, missed } = JSON.parse(text) as { files: [string, Kept][]; missed: [string, string][] };
+      return { files: new Map(files), missed: new Map(missed) };
+    } catch (error) {
+      const isNew = (error as NodeJS.ErrnoException).code === "ENOENT";
+      // Nobody knows what there was.
+      return { files: new Map(), missed: new Map(isNew ? [] : [[this.#dir + sep, ""]]) };
+    }
+  }
+
+  #save(): void {
+    const { files, missed } = this.#turn;
+    this.#write(INDEX, JSON.stringify({ files: [...files], missed: [...missed] }));
+    const turns = readdirSync(this.#folder).map((name) => join(this.#folder, name));
+    if (turns.length <= MOST_TURNS) return;
+    const age = (file: string): number => lstatSync(file).mtimeMs;
+    for (const old of turns.toSorted((a, b) => age(b) - age(a)).slice(MOST_TURNS))
+      rmSync(old, { recursive: true, force: true });
+  }
+
+  /** Whole, or not at all: what is written half would be put back half. */
+  #write(name: string, content: string | Buffer): void {
+    const folder = this.#folderOf(this.#id);
+    const draft = join(folder, `${name}.draft`);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(draft, content, { mode: 0o600 });
+    renameSync(draft, join(folder, name));
+  }
+}
+
+const INDEX = "index.json";
+
+/** Where the copies of a thread are. By hash: a thread may be named `..`, or differ from another by case alone. */
+export function copiesOf(folder: string, thread: string): string {
+  return join(folder, hashOf(thread));
+}
+
+/** What there is in a folder but folders, as far as it is kept; anything else itself. */
+function filesAt(path: string): { files: string[]; isAll: boolean } {
+  const files: string[] = [];
+  const folders = isFolder(path) ? [path] : [];
+  if (folders.length === 0) return { files: [path], isAll: true };
+  // One by one: all the names in a large tree would take seconds to read.
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory()) folders.push(join(folder, entry.name));
+      else files.push(join(folder, entry.name));
+      if (files.length > MOST_FILES) return { files: files.slice(0, MOST_FILES), isAll: false };
+    }
+  }
+  return { files, isAll: true };
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Null where there is no file; undefined for what is no plain file, is too large, or cannot be read. */
+function contentOf(path: string): Buffer | null | undefined {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found) return null;
+    return found.isFile() && found.size <= MOST_BYTES ? readFileSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashAt(path: string): string | null | undefined {
+  const content = contentOf(path);
+  return content && hashOf(content);
+}
+
+/** Differs after a change; empty where nothing is. */
+function stampOf(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
+}
+
+function putBack(path: string, content: Buffer, mode: number): void {
+  const isGone = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  if (isGone) chmodSync(path, mode);
+}
+
+function hashOf(content: Buffer | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}

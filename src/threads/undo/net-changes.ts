@@ -1,0 +1,91 @@
+import { diffLines } from "diff";
+import { pathMeant } from "../../files/disk/from-host.ts";
+import { diskBackend, type TextEdit } from "../../files/index.ts";
+import { inOrder } from "../../files/paths.ts";
+import { textEdits } from "../../middleware/files/text-edits.ts";
+import type { FileCall } from "./file-calls.ts";
+
+/** What became of a file in a thread, from before it to now. */
+export interface NetChange {
+  path: string;
+  /** Null where there was no file, or where that is not known. */
+  before: string | null;
+  /** Null where there is no file now. */
+  after: string | null;
+  /** Whether `before` is known. */
+  isKnown: boolean;
+  /** Why what is there now may not be read, such as a link. */
+  denied?: string;
+}
+
+/** The files that a thread holds itself, as they were given to it and as they are. */
+export function changesOfFiles(before: Record<string, string>, after: Record<string, string>): NetChange[] {
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  return paths.map((path) => ({
+    path,
+    before: before[path] ?? null,
+    after: after[path] ?? null,
+    isKnown: true,
+  }));
+}
+
+/**
+ * The files in a directory that the calls of a thread's file tools have changed: as they are, and as they were before,
+ * found by taking the changes back one by one. What commands changed is not known.
+ */
+export async function changesOnDisk(calls: readonly FileCall[], dir: string): Promise<NetChange[]> {
+  const byPath = new Map<string, FileCall[]>();
+  for (const call of calls) {
+    const { file_path: given } = call.args;
+    const path = typeof given === "string" ? pathMeant(given, dir) : undefined;
+    if (path !== undefined) byPath.set(path, [...(byPath.get(path) ?? []), call]);
+  }
+  const paths = [...byPath.keys()].toSorted(inOrder);
+  const disk = diskBackend(dir);
+  return Promise.all(
+    paths.map(async (path) => {
+      const read = await disk.read(path);
+      const change = changeBy(path, byPath.get(path)!, read.ok ? read.content : null);
+      return !read.ok && read.reason === "denied" ? { ...change, denied: read.error } : change;
+    }),
+  );
+}
+
+/** How many lines were added and taken away. */
+export function lineCounts({ before, after }: NetChange): { added: number; removed: number } {
+  let added = 0;
+  let removed = 0;
+  for (const part of diffLines(before ?? "", after ?? "")) {
+    if (part.added) added += part.count ?? 0;
+    if (part.removed) removed += part.count ?? 0;
+  }
+  return { added, removed };
+}
+
+function changeBy(path: string, calls: readonly FileCall[], after: string | null): NetChange {
+  const before = isCreated(calls[0]) ? null : calls.toReversed().reduce(undone, after);
+  return { path, before: before ?? null, after, isKnown: before !== undefined };
+}
+
+function isCreated(call: FileCall | undefined): boolean {
+  return call?.name === "write_file" && call.result.startsWith("Created");
+}
+
+/** The text before a call; undefined where it cannot be known. */
+function undone(text: string | null | undefined, call: FileCall): string | null | undefined {
+  if (isCreated(call)) return null;
+  if (call.before !== undefined) return call.before;
+  if (call.name !== "edit_file" || typeof text !== "string") return undefined;
+  return textEdits(call.args).toReversed().reduce<string | undefined>(withoutEdit, text);
+}
+
+/** The text before a replacement; undefined where it cannot be known. */
+function withoutEdit(
+  text: string | undefined,
+  { oldString, newString, replaceAll = false }: TextEdit,
+): string | undefined {
+  if (text === undefined || newString === "") return undefined;
+  const parts = text.split(newString);
+  // Where the new text stands more than once, nobody knows which of them was put there.
+  return parts.length === 2 || replaceAll ? parts.join(oldString) : undefined;
+}
