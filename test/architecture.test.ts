@@ -27,24 +27,24 @@ describe("the source", () => {
 
   it.each([
     "src/surfaces/cli/main.ts",
-    "src/surfaces/cli/completion.ts",
-    "src/surfaces/cli/install-editors.ts",
-    `${COMMANDS}/acp.ts`,
+    "src/surfaces/cli/options/completion.ts",
+    "src/surfaces/cli/editors/install-editors.ts",
+    `${COMMANDS}/servers/acp.ts`,
     `${COMMANDS}/completion.ts`,
     `${COMMANDS}/doctor.ts`,
-    `${COMMANDS}/rm.ts`,
+    `${COMMANDS}/threads/rm.ts`,
     `${COMMANDS}/trust.ts`,
-    "src/models/providers.ts",
+    "src/models/clients/providers.ts",
     "src/storage/store.ts",
   ])("does not load LangChain for a command that runs no agent: %s", (path) => {
     expect(langchainIn(path)).toEqual([]);
   });
 
   it.each([
-    `${COMMANDS}/backup.ts`,
-    `${COMMANDS}/check.ts`,
-    `${COMMANDS}/repair.ts`,
-    `${COMMANDS}/threads.ts`,
+    `${COMMANDS}/store/backup.ts`,
+    `${COMMANDS}/store/check.ts`,
+    `${COMMANDS}/store/repair.ts`,
+    `${COMMANDS}/threads/threads.ts`,
     "src/storage/postgres.ts",
     "src/storage/sqlite.ts",
   ])("loads of LangChain what reads checkpoints, and nothing else, with %s", (path) => {

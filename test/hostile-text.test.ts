@@ -3,7 +3,7 @@ import { createAgent } from "langchain";
 import { expect, it } from "vitest";
 import { IgnoreRules } from "../src/files/ignore-rules.ts";
 import { titleMiddleware } from "../src/middleware/title/index.ts";
-import { messageOf } from "../src/models/error-chain.ts";
+import { messageOf } from "../src/models/failure/error-chain.ts";
 import { readSnapshot } from "../src/models/offline/plan/text.ts";
 import { folderIn } from "../src/models/offline/request.ts";
 import { MANIFEST_KINDS } from "../src/models/offline/survey/manifest-kinds.ts";

@@ -11,8 +11,8 @@ import { Allowed } from "../src/project/allowed.ts";
 import type { Project } from "../src/project/index.ts";
 import { sqliteSaver, type SqliteSaver } from "../src/storage/index.ts";
 import { plainPaint } from "../src/surfaces/cli/output/paint.ts";
-import { History } from "../src/surfaces/cli/session/history.ts";
-import { LiveFace } from "../src/surfaces/cli/session/live-face.ts";
+import { LiveDisplay } from "../src/surfaces/cli/session/display/live-display.ts";
+import { History } from "../src/surfaces/cli/session/prompt/history.ts";
 import { Session } from "../src/surfaces/cli/session/session.ts";
 import { commandNames } from "../src/surfaces/cli/session/slash.ts";
 import type { Terminal } from "../src/surfaces/cli/terminal.ts";
@@ -136,7 +136,7 @@ export class SessionStage {
       mcp: { mcpServers: {} },
       ...options.project,
     };
-    const face = new LiveFace({
+    const display = new LiveDisplay({
       terminal,
       paint: plainPaint,
       history: new History(join(home, "state", "history")),
@@ -147,7 +147,7 @@ export class SessionStage {
     const model = { model: this.model, name: "scripted", source: "option", isFallback: false } as const;
     this.session = new Session({
       terminal,
-      face,
+      display,
       paint: plainPaint,
       saver,
       settings: { ...DEFAULT_SETTINGS, model: "scripted", startedIn: home, dir: home, ...options.settings },
@@ -158,12 +158,12 @@ export class SessionStage {
       thread,
       modelNamed: () => Promise.resolve(model),
     });
-    this.done = this.#run(face);
+    this.done = this.#run(display);
   }
 
-  async #run(face: LiveFace): Promise<void> {
+  async #run(display: LiveDisplay): Promise<void> {
     await this.session.run();
-    await face.close();
+    await display.close();
     await this.session.close();
   }
 

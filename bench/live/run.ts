@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { failureOf, type FailureKind } from "../../src/models/failure.ts";
+import { failureOf, type FailureKind } from "../../src/models/failure/failure.ts";
 import type { Usage } from "../../src/threads/events/events.ts";
 import { Meter } from "./meter.ts";
 import { agentOf, type LiveSystem } from "./systems.ts";

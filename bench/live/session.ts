@@ -1,5 +1,5 @@
 import { NO_TOKENS, sumTokens } from "../../src/middleware/budget/prices.ts";
-import { failureOf, type FailureKind } from "../../src/models/failure.ts";
+import { failureOf, type FailureKind } from "../../src/models/failure/failure.ts";
 import type { ChosenModel } from "../../src/models/index.ts";
 import type { Usage } from "../../src/threads/events/events.ts";
 import { costOf } from "../../src/threads/prepare/prices.ts";

@@ -2,8 +2,8 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { createAgent, type AnyAgentMiddleware } from "langchain";
 import { HarnessError } from "../errors.ts";
 import type { PermissionRule } from "../files/index.ts";
-import { FIND_TOOLS } from "../mcp/find-tools.ts";
 import { mcpMiddleware } from "../mcp/middleware.ts";
+import { FIND_TOOLS } from "../mcp/tools/find-tools.ts";
 import { withServers } from "../mcp/with-servers.ts";
 import { brokenCallsMiddleware } from "../middleware/broken-calls/index.ts";
 import { Budget } from "../middleware/budget/account.ts";

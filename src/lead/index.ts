@@ -32,7 +32,7 @@ import { titleMiddleware } from "../middleware/title/index.ts";
 import { toolErrors } from "../middleware/tool-errors/index.ts";
 import { toModel } from "../models/deferred.ts";
 import { withSettings } from "../models/model-settings.ts";
-import { withThinking } from "../models/thinking.ts";
+import { withThinking } from "../models/thinking/thinking.ts";
 import { subagentsMiddleware, type CompiledSubagent } from "../subagents/index.ts";
 import { GENERAL_PURPOSE_DESCRIPTION } from "../subagents/task.prompt.ts";
 import { webToolsOf } from "../web/tools.ts";

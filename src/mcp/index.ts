@@ -1,6 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { loadSdk } from "./connection/sdk.ts";
 import type { McpOptions } from "./options.ts";
-import { loadSdk } from "./sdk.ts";
 import { McpServers } from "./servers.ts";
 
 /** Tools of MCP servers for any agent, and how to end the servers. */

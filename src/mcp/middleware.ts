@@ -8,12 +8,12 @@ import { harnessField } from "../middleware/harness-field.ts";
 import { readAsItIs } from "../middleware/loop/read-as-is.ts";
 import { CallTurn } from "../middleware/ordered-calls/call-turn.ts";
 import { answeredOnce } from "../middleware/tool-errors/index.ts";
-import { NO_SUCH_TOOL } from "./find-tools.prompt.ts";
-import { FIND_TOOLS, findTools } from "./find-tools.ts";
-import { withImagesBehind } from "./images.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
-import { PREFIX } from "./tool-names.ts";
+import { NO_SUCH_TOOL } from "./tools/find-tools.prompt.ts";
+import { FIND_TOOLS, findTools } from "./tools/find-tools.ts";
+import { withImagesBehind } from "./tools/images.ts";
+import { PREFIX } from "./tools/tool-names.ts";
 
 const SEARCH_ABOVE = 3000;
 

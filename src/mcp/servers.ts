@@ -1,10 +1,10 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { checkMcpOptions, filledIn } from "./config.ts";
-import { Connection, messageOf } from "./connection.ts";
+import { Connection, messageOf } from "./connection/connection.ts";
+import { Secrets } from "./connection/secrets.ts";
 import type { McpOptions } from "./options.ts";
-import { Secrets } from "./secrets.ts";
-import { serverTool, type ToolPlace } from "./tool.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
+import { serverTool, type ToolPlace } from "./tools/tool.ts";
+import { WaitingCalls } from "./tools/waiting-calls.ts";
 
 /** Servers that nobody has used for so long are ended. They are started again when they are needed. */
 const IDLE_MS = 5 * 60_000;

@@ -2,7 +2,7 @@ import type { ConsentOptions } from "../middleware/consent/options.ts";
 import { ALL } from "../middleware/consent/rules.ts";
 import type { McpOptions } from "./options.ts";
 import { serversOf, type McpServers } from "./servers.ts";
-import { PREFIX } from "./tool-names.ts";
+import { PREFIX } from "./tools/tool-names.ts";
 
 interface WithMcp {
   mcp?: McpOptions | McpServers;

@@ -1,12 +1,13 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { HarnessError } from "../errors.ts";
-import type { ClientOptions } from "./clients.ts";
-import { discreet } from "./discreet.ts";
-import { chain } from "./error-chain.ts";
+import type { ClientOptions } from "./clients/clients.ts";
+import { PROVIDERS } from "./clients/providers.ts";
+import { chain } from "./failure/error-chain.ts";
+import { redact, secretsIn } from "./failure/redact.ts";
+import { discreet } from "./failure/redacting-model.ts";
 import { readModelName, type Choice } from "./name.ts";
-import { patientFetch } from "./patient-fetch.ts";
-import { PROVIDERS } from "./providers.ts";
-import { redact, secretsIn } from "./redact.ts";
+import { patientFetch } from "./retry/retrying-fetch.ts";
+import { Silence } from "./retry/silence.ts";
 import {
   findSet,
   pickBaseUrl,
@@ -16,7 +17,6 @@ import {
   type Environment,
   type ModelOptions,
 } from "./settings.ts";
-import { Silence } from "./silence.ts";
 
 export interface ChooseModelOptions {
   /** A model to use as it is, or `provider:model`. */

@@ -1,5 +1,5 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import { asChanged } from "./lasting.ts";
+import { asChanged } from "./patched-model.ts";
 
 /** The name of a client's class, which is also that of its subclasses. */
 export function clientName(model: BaseChatModel): string {

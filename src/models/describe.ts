@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { PROVIDERS } from "./providers.ts";
+import { PROVIDERS } from "./clients/providers.ts";
 import { pickBaseUrl, setVariables, withoutCredentials, type Environment } from "./settings.ts";
 
 /** What is there of one provider. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseModel, explainModelError, type ChosenModel, type ModelOptions } from "./index.ts";
-import { MODEL_RETRY, type ModelRetry } from "./retries.ts";
+import { MODEL_RETRY, type ModelRetry } from "./retry/retries.ts";
 
 type Answer = (response: ServerResponse) => unknown;
 

@@ -1,8 +1,8 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { fieldsOf } from "./copy.ts";
 import { settled } from "./deferred.ts";
-import { withoutSecrets } from "./discreet.ts";
-import { redact } from "./redact.ts";
+import { redact } from "./failure/redact.ts";
+import { withoutSecrets } from "./failure/redacting-model.ts";
 import { read } from "./settings.ts";
 
 /** The same error of a call to this model, whoever made the model, without its key and those of the environment. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { PROVIDERS } from "./clients/providers.ts";
 import { listModels } from "./list-models.ts";
-import { PROVIDERS } from "./providers.ts";
 
 let server: Server;
 let url: string;

@@ -1,4 +1,4 @@
-import { PROVIDERS, type Provider } from "./providers.ts";
+import { PROVIDERS, type Provider } from "./clients/providers.ts";
 import { findSet, pickBaseUrl, pickEndpoint, read, type Environment } from "./settings.ts";
 
 /**

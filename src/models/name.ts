@@ -1,5 +1,5 @@
 import { HarnessError } from "../errors.ts";
-import { PROVIDERS, type Provider } from "./providers.ts";
+import { PROVIDERS, type Provider } from "./clients/providers.ts";
 import { read, type Environment } from "./settings.ts";
 
 /** A provider and the model it should run. */

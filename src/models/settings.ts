@@ -1,5 +1,5 @@
 import { HarnessError } from "../errors.ts";
-import type { Endpoint, Provider } from "./providers.ts";
+import type { Endpoint, Provider } from "./clients/providers.ts";
 
 /** Variables by name. Empty ones count as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { BUDGET_REASON, isFinalAnswer } from "../middleware/plan/messages/final-answer.ts";
-import { withoutThoughts } from "../models/thoughts.ts";
+import { withoutThoughts } from "../models/thinking/thoughts.ts";
 import { ZERO_TALLY, type Tally } from "../plan/index.ts";
 import type { Given } from "./exchange.ts";
 

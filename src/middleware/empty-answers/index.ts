@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isFinalAnswer } from "../plan/messages/final-answer.ts";
 import { EMPTY_ANSWER } from "./empty-answers.prompt.ts";
 

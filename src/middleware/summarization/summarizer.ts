@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
 import { headAndTail } from "../../files/offload.ts";
-import { failureOf } from "../../models/failure.ts";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { failureOf } from "../../models/failure/failure.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { conversationText } from "../conversation-file.ts";
 import {
   SUMMARIZER_PARTS,

@@ -2,7 +2,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isFromUser } from "../from-user.ts";
 import { harnessField } from "../harness-field.ts";
 import { lastValue } from "../last-value.ts";

@@ -3,9 +3,9 @@ import { setTimeout } from "node:timers/promises";
 import type { ToolDefinition } from "@langchain/core/language_models/base";
 import type { ModelProfile } from "@langchain/core/language_models/profile";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
-import { PlayedModel } from "../played-model.ts";
 import { answerTo, isDeclined } from "./answer.ts";
 import type { Call } from "./conversation.ts";
+import { PlayedModel } from "./played-model.ts";
 import { countTokens } from "./tokens.ts";
 
 /** Options of `OfflineModel`. */

@@ -1,7 +1,7 @@
 import type { AgentApp, AuthMethod, ClientCapabilities } from "@agentclientprotocol/sdk";
 import { HarnessError } from "../../errors.ts";
 import { INVALID_PARAMS, type Sdk } from "./sdk.ts";
-import type { ConnectedEditor, Sessions } from "./sessions.ts";
+import type { ConnectedEditor, Sessions } from "./session/sessions.ts";
 
 export interface AcpOptions {
   sdk: Sdk;

@@ -11,8 +11,8 @@ import {
 } from "../../files/index.ts";
 import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
 import type { RunPlace } from "../../threads/prepare/agent.ts";
-import type { Calls, FileChange } from "./calls.ts";
 import type { Sdk } from "./sdk.ts";
+import type { Calls, FileChange } from "./updates/calls.ts";
 
 export interface EditorOptions {
   sdk: Sdk;

@@ -1,10 +1,10 @@
 import { HarnessError, type HarnessErrorCode } from "../../errors.ts";
 import { EXIT } from "./exit-codes.ts";
-import { markLiterals, unmarked } from "./literal.ts";
+import { markLiterals, unmarked } from "./options/literal.ts";
+import { offersAfter, readCommand } from "./options/parser.ts";
+import { unknownWord } from "./options/unknown-words.ts";
 import { harmless, oneLine, shown } from "./output/harmless.ts";
-import { offersAfter, readCommand } from "./parser.ts";
 import { canAsk, type Terminal } from "./terminal.ts";
-import { unknownWord } from "./unknown-words.ts";
 import { asTyped, complaint } from "./wording.ts";
 
 /** Errors that say how the command was used, not how it went. */
@@ -22,7 +22,7 @@ const COMPLETE = "--complete";
 /** Reads the arguments and runs a command. Returns the exit code; an error is one readable line. */
 export async function cli(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args[0] === COMPLETE) {
-    const { complete } = await import("./completion.ts");
+    const { complete } = await import("./options/completion.ts");
     for (const word of await complete(args.slice(1), terminal))
       terminal.stdout.write(shown`${oneLine(word)}\n`);
     return EXIT.done;

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { serve, type Served } from "../../../test/served.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { ScriptedModel } from "../../testing/index.ts";
-import type { Auth } from "./access.ts";
+import type { Auth } from "./http/access.ts";
 
 let served: Served;
 afterEach(() => served.close());

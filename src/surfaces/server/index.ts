@@ -1,4 +1,4 @@
-export type { Auth, User } from "./access.ts";
+export type { Auth, User } from "./http/access.ts";
 export type { GraphFactory, GraphSource, ServedGraph } from "./graphs.ts";
 export { createServer, type Server, type ServerOptions } from "./server.ts";
 export { createWorker, type Worker, type WorkerOptions } from "./worker.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { ThreadStore } from "../../storage/index.ts";
-import type { ServerEnv } from "./context.ts";
-import type { ServerParts } from "./parts.ts";
+import type { ServerEnv } from "./http/context.ts";
+import type { ServerParts } from "./http/parts.ts";
 
 /** Threads as tools of the Model Context Protocol, for callers that have the token. */
 export function mcpRoutes({ host }: Pick<ServerParts, "host">, saver: ThreadStore): Hono<ServerEnv> {

@@ -6,11 +6,11 @@ import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { collectGarbage, heapInUse } from "../../../test/garbage.ts";
 import { sqliteSaver } from "../../storage/index.ts";
-import type { ServerEnv } from "./context.ts";
 import { hostedGraph } from "./graphs.ts";
+import type { ServerEnv } from "./http/context.ts";
+import { Streams } from "./http/streams.ts";
 import { listen } from "./listen.ts";
 import { assemble } from "./server.ts";
-import { Streams } from "./streams.ts";
 
 const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
   .addNode("add", ({ count }) => ({ count: count + 1 }))

@@ -10,16 +10,16 @@ import { RunHost } from "../../threads/host/host.ts";
 import type { Host } from "../../threads/host/port.ts";
 import { tracesFrom } from "../../threads/traces/index.ts";
 import { version } from "../../version.ts";
-import { Access, type Auth } from "./access.ts";
-import { discreetFailure, failure } from "./answers.ts";
-import type { ServerEnv } from "./context.ts";
 import { hostedGraphs, type GraphSource } from "./graphs.ts";
 import { limitBody } from "./guard/body-limit.ts";
 import { guard } from "./guard/index.ts";
+import { Access, type Auth } from "./http/access.ts";
+import { discreetFailure, failure } from "./http/answers.ts";
+import type { ServerEnv } from "./http/context.ts";
+import { operationRoutes } from "./http/operations.ts";
+import type { ServerParts } from "./http/parts.ts";
+import { Streams } from "./http/streams.ts";
 import { langgraphRoutes } from "./langgraph/index.ts";
-import { operationRoutes } from "./operations.ts";
-import type { ServerParts } from "./parts.ts";
-import { Streams } from "./streams.ts";
 
 export interface ServerOptions {
   /** The graphs by name: `createDeepAgent`, `makeLeadAgent` or any graph of LangGraph's. */

@@ -1,7 +1,7 @@
 import type { BaseStore } from "@langchain/langgraph";
 import type { Cluster, ClusterWorker, Limits } from "../../threads/cluster/index.ts";
 import { threadsGraph, type ThreadsGraphOptions } from "../../threads/host/threads-graph.ts";
-import type { Auth } from "./access.ts";
+import type { Auth } from "./http/access.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { pageRoutes } from "./page/index.ts";
 import { assemble, type Server } from "./server.ts";

@@ -3,7 +3,7 @@ import { pathMeant } from "../../files/disk/from-host.ts";
 import { FROZEN_FILES } from "../../files/index.ts";
 import { compileRules } from "../../files/permissions.ts";
 import type { McpServers } from "../../mcp/index.ts";
-import { PREFIX } from "../../mcp/tool-names.ts";
+import { PREFIX } from "../../mcp/tools/tool-names.ts";
 import type { ConsentRule } from "../../middleware/consent/options.ts";
 import { isMutation } from "../../middleware/files/mutations.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";

@@ -5,7 +5,7 @@ import type { Resource } from "../../middleware/budget/spending.ts";
 import { isBudgetStop, type BudgetStop } from "../../middleware/budget/stop.ts";
 import { BUDGET_REASON } from "../../middleware/plan/messages/final-answer.ts";
 import type { ChosenModel } from "../../models/index.ts";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { countTodos, isClosed, type Todo } from "../../plan/index.ts";
 import type { RunEvent } from "./events.ts";
 

@@ -12,6 +12,6 @@ it("the published schema is the one that events have", async () => {
     ...z.toJSONSchema(RUN_EVENT, { io: "input" }),
   };
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
-    "../../schemas/run-events.v1.json",
+    "../../../schemas/run-events.v1.json",
   );
 });

@@ -1,7 +1,7 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isSame } from "../../plan/diff.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
 import type { RunEventBody } from "../events/events.ts";

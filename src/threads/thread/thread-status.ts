@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { isFromUser } from "../../middleware/from-user.ts";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import type { RunAgent } from "../prepare/agent.ts";
 import { goOnInput } from "./continue.ts";
 import { questionsOf } from "./thread.ts";

@@ -7,7 +7,7 @@ import { isBudgetStop } from "../../middleware/budget/stop.ts";
 import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
 import { isOvertaken } from "../../middleware/repeats/journal.ts";
-import { withoutThoughts } from "../../models/thoughts.ts";
+import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/values.ts";
 import type { Release, ThreadStore } from "../../storage/index.ts";

@@ -1,6 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
-import { SHELLS } from "../choices.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SHELLS } from "../options/choices.ts";
 import { shown } from "../output/harmless.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,4 +1,4 @@
-import { redact } from "../../../models/redact.ts";
+import { redact } from "../../../models/failure/redact.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { machineFindings } from "../doctor/machine.ts";
 import { modelFindings } from "../doctor/models.ts";
@@ -9,7 +9,7 @@ import { tracesFindings } from "../doctor/traces.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown, shownJson, type Harmless } from "../output/harmless.ts";
 import { paintOf, type Terminal } from "../terminal.ts";
-import { statePath, type StateFlags } from "../threads.ts";
+import { statePath, type StateFlags } from "../threads/threads.ts";
 import { asTyped } from "../wording.ts";
 
 export interface DoctorFlags extends StateFlags {

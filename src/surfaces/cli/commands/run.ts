@@ -12,14 +12,14 @@ import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads
 import { taskInput } from "../../../threads/run/drive.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { proposePlan } from "../../../threads/thread/thread.ts";
-import { existingFolder } from "../directories.ts";
-import { perform } from "../perform.ts";
-import { projectFor, type ProjectFlags } from "../project.ts";
-import { isPiped, readStandardInput } from "../standard-input.ts";
-import { withPipedText } from "../task.prompt.ts";
+import { existingFolder } from "../run/directories.ts";
+import { perform } from "../run/perform.ts";
+import { projectFor, type ProjectFlags } from "../run/project.ts";
+import { isPiped, readStandardInput } from "../run/standard-input.ts";
+import { withPipedText } from "../run/task.prompt.ts";
 import type { OutputFlags, Terminal } from "../terminal.ts";
-import { settingsOf } from "../thread-agent.ts";
-import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads.ts";
+import { settingsOf } from "../threads/thread-agent.ts";
+import { checkThreadId, MANY, maskedUrl, statePath, withSaver, type StateFlags } from "../threads/threads.ts";
 import { commandName, quoted } from "../wording.ts";
 
 export interface RunFlags extends OutputFlags, ProjectFlags, StateFlags {

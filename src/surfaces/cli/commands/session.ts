@@ -10,21 +10,21 @@ import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import { chosenMode } from "../../../threads/prepare/settings.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
-import { directoryName, isHere } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { harmless, oneLine, shown, type Harmless } from "../output/harmless.ts";
-import { FALLBACK } from "../perform.ts";
-import { projectFor } from "../project.ts";
-import type { Face } from "../session/face.ts";
-import { History } from "../session/history.ts";
-import { LiveFace } from "../session/live-face.ts";
+import { directoryName, isHere } from "../run/directories.ts";
+import { FALLBACK } from "../run/perform.ts";
+import { projectFor } from "../run/project.ts";
+import type { Display } from "../session/display/display.ts";
+import { LiveDisplay } from "../session/display/live-display.ts";
+import { PlainDisplay } from "../session/display/plain-display.ts";
 import { DEFAULT_MODE } from "../session/modes.ts";
-import { PlainFace } from "../session/plain-face.ts";
+import { History } from "../session/prompt/history.ts";
+import { listFiles, type Suggestion } from "../session/prompt/suggestions.ts";
 import { Session } from "../session/session.ts";
 import { SLASH_COMMANDS } from "../session/slash.ts";
-import { listFiles, type Suggestion } from "../session/suggestions.ts";
 import { canAsk, isLive, paintOf, type Terminal } from "../terminal.ts";
-import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads.ts";
+import { copiesFolder, localFolder, MANY, statePath, withSaver } from "../threads/threads.ts";
 import { asTyped, commandName } from "../wording.ts";
 import { inDirectory, settingsFrom, type RunFlags } from "./run.ts";
 
@@ -62,7 +62,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     const { dir } = settings;
     const paint = paintOf(terminal);
     const prices = pricesOf(model.name, env, project.config);
-    const face = faceFor(flags, {
+    const display = faceFor(flags, {
       terminal,
       commands: () => commandsOf(project),
       files: filesOf(dir),
@@ -72,7 +72,7 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
     });
     const conversation: Session = new Session({
       terminal,
-      face,
+      display,
       paint,
       saver,
       settings: withPricedBudget({ ...settings, model: model.name }, prices),
@@ -95,11 +95,11 @@ export async function session(flags: SessionFlags, terminal: Terminal): Promise<
         ...(isAutoLeft ? [paint("yellow", AUTO_LEFT)] : []),
         ...(notice === undefined ? [] : [paint("yellow", oneLine(notice))]),
       ];
-      face.print(lines);
+      display.print(lines);
       const task = flags.task?.trim() ?? "";
       await conversation.run([...(flags.resume ? ["/resume"] : []), ...(task === "" ? [] : [task])]);
     } finally {
-      await face.close();
+      await display.close();
       await conversation.close();
       for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, leave);
     }
@@ -122,12 +122,12 @@ function withDefaults(flags: SessionFlags, isKept: boolean): RunFlags {
 
 function faceFor(
   flags: SessionFlags,
-  options: ConstructorParameters<typeof LiveFace>[0] & { terminal: Terminal },
-): Face {
+  options: ConstructorParameters<typeof LiveDisplay>[0] & { terminal: Terminal },
+): Display {
   const { terminal } = options;
   return flags.plain || !isLive(terminal) || !terminal.stdout.columns
-    ? new PlainFace(terminal)
-    : new LiveFace(options);
+    ? new PlainDisplay(terminal)
+    : new LiveDisplay(options);
 }
 
 function commandsOf(project: Project): Suggestion[] {

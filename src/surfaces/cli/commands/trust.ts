@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import { forgetTrust, openProject, sayTrust, trustedFolders } from "../../../project/index.ts";
-import { existingFolder } from "../directories.ts";
 import { EXIT } from "../exit-codes.ts";
 import { oneLine, shown } from "../output/harmless.ts";
+import { existingFolder } from "../run/directories.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface TrustFlags {

@@ -3,8 +3,8 @@ import { bubblewrapWorks } from "../../../files/shell/bubblewrap.ts";
 import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
 import { isSource } from "../../../package-file.ts";
 import { version } from "../../../version.ts";
-import { editorOf } from "../editor.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";
+import { editorOf } from "../threads/external-editor.ts";
 import type { Finding } from "./finding.ts";
 
 const PACKAGES = ["langchain", "@langchain/langgraph", "@langchain/core"];

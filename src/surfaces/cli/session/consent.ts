@@ -10,24 +10,24 @@ import { MAIN, ownerName } from "../../../threads/events/view.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
 import { readThread } from "../../../threads/thread/thread.ts";
 import { fileChange } from "../../../threads/undo/file-change.ts";
-import { edit } from "../editor.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
-import { planText } from "../plan-text.ts";
-import { argumentLines, callText, changeLines } from "./call-lines.ts";
+import { edit } from "../threads/external-editor.ts";
+import { planText } from "../threads/plan-text.ts";
 import type { Conversation } from "./conversation.ts";
-import type { Answered, FaceChoice } from "./face.ts";
+import type { Answered, FaceChoice } from "./display/display.ts";
+import { argumentLines, callText, changeLines } from "./view/call-lines.ts";
 
 type Call = NonNullable<Question["call"]>;
 
 /** Puts a question of a run to the person. Undefined when they would rather not answer now. */
 export async function answerFor(question: Question, session: Conversation): Promise<unknown> {
   const { kind, options, call } = question;
-  const { face, paint } = session;
+  const { display, paint } = session;
   if (kind === "permission" && call) return permission(question, call, session);
   if (kind === "plan-approval") return approval(question, session);
   const choices = options.map((option): FaceChoice => ({ value: option, label: oneLine(option) }));
-  const answer = await face.ask({
+  const answer = await display.ask({
     about: questionLines({ ...question, options: [] }, paint),
     question: shown`Your answer`,
     choices,
@@ -37,12 +37,12 @@ export async function answerFor(question: Question, session: Conversation): Prom
 }
 
 async function permission(question: Question, call: Call, session: Conversation): Promise<unknown> {
-  const { face, paint, settings } = session;
+  const { display, paint, settings } = session;
   const ruled = ruledCall(call, settings.dir);
   if (!question.repeated && !question.error && session.agreesTo(ruled)) return { type: "approve" };
   const offers = question.repeated ? [] : rulesFor(call, ruled.path);
   const rules = offers.filter((offer) => offer.rules.every(isRule));
-  const answer = await face.ask({
+  const answer = await display.ask({
     about: [
       ...(question.error ? [paint("red", oneLine(question.error))] : []),
       ...(await callLinesFor(call, ruled, session)),
@@ -73,11 +73,11 @@ function decision(question: Question, answer: Answered): unknown {
 }
 
 async function approval(question: Question, session: Conversation): Promise<unknown> {
-  const { face, paint, terminal } = session;
+  const { display, paint, terminal } = session;
   const { todos = [], rules = [] } = question;
   let text = planText(todos, rules);
   for (let error = question.error; ;) {
-    const answer = await face.ask({
+    const answer = await display.ask({
       about: [
         ...(error === undefined ? [] : [paint("red", oneLine(error))]),
         ...harmlessLines(question.text),
@@ -95,7 +95,7 @@ async function approval(question: Question, session: Conversation): Promise<unkn
     });
     if (!answer || "words" in answer || answer.value !== "edit") return decision(question, answer);
     try {
-      text = await face.lend(() => edit(text, terminal.env));
+      text = await display.lend(() => edit(text, terminal.env));
       return { type: "edit", todos: planItems(text, todos), rules: planRules(text) };
     } catch (caught) {
       const known = HarnessError.from(caught);

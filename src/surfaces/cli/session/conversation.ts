@@ -13,14 +13,14 @@ import type { KeptCopies } from "../../../threads/undo/file-copies.ts";
 import type { Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
-import type { Face } from "./face.ts";
+import type { Display } from "./display/display.ts";
 
 export type SessionModel = Awaited<ReturnType<typeof modelFor>>;
 
 /** A session as its commands and questions see it. */
 export interface Conversation {
   readonly terminal: Terminal;
-  readonly face: Face;
+  readonly display: Display;
   readonly paint: Paint;
   readonly saver: ThreadStore;
   readonly project: Project;

@@ -31,25 +31,25 @@ import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import type { Paint } from "../output/paint.ts";
 import type { Terminal } from "../terminal.ts";
 import { Agreement } from "./agreement.ts";
-import { wholeCall } from "./call-lines.ts";
 import { Clipboard } from "./clipboard.ts";
 import { answerFor } from "./consent.ts";
 import type { Conversation, SessionModel, SlashCommand } from "./conversation.ts";
-import { echoOf } from "./echo.ts";
-import type { Face } from "./face.ts";
-import { footer } from "./footer.ts";
+import type { Display } from "./display/display.ts";
 import { liveRules } from "./live-rules.ts";
 import { DEFAULT_MODE, nextMode } from "./modes.ts";
 import { Queue } from "./queue.ts";
+import { takeUp } from "./resume-thread.ts";
 import { skillTask } from "./skill.prompt.ts";
 import { commandNames, commandOf } from "./slash.ts";
-import { takeUp } from "./take-up.ts";
+import { wholeCall } from "./view/call-lines.ts";
+import { echoOf } from "./view/echo.ts";
+import { footer } from "./view/footer.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool-end" }>;
 
 export interface SessionOptions {
   terminal: Terminal;
-  face: Face;
+  display: Display;
   paint: Paint;
   saver: ThreadStore;
   settings: RunSettings;
@@ -73,7 +73,7 @@ interface Turn {
 /** A conversation with an agent on one thread, until the person leaves. */
 export class Session implements Conversation {
   readonly terminal: Terminal;
-  readonly face: Face;
+  readonly display: Display;
   readonly paint: Paint;
   readonly saver: ThreadStore;
   readonly project: Project;
@@ -100,8 +100,8 @@ export class Session implements Conversation {
   #wake = (): void => {};
 
   constructor(options: SessionOptions) {
-    const { terminal, face, paint, saver, settings, model, project, allowed, copies, thread } = options;
-    [this.terminal, this.face, this.paint, this.saver] = [terminal, face, paint, saver];
+    const { terminal, display, paint, saver, settings, model, project, allowed, copies, thread } = options;
+    [this.terminal, this.display, this.paint, this.saver] = [terminal, display, paint, saver];
     [this.settings, this.model, this.project, this.allowed] = [settings, model, project, allowed];
     [this.#copies, this.thread, this.modelNamed] = [copies, thread, options.modelNamed];
     const { env } = terminal;
@@ -112,7 +112,7 @@ export class Session implements Conversation {
 
   /** Runs until the person leaves; what is given is as if it had been typed. */
   async run(first: readonly string[] = []): Promise<void> {
-    this.face.open({
+    this.display.open({
       submit: (text) => this.submit(text),
       steer: () => this.#steer(),
       stop: () => this.#stop(),
@@ -165,11 +165,11 @@ export class Session implements Conversation {
   quit(): void {
     this.#isOver = true;
     this.#turn?.controller.abort();
-    this.face.dismiss();
+    this.display.dismiss();
     this.#wake();
   }
 
-  readonly say = (...lines: readonly Harmless[]): void => this.face.print(lines);
+  readonly say = (...lines: readonly Harmless[]): void => this.display.print(lines);
 
   setMode(mode: Mode): void {
     this.settings = { ...this.settings, mode };
@@ -269,7 +269,7 @@ export class Session implements Conversation {
       return { turn, input };
     });
     if (isBegun || this.#isOver) return;
-    this.face.draft(text);
+    this.display.draft(text);
     this.say(this.paint("dim", NOT_BEGUN));
   }
 
@@ -341,7 +341,7 @@ export class Session implements Conversation {
       copies?.begin(turn);
       const events = new RunEvents(thread, (event, view) => {
         this.#note(event, copies);
-        this.face.show(event, view);
+        this.display.show(event, view);
       });
       const { outcome } = await conduct(input, {
         ...what,
@@ -387,7 +387,7 @@ export class Session implements Conversation {
     void this.#queue.handOver(async (text) => edits.say(await this.#content(text)), {
       isWanted: (text) => commandIn(text) === undefined,
       onArrival: (text) => this.say(...echoOf(text, this.paint)),
-      onReturn: (texts) => this.face.draft(texts.join("\n")),
+      onReturn: (texts) => this.display.draft(texts.join("\n")),
     });
   }
 
@@ -399,7 +399,7 @@ export class Session implements Conversation {
     turn.controller.abort();
     const waiting = this.#queue.recall();
     // What was meant to follow may not be what is wanted now.
-    if (waiting.length > 0) this.face.draft(waiting.join("\n"));
+    if (waiting.length > 0) this.display.draft(waiting.join("\n"));
     this.#showStatus();
   }
 
@@ -419,7 +419,7 @@ export class Session implements Conversation {
 
   #showStatus(): void {
     const isStopping = this.#turn?.controller.signal.aborted ?? false;
-    this.face.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: footer(this, isStopping) });
+    this.display.status({ isBusy: this.isBusy, queue: this.#queue.all, footer: footer(this, isStopping) });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
-import { failure } from "../answers.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
+import { failure } from "../http/answers.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
 
 /** A body above this is a mistake, or an attack. */
 const MOST_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import type { MiddlewareHandler } from "hono";
-import type { Auth } from "../access.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
+import type { Auth } from "../http/access.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
 import { HEADERS, PAGE_HEADERS } from "./headers.ts";
 
 export interface GuardOptions {

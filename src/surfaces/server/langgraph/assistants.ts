@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Host } from "../../../threads/host/port.ts";
-import { body, json, metadataOf } from "../answers.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
-import { listPart } from "../list-part.ts";
-import type { ServerParts } from "../parts.ts";
+import { body, json, metadataOf } from "../http/answers.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
+import { listPart } from "../http/list-part.ts";
+import type { ServerParts } from "../http/parts.ts";
 import { byFields, contains, selected, selectOf, sorted } from "./listing.ts";
 import { schemasOf, subgraphsOf } from "./schemas.ts";
 

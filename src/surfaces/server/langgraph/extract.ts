@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checked, toJson } from "../answers.ts";
+import { checked, toJson } from "../http/answers.ts";
 
 /** `values.messages[-1].content`: names, and places in lists, from their end where they are negative. */
 const PATH = /^[^.[\]]+(?:\.[^.[\]]+|\[-?\d+\])*$/;

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import type { ServerEnv } from "../context.ts";
-import type { ServerParts } from "../parts.ts";
+import type { ServerEnv } from "../http/context.ts";
+import type { ServerParts } from "../http/parts.ts";
 import { Assistants, assistantRoutes } from "./assistants.ts";
 import { CronRoutes } from "./crons.ts";
 import { protocolRoutes } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checked } from "../answers.ts";
+import { checked } from "../http/answers.ts";
 
 type Body = Record<string, unknown>;
 

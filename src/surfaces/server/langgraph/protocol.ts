@@ -3,15 +3,15 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { STRATEGIES, type RunRequest, type Strategy } from "../../../threads/host/request/request.ts";
 import type { ThreadEvent } from "../../../threads/host/stream/thread-protocol.ts";
-import { body, failureOf, json, toJson } from "../answers.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
-import type { ServerSentEvent } from "../event-body.ts";
-import type { ServerParts } from "../parts.ts";
+import { body, failureOf, json, toJson } from "../http/answers.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
+import type { ServerSentEvent } from "../http/event-body.ts";
+import type { ServerParts } from "../http/parts.ts";
 import type { Assistants } from "./assistants.ts";
+import { interruptOut } from "./events/wire.ts";
 import { readRunBody, runRequest } from "./request.ts";
 import { startRun } from "./runs.ts";
 import { stateOf } from "./threads.ts";
-import { interruptOut } from "./wire.ts";
 
 type Params = Record<string, unknown>;
 

@@ -2,9 +2,9 @@ import { HTTPException } from "hono/http-exception";
 import { z } from "zod";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { QUEUE_NAME, STRATEGIES } from "../../../threads/host/request/request.ts";
-import { checked } from "../answers.ts";
+import { checked } from "../http/answers.ts";
 import type { Assistants } from "./assistants.ts";
-import { CLASSIC_MODES, type Wanted } from "./classic-events.ts";
+import { CLASSIC_MODES, type Wanted } from "./events/classic-events.ts";
 
 const nodes = z.union([z.literal("*"), z.array(z.string())]);
 const record = z.record(z.string(), z.unknown());

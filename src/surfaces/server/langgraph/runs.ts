@@ -7,16 +7,16 @@ import type { Host } from "../../../threads/host/port.ts";
 import { firstNumber } from "../../../threads/host/records.ts";
 import { answersById, isKeyed, waitingOf } from "../../../threads/host/request/answers.ts";
 import type { RunRequest } from "../../../threads/host/request/request.ts";
-import { body, json, toJson } from "../answers.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
-import { queryPart } from "../list-part.ts";
-import type { ServerParts } from "../parts.ts";
+import { body, json, toJson } from "../http/answers.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
+import { queryPart } from "../http/list-part.ts";
+import type { ServerParts } from "../http/parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
-import { ClassicEvents, type Wanted } from "./classic-events.ts";
+import { ClassicEvents, type Wanted } from "./events/classic-events.ts";
+import { interruptOut } from "./events/wire.ts";
 import { selected, selectOf } from "./listing.ts";
 import { readRunBody, runRequest, wantedOf, type RunBody } from "./request.ts";
 import { stateOf } from "./threads.ts";
-import { interruptOut } from "./wire.ts";
 
 /** Starts runs, watches them and stops them: on a thread, or without one. */
 export class RunRoutes {

@@ -10,15 +10,15 @@ import type { Host } from "../../../threads/host/port.ts";
 import { blindEdit } from "../../../threads/plan/blind-edit.ts";
 import { waitingInput } from "../../../threads/plan/pending-edit.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
-import { createdAt, hasFailed, stateUpdatedAt, updatedAt, type KnownThread } from "../access.ts";
-import { body, checked, json, jsonText, metadataOf, toJson } from "../answers.ts";
-import type { ServerContext, ServerEnv } from "../context.ts";
-import { listPart, queryPart, type ListPart } from "../list-part.ts";
-import type { ServerParts } from "../parts.ts";
+import { createdAt, hasFailed, stateUpdatedAt, updatedAt, type KnownThread } from "../http/access.ts";
+import { body, checked, json, jsonText, metadataOf, toJson } from "../http/answers.ts";
+import type { ServerContext, ServerEnv } from "../http/context.ts";
+import { listPart, queryPart, type ListPart } from "../http/list-part.ts";
+import type { ServerParts } from "../http/parts.ts";
 import { assistantId, type Assistants } from "./assistants.ts";
+import { checkpointOf, interruptOut, stateOut } from "./events/wire.ts";
 import { extracted, extractOf, isWithin } from "./extract.ts";
 import { contains, selected, selectOf, sorted } from "./listing.ts";
-import { checkpointOf, interruptOut, stateOut } from "./wire.ts";
 
 type Body = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { HostEvent } from "../../../threads/host/port.ts";
 import type { Entry } from "../../../threads/host/stream/event-log.ts";
-import { toJson } from "../answers.ts";
-import type { ServerEnv } from "../context.ts";
-import type { ServerSentEvent } from "../event-body.ts";
+import { toJson } from "../http/answers.ts";
+import type { ServerEnv } from "../http/context.ts";
+import type { ServerSentEvent } from "../http/event-body.ts";
 import { Others } from "./others.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";

@@ -15,8 +15,8 @@ import {
   lineCounts,
   type NetChange,
 } from "../../../threads/undo/net-changes.ts";
-import { json } from "../answers.ts";
-import type { ServerEnv } from "../context.ts";
+import { json } from "../http/answers.ts";
+import type { ServerEnv } from "../http/context.ts";
 import type { PageParts } from "./parts.ts";
 
 interface Values {

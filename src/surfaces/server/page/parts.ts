@@ -1,7 +1,7 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
-import type { ServerParts } from "../parts.ts";
+import type { ServerParts } from "../http/parts.ts";
 
 export interface PageOptions {
   saver: ThreadStore;

@@ -8,7 +8,7 @@ import { planAt } from "../../../threads/plan/pending-edit.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
 import { openQuestions, questionsOf } from "../../../threads/thread/thread.ts";
-import { hasFailed, type KnownThread } from "../access.ts";
+import { hasFailed, type KnownThread } from "../http/access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
 

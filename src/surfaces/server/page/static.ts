@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { packageFile } from "../../../package-file.ts";
-import type { ServerEnv } from "../context.ts";
+import type { ServerEnv } from "../http/context.ts";
 
 /** The page as it was built into the package. */
 const page = (file: string): string => packageFile(`dist/page/${file}`);

@@ -2,7 +2,7 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import type { Host } from "../../../threads/host/port.ts";
 import { isAsking } from "../../../threads/thread/finished-tasks.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
-import { createdAt, hasFailed, updatedAt, type KnownThread } from "../access.ts";
+import { createdAt, hasFailed, updatedAt, type KnownThread } from "../http/access.ts";
 
 /** A thread as the page lists it. */
 export interface PageThread {

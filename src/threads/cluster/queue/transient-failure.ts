@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { failureOf, type FailureKind } from "../../../models/failure.ts";
+import { failureOf, type FailureKind } from "../../../models/failure/failure.ts";
 
 /** What goes by of itself: another try a little later may succeed. */
 const PASSING: readonly FailureKind[] = [

@@ -6,11 +6,11 @@ import { MAIN } from "../../../../threads/events/view.ts";
 import { PlanConflict } from "../../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
 import { openQuestions, readRuledPlan } from "../../../../threads/thread/thread.ts";
-import { edit } from "../../editor.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
 import { planLines, ruleLines } from "../../output/lines.ts";
-import { conflictLines, conflictText } from "../../plan-conflict.ts";
-import { planText } from "../../plan-text.ts";
+import { edit } from "../../threads/external-editor.ts";
+import { conflictLines, conflictText } from "../../threads/plan-conflict.ts";
+import { planText } from "../../threads/plan-text.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
 
 export const plan: SlashCommand = {
@@ -49,14 +49,14 @@ async function isProposed(conversation: Conversation): Promise<boolean> {
 
 /** Opens the plan in an editor; the agent goes on meanwhile, and where both changed something it is said. */
 async function editInEditor(conversation: Conversation): Promise<void> {
-  const { thread, face, terminal } = conversation;
+  const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const agent = await conversation.agent();
   const { todos: found, rules } = await readRuledPlan(agent, thread);
   let base = found;
   const original = planText(base, rules);
   for (let text = original; ;) {
-    text = await face.lend(() => edit(text, terminal.env));
+    text = await display.lend(() => edit(text, terminal.env));
     if (text === original) return conversation.say(oneLine(PLAN_SAYS.unchanged));
     let todos: readonly unknown[] = [];
     try {
@@ -76,7 +76,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
       const known = HarnessError.from(error);
       if (!known) throw error;
       const isConflict = known instanceof PlanConflict;
-      const answer = await face.ask({
+      const answer = await display.ask({
         about: [oneLine(known.message), ...(isConflict ? conflictLines(known) : [])],
         question: shown`Edit it again?`,
         choices: [

@@ -33,7 +33,7 @@ export const mode: SlashCommand = {
       return conversation.say(...MODES.map((one) => shown`${oneLine(line(one))}`));
     }
     if (chosen === "auto" && !conversation.isIsolated) {
-      const answer = await conversation.face.ask({
+      const answer = await conversation.display.ask({
         about: [
           conversation.paint(
             "red",

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { replay } from "../../../../threads/record/replay.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
-import { threadFile, threadText, writeNew } from "../../thread-file.ts";
+import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
 import type { SlashCommand } from "../conversation.ts";
 
 export const exportThread: SlashCommand = {

@@ -9,14 +9,14 @@ import {
   takeBack,
   type EarlierMessage,
 } from "../../../../threads/undo/earlier-messages.ts";
-import { isHere } from "../../directories.ts";
 import { ago } from "../../output/amounts.ts";
 import { oneLine, shown, type Harmless } from "../../output/harmless.ts";
-import { findThread, MANY } from "../../threads.ts";
+import { isHere } from "../../run/directories.ts";
+import { findThread, MANY } from "../../threads/threads.ts";
 import { quoted } from "../../wording.ts";
 import type { Conversation, SlashCommand } from "../conversation.ts";
-import { typedFor } from "../echo.ts";
-import { takeUp } from "../take-up.ts";
+import { takeUp } from "../resume-thread.ts";
+import { typedFor } from "../view/echo.ts";
 
 /** So many of the latest are offered, and listed. */
 const [OFFERED, LISTED] = [100, 20];
@@ -85,7 +85,7 @@ export const fork: SlashCommand = {
       await forkBefore(saver, { from: thread, to, before: message.before });
       conversation.switchTo(to);
     }
-    conversation.face.draft(typedFor(message.text));
+    conversation.display.draft(typedFor(message.text));
     const where = conversation.thread === undefined ? "a new thread" : conversation.thread;
     conversation.say(
       oneLine(`This is ${where}; your message is in the prompt again, ${thread} stays as it is.`),
@@ -113,7 +113,7 @@ export const undo: SlashCommand = {
     } finally {
       await release();
     }
-    conversation.face.draft(typedFor(last.text));
+    conversation.display.draft(typedFor(last.text));
     conversation.say(
       shown`Taken back; your message is in the prompt again.`,
       ...named("Files put back", files?.restored ?? []),
@@ -140,7 +140,7 @@ async function chooseThread(conversation: Conversation): Promise<string | undefi
     conversation.say(shown`There are no threads of this directory yet.`);
     return undefined;
   }
-  const answer = await conversation.face.ask({
+  const answer = await conversation.display.ask({
     about: [],
     question: shown`Which thread?`,
     choices: list.map((thread) => ({ value: thread.id, label: threadLine(thread, conversation) })),
@@ -161,7 +161,7 @@ async function chooseMessage(
     conversation.say(shown`There is no message yet.`);
     return undefined;
   }
-  const answer = await conversation.face.ask({
+  const answer = await conversation.display.ask({
     about: [],
     question,
     choices: all.map(({ id, text }) => ({ value: id, label: oneLine(shortened(typedFor(text), 70)) })),

@@ -1,0 +1,75 @@
+import { ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { Command } from "@langchain/langgraph";
+import { z } from "zod";
+import { callId, checkedTool } from "../../middleware/loose-tool.ts";
+import { FIND_TOOLS_DESCRIPTION, NOTHING_FOUND } from "./find-tools.prompt.ts";
+
+export const FIND_TOOLS = "find_tools";
+
+const MOST_FOUND = 5;
+
+/** The tool that finds others. What it finds is written to the state, in `foundTools`. */
+export function findTools(all: readonly DynamicStructuredTool[]): DynamicStructuredTool {
+  const counts = new Map<string, number>();
+  for (const { name } of all) {
+    const server = name.split("__")[1] ?? name;
+    counts.set(server, (counts.get(server) ?? 0) + 1);
+  }
+  const servers = [...counts].map(([server, count]) => `${server} (${count})`).join(", ");
+  const description = FIND_TOOLS_DESCRIPTION.replace("{servers}", () => servers);
+  const schema = z.object({ query: z.string().min(1) });
+  const made = checkedTool({ name: FIND_TOOLS, description, schema }, async ({ query }, runtime) => {
+    const found = ranked(all, query).slice(0, MOST_FOUND);
+    const content = found.map((tool) => `${tool.name}: ${firstSentence(tool.description)}`).join("\n");
+    const message = new ToolMessage({
+      content: content || NOTHING_FOUND,
+      name: FIND_TOOLS,
+      tool_call_id: callId(runtime),
+    });
+    return new Command({ update: { foundTools: found.map(({ name }) => name), messages: [message] } });
+  });
+  made.metadata = { annotations: { readOnlyHint: true } };
+  return made;
+}
+
+/** The definitions tell the rest. */
+const firstSentence = (text: string): string => text.split(/(?<=\.)\s|\n/, 1)[0]!.slice(0, 120);
+
+/** Tools by how well they fit: rare words count for more, and those of a name for more than those of a description. */
+function ranked(all: readonly DynamicStructuredTool[], query: string): DynamicStructuredTool[] {
+  const words = [...new Set(wordsOf(query))];
+  const texts = all.map((tool) => {
+    const name = wordsOf(tool.name);
+    return { tool, name, text: [...name, ...wordsOf(tool.description)] };
+  });
+  const fits = (text: readonly string[], word: string): boolean =>
+    text.some((one) => one.startsWith(stem(word)));
+  const weights = words.map((word) => {
+    const count = texts.filter(({ text }) => fits(text, word)).length;
+    return Math.log(1 + texts.length / (1 + count));
+  });
+  return texts
+    .map(({ tool, name, text }) => {
+      const scores = words.map((word, at) =>
+        fits(text, word) ? weights[at]! * (fits(name, word) ? 3 : 1) : 0,
+      );
+      return { tool, score: scores.reduce((sum, one) => sum + one, 0) };
+    })
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ tool }) => tool);
+}
+
+/** `createIssue` and `create_issue` are two words. */
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}
+
+/** `issues` finds `issue`. */
+const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:e?s|ing|ed)$/, "") : word);

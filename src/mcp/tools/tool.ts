@@ -1,0 +1,127 @@
+import type { ToolMessage } from "@langchain/core/messages";
+import type { DynamicStructuredTool } from "@langchain/core/tools";
+import { isGraphInterrupt } from "@langchain/langgraph";
+import type { Tool } from "@modelcontextprotocol/client";
+import { HarnessError } from "../../errors.ts";
+import { callId, failure, looseTool, type ToolRuntime } from "../../middleware/loose-tool.ts";
+import { defused } from "../../middleware/outside.ts";
+import { askPerson } from "../../middleware/review.ts";
+import { messageOf, type Connection } from "../connection/connection.ts";
+import { readForm, toClarification, type FormQuestion } from "../connection/form.ts";
+import type { LiveCall } from "../connection/live-call.ts";
+import type { Secrets } from "../connection/secrets.ts";
+import { resultMessage } from "./result.ts";
+import { toolName } from "./tool-names.ts";
+import type { WaitingCalls } from "./waiting-calls.ts";
+
+const LONGEST_DESCRIPTION = 1024;
+/** A longer schema costs more than it explains; the server checks arguments anyway. */
+const LONGEST_SCHEMA = 16_000;
+
+export interface ToolPlace {
+  connection: Connection;
+  secrets: Secrets;
+  waiting: WaitingCalls;
+}
+
+/** A tool of a server as an ordinary tool. Whatever goes wrong with the server is its result. */
+export function serverTool(tool: Tool, { connection, secrets, waiting }: ToolPlace): DynamicStructuredTool {
+  const { description, title, annotations } = tool;
+  const server = connection.name;
+  const name = toolName(server, tool.name);
+  const made = looseTool(
+    {
+      name,
+      description: defused((description ?? title ?? tool.name).trim().slice(0, LONGEST_DESCRIPTION)),
+      schema: shownSchema(tool.inputSchema),
+    },
+    async (args, runtime) => {
+      const id = callId(runtime);
+      const thread: unknown = runtime.configurable?.["thread_id"];
+      const key = JSON.stringify([thread, id, name]);
+      const live =
+        waiting.take(key) ?? connection.call(tool.name, withoutNulls(args, tool.inputSchema), thread);
+      return conducted(live, {
+        runtime,
+        keep: () => waiting.keep(key, live),
+        answer: (result) => resultMessage(result, { server, name, id, secrets }),
+        failed: (error) => failure(name, id, secrets.hide(messageOf(error))),
+      });
+    },
+  );
+  // Where those who mind repetitions and consent look for them.
+  if (annotations) made.metadata = { annotations };
+  return made;
+}
+
+interface Conduct {
+  runtime: ToolRuntime;
+  /** Keeps the call for the run that goes on with it. */
+  keep: () => void;
+  answer: (result: Parameters<typeof resultMessage>[0]) => ToolMessage;
+  failed: (error: unknown) => ToolMessage;
+}
+
+/** Sees a call to its end, or to the question that stops the run. */
+async function conducted(live: LiveCall, { runtime, keep, answer, failed }: Conduct): Promise<ToolMessage> {
+  const { signal } = runtime;
+  const cancel = (): void => live.cancel(signal?.reason);
+  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    // LangGraph gives the answers of a run that goes on from the first one again.
+    for (const request of live.asked) askPerson(request, "An MCP server");
+    for (;;) {
+      const next = await live.next();
+      if ("result" in next) return answer(next.result);
+      live.answer(asked(next.question, live));
+    }
+  } catch (error) {
+    if (isGraphInterrupt(error)) keep();
+    if (isGraphInterrupt(error) || signal?.aborted) throw error;
+    return failed(error);
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** Asks until the answer fits the form. Where nobody can be asked, the server is told so. */
+function asked(question: FormQuestion, live: LiveCall): Exclude<ReturnType<typeof readForm>, string> {
+  let error: string | undefined;
+  for (;;) {
+    const request = toClarification(question, error);
+    let answer: unknown;
+    try {
+      answer = askPerson(request, "An MCP server");
+    } catch (thrown) {
+      if (HarnessError.from(thrown)) return { action: "decline" };
+      throw thrown;
+    }
+    live.asked.push(request);
+    const read = readForm(answer, question);
+    if (typeof read !== "string") return read;
+    error = read;
+  }
+}
+
+/** What of a schema every provider takes. */
+const SCHEMA_KEYS = ["properties", "required", "additionalProperties", "$defs", "definitions"];
+const PROPERTY_NAME = /^[\w.-]{1,64}$/;
+
+/** A provider would refuse the whole request for one schema that it does not like; the server checks arguments anyway. */
+function shownSchema(schema: Record<string, unknown>): object {
+  const plain = { type: "object", properties: {} };
+  const said = Object.entries(schema).filter(([key, value]) => SCHEMA_KEYS.includes(key) && value !== null);
+  const text = defused(JSON.stringify({ ...plain, ...Object.fromEntries(said) }));
+  const isTaken = Object.keys(schema["properties"] ?? {}).every((name) => PROPERTY_NAME.test(name));
+  return isTaken && text.length <= LONGEST_SCHEMA ? (JSON.parse(text) as object) : plain;
+}
+
+/** Models send null for what they leave out, where a schema does not know of null. */
+function withoutNulls(args: unknown, { properties = {} }: Tool["inputSchema"]): Record<string, unknown> {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return {};
+  const takesNull = (name: string): boolean => JSON.stringify(properties[name] ?? null).includes("null");
+  return Object.fromEntries(
+    Object.entries(args).filter(([name, value]) => value !== null || takesNull(name)),
+  );
+}

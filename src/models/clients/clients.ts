@@ -1,0 +1,75 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { persistent } from "../retry/retrying-model.ts";
+import type { Silence } from "../retry/silence.ts";
+
+/** What every client is built from. */
+export interface ClientOptions {
+  model: string;
+  apiKey: string;
+  baseUrl: string;
+  temperature?: number;
+  maxTokens?: number;
+  maxRetries: number;
+  /** Retries and gives up by itself: a client that takes it does neither. */
+  fetch: typeof fetch;
+  /** Gives up one request: for a client that takes no `fetch`. */
+  newSilence: () => Silence;
+}
+
+/** A client's own clock would count our retries too. */
+const NO_LIMITS = { maxRetries: 0, timeout: 2 ** 31 - 1 };
+/** What the clients of OpenAI and Anthropic log they also throw. */
+const SILENT = { logLevel: "off" } as const;
+
+export async function createOpenAI(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  return persistent(new ChatOpenAI(openAIFields(options)), options.maxRetries);
+}
+
+/** Servers that speak OpenAI's older protocol, whatever their models are called. */
+export async function createCompatible(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  const { configuration, ...fields } = openAIFields(options);
+  // The ids of an OpenAI account would be read from the environment and sent along.
+  const anonymous = { ...configuration, organization: null, project: null };
+  const client = new ChatOpenAI({ ...fields, configuration: anonymous, useResponsesApi: false });
+  return persistent(client, options.maxRetries);
+}
+
+function openAIFields(options: ClientOptions) {
+  const { model, apiKey, baseUrl, fetch } = options;
+  const configuration = { baseURL: baseUrl, fetch, ...SILENT };
+  return { model, apiKey, configuration, ...sampling(options), ...NO_LIMITS };
+}
+
+export async function createAnthropic(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatAnthropic } = await import("@langchain/anthropic");
+  const { model, apiKey, baseUrl, fetch } = options;
+  const client = new ChatAnthropic({
+    model,
+    apiKey,
+    anthropicApiUrl: baseUrl,
+    maxRetries: 0,
+    clientOptions: { fetch, ...NO_LIMITS, ...SILENT },
+    ...sampling(options),
+  });
+  return persistent(client, options.maxRetries);
+}
+
+export async function createGroq(options: ClientOptions): Promise<BaseChatModel> {
+  const { ChatGroq } = await import("@langchain/groq");
+  const { model, apiKey, baseUrl, fetch } = options;
+  const client = new ChatGroq({ model, apiKey, baseUrl, fetch, ...sampling(options), ...NO_LIMITS });
+  return persistent(client, options.maxRetries);
+}
+
+/** The options of the answer that are set. */
+export function sampling({ temperature, maxTokens }: ClientOptions): {
+  temperature?: number;
+  maxTokens?: number;
+} {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}

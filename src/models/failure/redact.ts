@@ -1,0 +1,55 @@
+import { PROVIDERS } from "../clients/providers.ts";
+import { read, type Environment } from "../settings.ts";
+
+const HIDDEN = "[hidden]";
+
+/** How keys look when they are not among our variables: by prefix, in a header, in a query, in an address. */
+const KEY_SHAPES = [
+  /\b(?:sk|pk|gsk|xai)[-_][\w*.-]{8,}/g,
+  /\bAIza[\w-]{10,}/g,
+  /(?<=\b(?:bearer|basic|api[-_]?key)["']?[\s:=]+["']?)[\w*.~+/-]{6,}=*/gi,
+  /(?<=[?&][\w.-]*(?:key|token|secret|password|signature|sig|auth)=)[^&\s"'#]+/gi,
+  /(?<=:\/\/)[^/\s@]+(?=@)/g,
+];
+
+/** What is too short is a word that may stand anywhere. */
+const SHORTEST = 6;
+
+/**
+ * Replaces secrets in a text: the values of the providers' key variables, what their addresses hold of that kind,
+ * whatever else is `known`, and what looks like a key.
+ */
+export function redact(text: string, env: Environment, known: readonly string[] = []): string {
+  const endpoints = Object.values(PROVIDERS).flatMap((provider) => provider.endpoints);
+  const values = (variables: readonly string[]): string[] => variables.flatMap((one) => read(env, one) ?? []);
+  const secrets = [
+    ...known,
+    ...endpoints.flatMap(({ keys }) => values(keys)),
+    ...endpoints.flatMap(({ baseUrl }) => values([baseUrl]).flatMap(secretsIn)),
+  ];
+  const forms = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]));
+  const hidden = [...forms]
+    .filter((form) => form.length >= SHORTEST)
+    // A secret may be the beginning of another one.
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
+  return KEY_SHAPES.reduce((shown, shape) => shown.replaceAll(shape, HIDDEN), hidden);
+}
+
+/** The password of an address, and what its query says. */
+export function secretsIn(address: string): string[] {
+  const full = address.includes("://") ? address : `http://${address}`;
+  if (!URL.canParse(full)) return [];
+  const { username, password, searchParams } = new URL(full);
+  // As it is sent: in a header, encoded together with the name.
+  const header = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64");
+  return [password, decoded(password), ...(password ? [header] : []), ...searchParams.values()];
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

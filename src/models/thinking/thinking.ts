@@ -1,0 +1,45 @@
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { clientName, copyWith } from "../copy.ts";
+import { changed } from "../deferred.ts";
+import { CLIENTS, UNSURE, type Effort } from "./thinking-clients.ts";
+
+/** How a model should think; what is undefined is left to it. An effort alone switches thinking on. */
+export interface Thinking {
+  enabled: boolean | undefined;
+  effort: Effort | undefined;
+}
+
+/**
+ * The model with thinking switched on or off, on a copy. Where that cannot be, or only in part, `warn` is told, and
+ * the request has nothing in it that the provider would refuse.
+ */
+export function withThinking(
+  model: BaseChatModel,
+  { enabled, effort }: Thinking,
+  warn: (message: string) => void,
+): BaseChatModel {
+  if (enabled === undefined && effort === undefined) return model;
+  const on = enabled ?? true;
+  return changed(model, (chosen) => {
+    const client = clientName(chosen);
+    const { model: name = client } = chosen as { model?: string };
+    const told = Object.hasOwn(CLIENTS, client) ? CLIENTS[client]!(chosen, { on, effort }) : undefined;
+    const { fields, warning } = told ?? { warning: on ? `${client} has no setting for thinking` : UNSURE };
+    if (fields === undefined) {
+      if (warning !== undefined) warn(`${named(warning, name)}; ${ignored({ enabled, effort })}`);
+      return chosen;
+    }
+    if (warning !== undefined) warn(named(warning, name));
+    return copyWith(chosen, fields);
+  });
+}
+
+function named(warning: string, model: string): string {
+  return warning.replace("{model}", () => model);
+}
+
+function ignored({ enabled, effort }: Thinking): string {
+  if (enabled === false) return "thinking_enabled: false is ignored";
+  const asked = [...(enabled ? ["thinking_enabled"] : []), ...(effort ? ["reasoning_effort"] : [])];
+  return `${asked.join(" and ")} ${asked.length > 1 ? "are" : "is"} ignored`;
+}

@@ -1,0 +1,109 @@
+import { HarnessError } from "../../../errors.ts";
+import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
+import { readRules } from "../../../plan/values.ts";
+import { editPlan, type EditPlanOptions } from "../../../threads/edit/edit-plan.ts";
+import { clearPlan, PLAN_SAYS, planWish } from "../../../threads/edit/plan-command.ts";
+import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";
+import type { PlanEdits } from "../../../threads/plan/plan-edits.ts";
+import { planItems, planText, sentRules } from "../../../threads/plan/plan-text.ts";
+import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import { readRuledPlan } from "../../../threads/thread/thread.ts";
+import type { RuledPlan } from "../updates/plan-entries.ts";
+
+export interface SessionPlanOptions {
+  thread: string;
+  /** The agent of the thread, to read it and to change its plan. */
+  agent: () => Promise<RunAgent>;
+  /** Those of the prompt that is being worked on. */
+  edits: () => PlanEdits | undefined;
+  /** Shows the editor a plan that no run tells it of. */
+  tell: (plan: RuledPlan) => void;
+  /** Has each new plan approved from now on. */
+  approve: () => void;
+}
+
+/** The plan of a session, as its person changes it: also while a prompt runs, here or in another process. */
+export class SessionPlan {
+  readonly #options: SessionPlanOptions;
+  /** The plan as it was last said: a list that is typed was made of it. */
+  #said: readonly Todo[] | undefined;
+
+  constructor(options: SessionPlanOptions) {
+    this.#options = options;
+  }
+
+  async read(): Promise<RuledPlan> {
+    return readRuledPlan(await this.#options.agent(), this.#options.thread);
+  }
+
+  /** Throws what `editPlan` throws. */
+  async edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
+    const agent = await this.#options.agent();
+    return editPlan(agent, this.#options.thread, edit, await this.#how(signal, edit.rules));
+  }
+
+  /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
+  async command(args: string, signal: AbortSignal): Promise<string> {
+    try {
+      const wish = planWish(args);
+      switch (wish?.to) {
+        case "show":
+          return await this.#show();
+        case "edit":
+          return await this.#edit(wish.rest, signal);
+        case "clear":
+          return await this.#clear(signal);
+        case "approve":
+          this.#options.approve();
+          return PLAN_SAYS.approve;
+        case undefined:
+          return PLAN_SAYS.unknown(args);
+      }
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!known || known.code === "edit-withdrawn") throw error;
+      return known instanceof PlanConflict ? this.#say(known.todos, known.message) : known.message;
+    }
+  }
+
+  async #how(signal: AbortSignal, sent?: readonly string[]): Promise<EditPlanOptions> {
+    const { edits, tell } = this.#options;
+    const rules = readRules(sent) ?? (await this.read()).rules;
+    return { edits: edits(), signal, onMade: (todos) => tell({ todos, rules }) };
+  }
+
+  async #show(note?: string): Promise<string> {
+    const plan = await this.read();
+    this.#options.tell(plan);
+    return this.#say(plan.todos, note);
+  }
+
+  async #edit(markdown: string, signal: AbortSignal): Promise<string> {
+    const base = this.#said ?? (await this.read()).todos;
+    // Whoever has not seen the ids cannot have kept them, and would take everything off the plan.
+    const isUnseen = this.#said === undefined && base.length > 0;
+    if (markdown === "" || isUnseen) return this.#show(PLAN_SAYS.unchanged);
+    const todos = await this.edit(
+      { todos: planItems(markdown, base), base, rules: sentRules(markdown) },
+      signal,
+    );
+    return this.#say(todos, describeChanges(diffTodos(base, todos)) || PLAN_SAYS.unchanged);
+  }
+
+  async #clear(signal: AbortSignal): Promise<string> {
+    if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
+    const todos = await clearPlan(await this.#options.agent(), this.#options.thread, await this.#how(signal));
+    return this.#say(todos, PLAN_SAYS.cleared);
+  }
+
+  /** In a block of code, which editors show and copy as it is. */
+  async #say(todos: readonly Todo[], note?: string): Promise<string> {
+    this.#said = todos;
+    const { rules } = await this.read();
+    const list = todos.length > 0 ? `\`\`\`markdown\n${planText(todos, rules)}\`\`\`` : PLAN_SAYS.none;
+    return [note, list, HOW].filter(Boolean).join("\n\n");
+  }
+}
+
+const HOW =
+  "To change it, send `/plan edit` and the whole list as it should be, such as `- [ ] Write the tests`. Keep the #ids of items that stay.";

@@ -1,0 +1,266 @@
+import { stat } from "node:fs/promises";
+import { basename, isAbsolute } from "node:path";
+import type {
+  AgentContext,
+  AvailableCommand,
+  ClientCapabilities,
+  ListSessionsResponse,
+  McpServer,
+  SessionConfigOption,
+  SessionModeState,
+} from "@agentclientprotocol/sdk";
+import { HarnessError } from "../../../errors.ts";
+import type { Todo } from "../../../plan/index.ts";
+import { MODES, type Mode, type Project } from "../../../project/index.ts";
+import type { ThreadStore } from "../../../storage/index.ts";
+import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
+import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
+import { editable } from "../../../threads/plan/plan-text.ts";
+import { createRunAgent } from "../../../threads/prepare/agent.ts";
+import type { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
+import { projectNotice } from "../../../threads/prepare/project.ts";
+import type { ReadyOptions, WantedSettings } from "../../../threads/prepare/ready-agent.ts";
+import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { newThreadId } from "../../../threads/thread/thread-ids.ts";
+import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import type { Traces } from "../../../threads/traces/index.ts";
+import { editorServers } from "../editor-servers.ts";
+import { INVALID_PARAMS, type Sdk } from "../sdk.ts";
+import type { RuledPlan } from "../updates/plan-entries.ts";
+import { readEditOf, readShow } from "../updates/plan-request.ts";
+import { EDITOR_MODES } from "./modes.ts";
+import { Session } from "./session.ts";
+
+/** What sessions are made of, whichever editor they are with. */
+export interface SessionsOptions extends Pick<ReadyOptions, "modelOf"> {
+  saver: ThreadStore;
+  servers: RunServers;
+  /** How a new session is run; without a mode, its project says or it asks before it changes anything. */
+  defaults: WantedSettings;
+  /** The models to choose from, besides the one in use. */
+  models: readonly string[];
+  projectOf: (settings: Pick<RunSettings, "dir" | "project">) => Promise<Project>;
+  /** The model that settings files name, where nothing else does. */
+  modelIn: (project: Project) => string | undefined;
+  pricesOf: (model: string, project: Project) => Prices | undefined;
+  traces: Traces | undefined;
+}
+
+/** The editor at the other end of a connection. */
+export interface ConnectedEditor {
+  sdk: Sdk;
+  client: AgentContext;
+  capabilities: ClientCapabilities;
+}
+
+/** What a client has to know of a session that it opens. */
+interface Opened {
+  sessionId: string;
+  modes: SessionModeState;
+  configOptions: SessionConfigOption[];
+}
+
+interface Place {
+  cwd: string;
+  mcpServers?: readonly McpServer[];
+}
+
+/** How many sessions are listed at once. */
+const PAGE = 50;
+/** More threads than anybody lists. */
+const MANY = 10_000;
+
+/** The sessions of one connection: each is a thread, which the command line and the page know too. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #editor: ConnectedEditor;
+  readonly #open = new Map<string, Session>();
+
+  constructor(options: SessionsOptions, editor: ConnectedEditor) {
+    this.#options = options;
+    this.#editor = editor;
+  }
+
+  /** Throws where no model can be used. */
+  async checkModel(): Promise<void> {
+    await this.#options.modelOf(this.#options.defaults.model);
+  }
+
+  /** Begins a thread. It is saved at once: another process may open it. */
+  async create(place: Place): Promise<Opened> {
+    const { saver, defaults, modelOf, modelIn } = this.#options;
+    await checkFolder(place.cwd);
+    const project = await this.#options.projectOf({ dir: place.cwd });
+    const { name: model } = await modelOf(defaults.model ?? modelIn(project));
+    const settings = { ...defaults, model, dir: place.cwd, startedIn: place.cwd };
+    const id = await newThreadId(saver, basename(place.cwd));
+    const { graph } = createRunAgent({ settings, checkpointer: saver });
+    const config = { configurable: { thread_id: id } };
+    await graph.updateState(config, { run: settings });
+    // Nothing is left to do in it: nobody should go on with a thread in which nothing was said.
+    await graph.updateState(config, null, "__end__");
+    return this.#begin(id, { settings, project, place });
+  }
+
+  /** Opens a thread that is there already; `isTold` tells all of it again. */
+  async open(id: string, place: Place, { isTold }: { isTold: boolean }): Promise<Opened> {
+    const { saver } = this.#options;
+    await checkFolder(place.cwd);
+    const known = await knownSettings(saver, id);
+    if (!known) throw this.#editor.sdk.RequestError.resourceNotFound(id);
+    const settings = { ...known, dir: place.cwd };
+    const project = await this.#options.projectOf(settings);
+    const opened = await this.#begin(id, { settings, project, place });
+    if (isTold) await this.get(id).tell();
+    return opened;
+  }
+
+  get(id: string): Session {
+    const session = this.#open.get(id);
+    if (!session) throw this.#editor.sdk.RequestError.resourceNotFound(id);
+    return session;
+  }
+
+  async list({
+    cwd,
+    cursor,
+  }: {
+    cwd?: string | null;
+    cursor?: string | null;
+  }): Promise<ListSessionsResponse> {
+    const { saver } = this.#options;
+    // One that nothing was said in yet is nothing to go back to.
+    const begun = (await saver.listThreads({ limit: MANY })).filter(({ title }) => title !== undefined);
+    const sessions: ListSessionsResponse["sessions"] = [];
+    let at = Number(cursor ?? 0) || 0;
+    for (; at < begun.length && sessions.length < PAGE; at += 1) {
+      const { id, title = "", updatedAt } = begun[at]!;
+      const { dir } = (await knownSettings(saver, id)) ?? {};
+      if (dir === undefined || (cwd && cwd !== dir)) continue;
+      sessions.push({ sessionId: id, cwd: dir, title, updatedAt: updatedAt.toISOString() });
+    }
+    return { sessions, ...(at < begun.length && { nextCursor: String(at) }) };
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.close(id);
+    await this.#options.saver.deleteThread(id);
+  }
+
+  async close(id: string): Promise<void> {
+    await this.#open.get(id)?.cancel();
+    this.#open.delete(id);
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
+  }
+
+  setMode(id: string, mode: string): void {
+    const known = MODES.find((one) => one === mode);
+    if (!known) throw new HarnessError("invalid-options", `There is no mode ${JSON.stringify(mode)}.`);
+    const session = this.get(id);
+    session.settings = { ...session.settings, mode: known };
+    session.send({ sessionUpdate: "current_mode_update", currentModeId: known });
+    session.send({ sessionUpdate: "config_option_update", configOptions: this.#choices(session) });
+  }
+
+  async setOption(id: string, option: string, value: unknown): Promise<SessionConfigOption[]> {
+    const session = this.get(id);
+    if (option === "mode") this.setMode(id, String(value));
+    else if (option === "model") {
+      const { name } = await this.#options.modelOf(String(value));
+      session.settings = { ...session.settings, model: name };
+    } else throw new HarnessError("invalid-options", `There is no option ${JSON.stringify(option)}.`);
+    return this.#choices(session);
+  }
+
+  async showPlan(params: unknown): Promise<RuledPlan> {
+    const { todos, rules } = await this.get(readShow(params)).readPlan();
+    return { todos: editable(todos), rules };
+  }
+
+  /** Resolves to the plan with the edit. Where the agent changed the same, the error has the plan as it is. */
+  async editPlan(params: unknown, signal: AbortSignal): Promise<{ todos: Todo[] }> {
+    const { sessionId, edit } = readEditOf(params);
+    try {
+      return { todos: editable(await this.get(sessionId).editPlan(edit, signal)) };
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (!(known instanceof PlanConflict)) throw error;
+      const { code, message, todos } = known;
+      throw new this.#editor.sdk.RequestError(INVALID_PARAMS, message, { code, todos: editable(todos) });
+    }
+  }
+
+  async #begin(
+    id: string,
+    { settings, project, place }: { settings: RunSettings & { dir: string }; project: Project; place: Place },
+  ): Promise<Opened> {
+    await this.close(id);
+    const { pricesOf, ...options } = this.#options;
+    const own = editorServers(place.mcpServers ?? []);
+    const session = new Session({
+      ...options,
+      ...this.#editor,
+      id,
+      settings: { ...settings, mode: chosenMode(settings, project.config) ?? DEFAULT_MODE },
+      // Read for each run: what has changed since is heard, and what is no longer trusted is not.
+      projectOf: async (asked) => {
+        const now = await options.projectOf(asked);
+        return { ...now, mcp: { mcpServers: { ...now.mcp.mcpServers, ...own } } };
+      },
+      pricesOf: (model) => pricesOf(model, project),
+      notice: projectNotice(project),
+    });
+    this.#open.set(id, session);
+    const skills = project.skills.filter(({ name }) => name !== PLAN.name);
+    const availableCommands = [PLAN, ...skills.map(commandOf)];
+    // After the answer: the client does not know the session before it.
+    setImmediate(() => session.send({ sessionUpdate: "available_commands_update", availableCommands }));
+    const modes = { currentModeId: session.settings.mode, availableModes: [...EDITOR_MODES] };
+    return { sessionId: id, modes, configOptions: this.#choices(session) };
+  }
+
+  #choices({ settings: { mode, model } }: Session): SessionConfigOption[] {
+    const models = [...new Set([model, ...this.#options.models])];
+    return [
+      {
+        id: "mode",
+        name: "Mode",
+        category: "mode",
+        type: "select",
+        currentValue: mode,
+        options: EDITOR_MODES.map(({ id: value, ...said }) => ({ value, ...said })),
+      },
+      {
+        id: "model",
+        name: "Model",
+        category: "model",
+        type: "select",
+        currentValue: model,
+        options: models.map((value) => ({ value, name: value })),
+      },
+    ];
+  }
+}
+
+const DEFAULT_MODE: Mode = "ask";
+
+const PLAN: AvailableCommand = {
+  name: PLAN_COMMAND.name,
+  description: PLAN_COMMAND.about,
+  input: { hint: PLAN_COMMAND.usage },
+};
+
+/** A skill is called by its name, with what stands behind it. */
+function commandOf({ name, description }: Project["skills"][number]): AvailableCommand {
+  return { name, description, input: { hint: "what to do" } };
+}
+
+async function checkFolder(cwd: string): Promise<void> {
+  const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
+  if (found?.isDirectory()) return;
+  throw new HarnessError("invalid-options", `cwd: ${cwd} is no directory; give an absolute path.`);
+}

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import { pathMeant } from "../../../files/disk/from-host.ts";
+import { textEdits } from "../../../middleware/files/text-edits.ts";
+import { shortened } from "../../../middleware/shortened.ts";
+import { MAIN, ownerName } from "../../../threads/events/view.ts";
+import { tellingTexts } from "../../../threads/record/text-arguments.ts";
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  ls: "read",
+  read_file: "read",
+  glob: "search",
+  grep: "search",
+  write_file: "edit",
+  edit_file: "edit",
+  delete_file: "delete",
+  execute: "execute",
+  task: "think",
+  web_fetch: "fetch",
+  web_search: "fetch",
+  "plan-approval": "switch_mode",
+};
+
+export function kindOf(tool: string): ToolKind {
+  return KINDS[tool] ?? "other";
+}
+
+const LONGEST_TITLE = 120;
+
+export function titleOf({ name, args, owner }: { name: string; args?: unknown; owner: string }): string {
+  const [about = ""] = tellingTexts(fields(args));
+  const what = name === "execute" ? `\`${about}\`` : `${name} ${about}`.trim();
+  return shortened(owner === MAIN ? what : `${ownerName(owner)}: ${what}`, LONGEST_TITLE);
+}
+
+/** The files that a call is about, where they are on this machine. */
+export function locationsOf(args: unknown, dir: string): ToolCallLocation[] {
+  const { file_path: file, path, offset } = fields(args);
+  const named = file ?? path;
+  if (typeof named !== "string" || named.startsWith("/.holdfast/")) return [];
+  return [{ path: realPath(named, dir), ...(typeof offset === "number" && { line: offset }) }];
+}
+
+/** The place of a path that a model gave, to be shown. */
+function realPath(path: string, dir: string): string {
+  return join(dir, pathMeant(path, dir) ?? path);
+}
+
+/** What a call changes, as far as its arguments tell. */
+export function diffIn({ name, args }: { name: string; args?: unknown }, dir: string): ToolCallContent[] {
+  const { file_path: file, content } = fields(args);
+  if (typeof file !== "string") return [];
+  const changes =
+    name === "edit_file"
+      ? textEdits(args).map(({ oldString, newString }) => ({ oldText: oldString, newText: newString }))
+      : name === "write_file" && typeof content === "string"
+        ? [{ oldText: null, newText: content }]
+        : [];
+  return changes.map((change) => ({ type: "diff", path: realPath(file, dir), ...change }));
+}
+
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+/** The result of a call. Editors read Markdown: what a command or a file says is none. */
+export function outputOf(tool: string, output: string): ToolCallContent {
+  if (tool === "task") return textContent(output);
+  const longest = Math.max(2, ...[...output.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return textContent(`${fence}\n${output}\n${fence}`);
+}
+
+function fields(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};
+}

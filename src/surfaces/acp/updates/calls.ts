@@ -1,0 +1,187 @@
+import { join } from "node:path";
+import type {
+  RequestPermissionRequest,
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallStatus,
+} from "@agentclientprotocol/sdk";
+import type { Todo } from "../../../plan/index.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { MAIN } from "../../../threads/events/view.ts";
+import { planText } from "../../../threads/plan/plan-text.ts";
+import { PLAN_TOOLS } from "../../../threads/story/plan-tools.ts";
+import { diffIn, kindOf, locationsOf, outputOf, textContent, titleOf } from "./call-content.ts";
+
+/** What is known of a call, whoever tells of it. */
+export interface ToldCall {
+  owner: string;
+  call: string;
+  name: string;
+  args?: unknown;
+  /** What it is called in the list, where its name and arguments do not say. */
+  title?: string;
+}
+
+interface Call extends ToldCall {
+  /** What the editor knows it by: unique in the session, where some models count their ids anew in every turn. */
+  id: string;
+  status: ToolCallStatus;
+  /** What is shown of it besides the words of its result. */
+  content: ToolCallContent[];
+  /** That is what really happened, and not what the arguments say. */
+  isExact: boolean;
+}
+
+/** A call as a person is asked about it. */
+export type AskedCall = RequestPermissionRequest["toolCall"];
+
+type Changes = Partial<Pick<AskedCall, "status" | "content" | "rawOutput">>;
+
+/** What became of a file, or would; its path as the agent has it. */
+export interface FileChange {
+  path: string;
+  oldText: string | null;
+  newText: string;
+}
+
+/** The tool calls of a session as its editor knows them. Those of the plan are shown as the plan. */
+export class Calls {
+  readonly #dir: string;
+  readonly #send: (update: SessionUpdate) => void;
+  /** Calls that have not ended. */
+  readonly #open = new Map<string, Call>();
+  readonly #ids = new Set<string>();
+
+  constructor(dir: string, send: (update: SessionUpdate) => void) {
+    this.#dir = dir;
+    this.#send = send;
+  }
+
+  /** A call that waits for a person, as the editor gets to see it. */
+  ask(
+    told: ToldCall,
+    { change, note }: { change?: FileChange | undefined; note?: string | undefined },
+  ): AskedCall {
+    const call = this.#find(told) ?? this.#announce(told, "pending");
+    const content = [
+      ...(change ? [this.#diff(change)] : call.content),
+      ...(note === undefined ? [] : [textContent(note)]),
+    ];
+    if (content.length > call.content.length || change) this.#update(call, { content });
+    const { id: toolCallId, name, args, status } = call;
+    return {
+      toolCallId,
+      title: call.title ?? titleOf(call),
+      name,
+      kind: kindOf(name),
+      status,
+      rawInput: args,
+      locations: locationsOf(args, this.#dir),
+      content: call.content,
+    };
+  }
+
+  start(told: Extract<RunEvent, { type: "tool-start" }>): void {
+    if (PLAN_TOOLS.includes(told.name)) return;
+    const known = this.#find(told);
+    if (known) this.#update(known, { status: "in_progress" });
+    else this.#announce(told, "in_progress");
+  }
+
+  end(
+    told: Pick<Extract<RunEvent, { type: "tool-end" }>, "owner" | "call" | "ok" | "output" | "result">,
+  ): void {
+    const call = this.#find(told);
+    if (call) this.#end(call, told.ok ? "completed" : "failed", told.output ?? told.result);
+  }
+
+  /** Shows the change of a file in the call that made it. */
+  showChange(change: FileChange): void {
+    const shown = join(this.#dir, change.path);
+    this.#showExact((args) => locationsOf(args, this.#dir)[0]?.path === shown, [this.#diff(change)]);
+  }
+
+  /** Shows a terminal of the editor in the call whose command runs in it. */
+  showTerminal(words: readonly string[], terminalId: string): void {
+    this.#showExact(
+      ({ command }) => typeof command === "string" && words.some((word) => word.includes(command)),
+      [{ type: "terminal", terminalId }],
+    );
+  }
+
+  /** Shows the plan of a sub-agent in the call that it works for. */
+  showPlan(owner: string, todos: readonly Todo[]): void {
+    const call = [...this.#open.values()].find((one) => {
+      const { subagent_type: helper } = (one.args ?? {}) as { subagent_type?: unknown };
+      return owner === `${one.owner}/${String(helper)}:${one.call}`;
+    });
+    if (call) this.#update(call, { content: [textContent(planText(todos))] });
+  }
+
+  /** Nothing may go on turning when nothing works any more. */
+  endAll(why: string): void {
+    for (const call of this.#open.values()) this.#end(call, "failed", why);
+  }
+
+  #announce(told: ToldCall, status: ToolCallStatus): Call {
+    const { owner, call, name, args, title } = told;
+    const content = diffIn({ name, args }, this.#dir);
+    const id = this.#freshId(call);
+    const made: Call = { owner, call, name, args, status, id, content, isExact: false };
+    if (title !== undefined) made.title = title;
+    this.#open.set(made.id, made);
+    this.#send({
+      sessionUpdate: "tool_call",
+      toolCallId: made.id,
+      title: title ?? titleOf(made),
+      name,
+      kind: kindOf(name),
+      status,
+      rawInput: args,
+      locations: locationsOf(args, this.#dir),
+      ...(content.length > 0 && { content }),
+      ...(owner !== MAIN && { _meta: { holdfast: { owner } } }),
+    });
+    return made;
+  }
+
+  #update(call: Call, changes: Changes): void {
+    if (changes.status) call.status = changes.status;
+    if (changes.content) call.content = changes.content;
+    this.#send({ sessionUpdate: "tool_call_update", toolCallId: call.id, ...changes });
+  }
+
+  #end(call: Call, status: "completed" | "failed", output: string): void {
+    this.#open.delete(call.id);
+    // A diff or a terminal says more than the words about it, which would take its place.
+    const isShown = status === "completed" && call.content.some(({ type }) => type !== "content");
+    const content = isShown ? undefined : [...call.content, outputOf(call.name, output)];
+    this.#update(call, { status, rawOutput: { text: output }, ...(content && { content }) });
+  }
+
+  #find({ owner, call }: Pick<ToldCall, "owner" | "call">): Call | undefined {
+    return [...this.#open.values()].find((one) => one.owner === owner && one.call === call);
+  }
+
+  /** Of several calls that fit, such as edits of one file, each is shown what happened once. */
+  #showExact(fits: (args: Record<string, unknown>) => boolean, content: ToolCallContent[]): void {
+    const call = [...this.#open.values()].find(
+      ({ args, status, isExact }) =>
+        status === "in_progress" && !isExact && fits((args ?? {}) as Record<string, unknown>),
+    );
+    if (!call) return;
+    call.isExact = true;
+    this.#update(call, { content });
+  }
+
+  #diff({ path, ...texts }: FileChange): Extract<ToolCallContent, { type: "diff" }> {
+    return { type: "diff", path: join(this.#dir, path), ...texts };
+  }
+
+  #freshId(call: string): string {
+    let id = call || "call";
+    for (let n = 2; this.#ids.has(id); n += 1) id = `${call || "call"}~${n}`;
+    this.#ids.add(id);
+    return id;
+  }
+}

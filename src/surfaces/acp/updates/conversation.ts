@@ -1,0 +1,109 @@
+import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Todo } from "../../../plan/index.ts";
+import type { RunEvent } from "../../../threads/events/events.ts";
+import { MAIN } from "../../../threads/events/view.ts";
+import { summaryWords } from "../../../threads/story/words.ts";
+import type { Calls } from "./calls.ts";
+import { planUpdate } from "./plan-entries.ts";
+
+export interface ConversationOptions {
+  send: (update: SessionUpdate) => void;
+  calls: Calls;
+  capabilities: ClientCapabilities;
+}
+
+type Planned = Extract<RunEvent, { type: "plan-snapshot" | "plan-change" }>;
+
+/** Shows an editor what happens in a run, as it happens or as it is told again. */
+export class Conversation {
+  readonly #send: ConversationOptions["send"];
+  readonly #calls: Calls;
+  readonly #hasNotices: boolean;
+  /** Those of the plan, which an event has only where they changed. */
+  #rules: readonly string[] = [];
+  /** What the editor knows the answer by that is being said. */
+  #message = "";
+  /** Whether some of it has been said. */
+  #isSaid = false;
+
+  constructor({ send, calls, capabilities }: ConversationOptions) {
+    this.#send = send;
+    this.#calls = calls;
+    this.#hasNotices = Boolean(capabilities.session?.notices);
+  }
+
+  show(event: RunEvent): void {
+    switch (event.type) {
+      case "plan-snapshot":
+      case "plan-change":
+        return this.#plan(event);
+      case "model-start":
+      case "model-retry":
+        // What was said cannot be taken back: what comes is another answer.
+        return event.owner === MAIN ? this.#begin() : undefined;
+      case "text":
+        if (event.owner !== MAIN) return;
+        if (event.anew) this.#begin();
+        return this.say(event.text);
+      case "model-end":
+        // A model that does not stream, and one whose words are told again, say it all at once.
+        if (event.owner === MAIN && !this.#isSaid && event.text !== "") this.say(event.text);
+        return;
+      case "tool-start":
+        return this.#calls.start(event);
+      case "tool-end":
+        return this.#calls.end(event);
+      case "notice":
+        return this.#notice(event.text);
+      case "summary":
+      case "summary-failure":
+        return event.owner === MAIN ? this.#notice(summaryWords(event)) : undefined;
+      default:
+    }
+  }
+
+  /** What a person said before. */
+  showTask(text: string): void {
+    this.#send({ sessionUpdate: "user_message_chunk", content: { type: "text", text } });
+  }
+
+  say(text: string): void {
+    this.#isSaid = true;
+    this.#send({
+      sessionUpdate: "agent_message_chunk",
+      content: { type: "text", text },
+      ...(this.#message && { messageId: this.#message }),
+    });
+  }
+
+  /** Says something that belongs to no answer: there may be one that is being said. */
+  sayAside(text: string): void {
+    this.#send({
+      sessionUpdate: "agent_message_chunk",
+      // Some editors put all that is said into one text.
+      content: { type: "text", text: `\n\n${text}\n\n` },
+      messageId: crypto.randomUUID(),
+    });
+  }
+
+  think(text: string): void {
+    this.#send({ sessionUpdate: "agent_thought_chunk", content: { type: "text", text } });
+  }
+
+  #begin(): void {
+    this.#message = crypto.randomUUID();
+    this.#isSaid = false;
+  }
+
+  #plan({ owner, todos, rules }: Planned): void {
+    const items = todos as Todo[];
+    if (owner !== MAIN) return this.#calls.showPlan(owner, items);
+    this.#rules = rules ?? this.#rules;
+    this.#send(planUpdate({ todos: items, rules: this.#rules }));
+  }
+
+  #notice(text: string): void {
+    if (this.#hasNotices) this.#send({ sessionUpdate: "notice", severity: "info", title: text });
+    else this.think(`${text}\n`);
+  }
+}

@@ -1,0 +1,35 @@
+import { version } from "../../../../version.ts";
+import { serveAcp } from "../../../acp/index.ts";
+import type { AcpFlags } from "../../editors/editor-sessions.ts";
+import { ownOutput } from "../../editors/protocol-output.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { Interruption } from "../../interruption.ts";
+import type { Terminal } from "../../terminal.ts";
+
+/** `holdfast acp`: an agent for editors, over standard input and output, until the editor goes away. */
+export async function acp(flags: AcpFlags, terminal: Terminal): Promise<number> {
+  if (flags.install) return (await import("../../editors/install-editors.ts")).installEditors(terminal);
+  if (flags.setup) return (await import("../doctor.ts")).doctor({ state: flags.state }, terminal);
+  const output = ownOutput(terminal);
+  const interruption = new Interruption(terminal.stdout, () => {});
+  let close = async (): Promise<void> => {};
+  try {
+    await serveAcp({
+      input: terminal.stdin,
+      output,
+      signal: interruption.signal,
+      version: version(),
+      // Whatever runs agents is loaded when there is something to run.
+      open: async (editor) => {
+        const { openSessions } = await import("../../editors/editor-sessions.ts");
+        const opened = await openSessions(flags, terminal, editor);
+        ({ close } = opened);
+        return opened.sessions;
+      },
+    });
+    return EXIT.done;
+  } finally {
+    interruption.dispose();
+    await close();
+  }
+}

@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { HarnessError } from "../../../../errors.ts";
+import { openItems } from "../../../../storage/store.ts";
+import type { ClusterWorker } from "../../../../threads/cluster/index.ts";
+import { listen } from "../../../server/listen.ts";
+import {
+  createThreadsServer,
+  startThreadsWorker,
+  type ThreadsServer,
+} from "../../../server/threads-server.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { aborted, Interruption } from "../../interruption.ts";
+import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
+import { harmless, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { statePath, withHome } from "../../threads/threads.ts";
+import type { RunFlags } from "../run.ts";
+import { graphOptions, lost } from "./worker.ts";
+
+export interface ServeFlags extends Omit<RunFlags, "task" | "thread" | "json" | "quiet">, WorkerFlags {
+  work: boolean;
+  port: number;
+  host: string;
+  open?: boolean | undefined;
+  token?: string | undefined;
+  allowOrigin?: readonly string[] | undefined;
+  allowHost?: readonly string[] | undefined;
+}
+
+/** `holdfast serve`: a page for people and LangGraph's protocol for programs, until Ctrl-C. */
+export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const token = flags.token ?? (terminal.env["HOLDFAST_TOKEN"] || undefined);
+  const isOpen = !LOOPBACK.includes(flags.host);
+  if (isOpen) checkToken(flags.host, token);
+  const limits = limitsFrom(flags.limit);
+  const graph = await graphOptions(flags, terminal);
+  const path = statePath(flags, terminal);
+  return withHome(path, async ({ saver, cluster }) => {
+    const options = { ...graph, saver };
+    const store = cluster?.memories ?? (await openItems(path));
+    const server = await createThreadsServer({
+      ...options,
+      cluster,
+      store,
+      token,
+      isOpen,
+      hosts: [...(flags.allowHost ?? []), flags.host],
+      origins: flags.allowOrigin,
+    });
+    const worker =
+      cluster && flags.work
+        ? await startThreadsWorker(
+            cluster,
+            { ...options, slots: flags.slots, queues: flags.queues, limits },
+            () => lost(terminal),
+          )
+        : undefined;
+    try {
+      return await listenUntilStopped({ server, worker, isOpen }, flags, terminal);
+    } finally {
+      if (!cluster) await store.close();
+      await graph.servers.close();
+    }
+  });
+}
+
+async function listenUntilStopped(
+  { server, worker, isOpen }: { server: ThreadsServer; worker: ClusterWorker | undefined; isOpen: boolean },
+  flags: ServeFlags,
+  { stdout, stderr }: Terminal,
+): Promise<number> {
+  const interruption = new Interruption(stdout, () => {});
+  let listening: Awaited<ReturnType<typeof listen>> | undefined;
+  try {
+    listening = await listen(server, { port: flags.port, hostname: flags.host });
+    await server.recover();
+    const address = `${listening.url}/#token=${server.token ?? ""}`;
+    stdout.write(shown`${harmless(address)}\n`);
+    if (isOpen) stderr.write(shown`holdfast: ${harmless(OPEN_WARNING)}\n`);
+    if (flags.open) openBrowser(address);
+    await aborted(interruption.signal);
+    stderr.write(shown`holdfast: stopping; nothing finished is lost. Ctrl-C again quits at once.\n`);
+    return EXIT.done;
+  } finally {
+    await worker?.drain();
+    await server.close();
+    await listening?.close();
+    interruption.dispose();
+  }
+}
+
+const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
+
+const OPEN_WARNING =
+  "other machines can reach this, and everything is sent in the clear: put it behind TLS, such as a proxy with a certificate, and name its host with --allow-host.";
+
+/** A token that nobody chose could be the only thing between a network and a shell. */
+function checkToken(host: string, token: string | undefined): void {
+  if (token !== undefined && token.length >= SHORTEST_TOKEN) return;
+  const what =
+    token === undefined
+      ? "needs a token of your own"
+      : `needs a token of ${SHORTEST_TOKEN} characters or more`;
+  throw new HarnessError(
+    "invalid-options",
+    `--host ${host}: a server that other machines reach ${what}, in --token or HOLDFAST_TOKEN. It also needs TLS, such as a proxy with a certificate in front of it, whose name --allow-host says.`,
+  );
+}
+
+const SHORTEST_TOKEN = 16;
+
+/** Best effort: the address is on the screen anyway. */
+function openBrowser(address: string): void {
+  const [command, ...args] =
+    process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["explorer"] : ["xdg-open"];
+  const child = spawn(command, [...args, address], { stdio: "ignore", detached: true });
+  child.on("error", () => {});
+  child.unref();
+}

@@ -1,0 +1,83 @@
+import { isolationNotice } from "../../../../threads/prepare/isolation.ts";
+import { RunServers } from "../../../../threads/prepare/mcp-servers.ts";
+import { modelFor } from "../../../../threads/prepare/model.ts";
+import { pricesOf } from "../../../../threads/prepare/prices.ts";
+import { settledModel } from "../../../../threads/prepare/project.ts";
+import { startThreadsWorker, type ThreadsServerOptions } from "../../../server/threads-server.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { aborted, Interruption } from "../../interruption.ts";
+import { limitsFrom, type WorkerFlags } from "../../options/worker-options.ts";
+import { harmless, oneLine, shown } from "../../output/harmless.ts";
+import { projectFor, projectIn } from "../../run/project.ts";
+import type { Terminal } from "../../terminal.ts";
+import { databaseUrl, withHome } from "../../threads/threads.ts";
+import { settingsFrom, type RunFlags } from "../run.ts";
+
+type AgentFlags = Omit<RunFlags, "task" | "thread" | "json" | "quiet">;
+
+/** `holdfast worker`: does runs of the threads in a database, until Ctrl-C. */
+export async function worker(flags: AgentFlags & WorkerFlags, terminal: Terminal): Promise<number> {
+  const { stdout, stderr } = terminal;
+  const limits = limitsFrom(flags.limit);
+  const graph = await graphOptions(flags, terminal);
+  return withHome(databaseUrl(flags, terminal), async ({ saver, cluster }) => {
+    const options = { ...graph, saver, slots: flags.slots, queues: flags.queues, limits };
+    const working = await startThreadsWorker(cluster!, options, () => lost(terminal));
+    const interruption = new Interruption(stdout, () => {});
+    try {
+      stdout.write(shown`${oneLine(working.id)} takes runs\n`);
+      await aborted(interruption.signal);
+      stderr.write(
+        shown`holdfast: stopping at the end of each step; others go on. Ctrl-C again quits at once.\n`,
+      );
+      await working.drain();
+      await cluster!.close();
+      return EXIT.done;
+    } finally {
+      interruption.dispose();
+      await graph.servers.close();
+    }
+  });
+}
+
+/** How threads are run that a server or a worker has. */
+export interface GraphOptions extends Pick<
+  ThreadsServerOptions,
+  "cwd" | "defaults" | "modelOf" | "projectOf" | "pricesOf"
+> {
+  servers: RunServers;
+}
+
+/** Reads it, and says what a person should know of it. */
+export async function graphOptions(flags: AgentFlags, terminal: Terminal): Promise<GraphOptions> {
+  const { env, cwd, stderr } = terminal;
+  const say = (note: string): void => void stderr.write(shown`holdfast: ${harmless(note)}\n`);
+  const settings = await settingsFrom(flags, terminal, undefined);
+  const { project, notice } = await projectFor(
+    { ...settings, trustProject: flags.trustProject },
+    terminal,
+    {},
+  );
+  if (notice !== undefined) say(notice);
+  const model = settings.model ?? settledModel(project, env);
+  const defaults = { ...settings, ...(model !== undefined && { model }) };
+  const isolation = isolationNotice(defaults, project.config);
+  if (isolation !== undefined) say(isolation);
+  const servers = new RunServers({ env, onNote: say });
+  // What is wrong with their file is said now.
+  await servers.of(defaults, project);
+  return {
+    cwd,
+    defaults,
+    servers,
+    modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+    projectOf: projectIn(env),
+    pricesOf: (name) => pricesOf(name, env, project.config),
+  };
+}
+
+/** Ends a process whose runs others have gone on with: it was stopped, or cut off, for too long. */
+export function lost({ stderr }: Terminal): never {
+  stderr.write(shown`holdfast: this worker was not heard of for too long, and others go on with its runs.\n`);
+  process.exit(EXIT.failed);
+}

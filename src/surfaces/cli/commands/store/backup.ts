@@ -1,0 +1,34 @@
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { HarnessError } from "../../../../errors.ts";
+import { backupStore } from "../../../../storage/backup.ts";
+import { isDatabaseUrl } from "../../../../storage/store.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { oneLine, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { existingState, maskedUrl, type StateFlags } from "../../threads/threads.ts";
+
+export interface BackupFlags extends StateFlags {
+  file?: string | undefined;
+}
+
+/** `holdfast backup`: copies all threads into another file, while runs go on. */
+export async function backup(flags: BackupFlags, terminal: Terminal): Promise<number> {
+  const { file } = flags;
+  const path = existingState(flags, terminal);
+  if (isDatabaseUrl(path)) {
+    throw new HarnessError(
+      "invalid-options",
+      `A database is copied with the tools of Postgres: pg_dump "${maskedUrl(path)}" > threads.sql`,
+    );
+  }
+  const target = file === undefined ? besides(path, new Date()) : resolve(terminal.cwd, file);
+  await backupStore(path, target);
+  terminal.stdout.write(shown`All threads are in ${oneLine(target)}, checked from end to end.\n`);
+  return EXIT.done;
+}
+
+function besides(path: string, now: Date): string {
+  const ending = extname(path);
+  const time = now.toISOString().slice(0, 19).replaceAll(":", "-");
+  return join(dirname(path), `${basename(path, ending)}.backup-${time}${ending}`);
+}

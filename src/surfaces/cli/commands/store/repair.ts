@@ -1,0 +1,35 @@
+import { HarnessError } from "../../../../errors.ts";
+import { repairStore } from "../../../../storage/repair.ts";
+import { isDatabaseUrl } from "../../../../storage/store.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { oneLine, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { existingState, type StateFlags } from "../../threads/threads.ts";
+import { progressOn, writeProblems } from "./check.ts";
+
+export type RepairFlags = StateFlags;
+
+/** `holdfast repair`: saves what can be saved of damaged threads into a new file, and keeps the old one. */
+export async function repair(flags: RepairFlags, terminal: Terminal): Promise<number> {
+  const path = existingState(flags, terminal);
+  if (isDatabaseUrl(path)) {
+    throw new HarnessError(
+      "invalid-options",
+      "A database is repaired with the tools of Postgres: restore a backup of it (pg_restore). holdfast check says what is damaged, and holdfast rm deletes a damaged thread.",
+    );
+  }
+  const { stdout } = terminal;
+  const { problems, kept, saved, lost } = await repairStore(path, {
+    onProgress: progressOn(terminal, "Repairing"),
+  });
+  if (kept === undefined) {
+    stdout.write(shown`${oneLine(path)} is whole; nothing was done.\n`);
+    return EXIT.done;
+  }
+  writeProblems(problems, terminal);
+  for (const id of lost) stdout.write(shown`lost: ${oneLine(id)}\n`);
+  stdout.write(
+    shown`${saved} ${oneLine(saved === 1 ? "thread is" : "threads are")} in ${oneLine(path)}. The old file is ${oneLine(kept)}.\n`,
+  );
+  return EXIT.done;
+}

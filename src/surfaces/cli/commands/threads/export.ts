@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { readPrices } from "../../../../threads/prepare/prices.ts";
+import { replay } from "../../../../threads/record/replay.ts";
+import { questionsOf } from "../../../../threads/thread/thread.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { exact, oneLine, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { agentOf } from "../../threads/thread-agent.ts";
+import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
+import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+
+export interface ExportFlags extends StateFlags {
+  thread: string;
+  file?: string | undefined;
+  force?: boolean | undefined;
+}
+
+/** `holdfast export`: makes one file of a thread, by default one that opens in a browser and needs nothing else. */
+export async function exportThread(flags: ExportFlags, terminal: Terminal): Promise<number> {
+  const { cwd, env, stdout } = terminal;
+  const { id, text } = await withSaver(statePath(flags, terminal), async (saver) => {
+    const summary = await findThread(saver, flags.thread);
+    const agent = await agentOf(saver, summary.id, terminal);
+    const state = await agent.graph.getState({ configurable: { thread_id: summary.id } });
+    const questions = await questionsOf(agent, state);
+    const isRunning = summary.state === "running";
+    const events = await replay(agent.graph, state, { thread: summary.id, questions, isRunning });
+    const title = summary.title ?? summary.id;
+    const prices = readPrices(env["HOLDFAST_PRICES"]);
+    return {
+      id: summary.id,
+      text: threadText({ title, events, questions, prices }, flags.file ?? "", ".html"),
+    };
+  });
+  if (flags.file === "-") {
+    stdout.write(exact(text, stdout));
+    return EXIT.done;
+  }
+  const target = resolve(cwd, flags.file ?? threadFile(id, ".html"));
+  await writeNew(target, text, { force: flags.force, hint: "; --force replaces it" });
+  stdout.write(shown`The thread is in ${oneLine(target)}.\n`);
+  return EXIT.done;
+}

@@ -1,0 +1,141 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { HarnessError, type HarnessErrorCode } from "../../../../errors.ts";
+import { describeChanges, diffTodos, type Todo } from "../../../../plan/index.ts";
+import type { ThreadStore } from "../../../../storage/index.ts";
+import { requestEdit } from "../../../../threads/edit/mailbox.ts";
+import { PlanConflict, type PlanEdit } from "../../../../threads/plan/merged-plan.ts";
+import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
+import type { RunAgent } from "../../../../threads/prepare/agent.ts";
+import { openQuestions, readRuledPlan } from "../../../../threads/thread/thread.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { Interruption } from "../../interruption.ts";
+import { harmless, joined, oneLine, shown } from "../../output/harmless.ts";
+import { confirmed } from "../../prompts.ts";
+import { canAsk, type Terminal } from "../../terminal.ts";
+import { edit } from "../../threads/external-editor.ts";
+import { conflictLines, conflictText } from "../../threads/plan-conflict.ts";
+import { planText } from "../../threads/plan-text.ts";
+import { agentOf, settingsOf } from "../../threads/thread-agent.ts";
+import { findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import { quoted } from "../../wording.ts";
+
+export interface PlanEditFlags extends StateFlags {
+  thread: string;
+}
+
+/**
+ * `holdfast plan edit`: opens a thread's plan in an editor, checks it and applies it. Nobody is kept from the thread
+ * meanwhile: where another process runs it, that one makes the edit.
+ */
+export async function planEdit(flags: PlanEditFlags, terminal: Terminal): Promise<number> {
+  return withSaver(statePath(flags, terminal), async (saver) => {
+    const found = await findThread(saver, flags.thread);
+    const agent = await editableAgent(saver, found.id, terminal);
+    if (found.state === "running") {
+      const id = oneLine(quoted(found.id));
+      terminal.stdout.write(shown`${id} is running; your changes are made between two of its steps.\n`);
+    }
+    return editPlan(agent, found.id, terminal);
+  });
+}
+
+/** The agent of a thread whose plan can be edited. Throws `invalid-options` where there is none, or it is asked about. */
+async function editableAgent(saver: ThreadStore, thread: string, terminal: Terminal): Promise<RunAgent> {
+  const agent = await agentOf(saver, thread, terminal);
+  const id = quoted(thread);
+  if (!(await settingsOf(saver, thread)).plan) {
+    throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);
+  }
+  const waiting = await openQuestions(agent, thread);
+  if (waiting.some(({ kind }) => kind === "plan-approval")) {
+    throw new HarnessError(
+      "invalid-options",
+      `A plan waits for your approval in ${id}: answer with holdfast resume ${id}, and --answer @plan.md for one of yours.`,
+    );
+  }
+  return agent;
+}
+
+/** What another text may mend. */
+const REFUSED: readonly HarnessErrorCode[] = [
+  "invalid-plan",
+  "invalid-options",
+  "plan-conflict",
+  "turn-unfinished",
+];
+
+async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
+  const { stdout, stderr, env } = terminal;
+  const { todos: found, rules } = await readRuledPlan(agent, thread);
+  let base = found;
+  const original = planText(base, rules);
+  let markdown = original;
+  for (;;) {
+    markdown = await edit(markdown, env);
+    if (markdown === original) {
+      stdout.write(shown`Nothing was changed.\n`);
+      return EXIT.done;
+    }
+    let todos: readonly unknown[] = [];
+    try {
+      todos = planItems(markdown, base);
+      const wanted = planRules(markdown);
+      const plan = await requested(agent, thread, { todos, base, rules: wanted }, terminal);
+      const isChanged = wanted.join("\n") !== rules.join("\n");
+      const isListed = !isChanged || diffTodos(base, plan).length > 0;
+      if (isListed) stdout.write(shown`${harmless(sinceBase(base, plan))}\n`);
+      if (isChanged) stdout.write(shown`The rules are changed.\n`);
+      return EXIT.done;
+    } catch (error) {
+      const known = HarnessError.from(error);
+      if (known?.code === "edit-withdrawn") {
+        const { message } = await withText(known, markdown);
+        stderr.write(shown`holdfast: ${oneLine(message)}\n`);
+        return EXIT.interrupted;
+      }
+      if (!known || !REFUSED.includes(known.code)) throw error;
+      if (!canAsk(terminal, {})) throw await withText(known, markdown);
+      stdout.write(shown`${oneLine(known.message)}\n`);
+      if (known instanceof PlanConflict && known.conflicts.length > 0) {
+        stdout.write(shown`${joined(conflictLines(known), "\n")}\n`);
+      }
+      if (!(await confirmed(shown`Edit it again? (No discards your changes)`, { terminal }))) throw error;
+      if (!(known instanceof PlanConflict)) continue;
+      markdown = conflictText(known, { base, sent: todos, rules: planRules(markdown) });
+      base = [...known.todos];
+    }
+  }
+}
+
+/** Has an edit made, here or where the thread runs. Ctrl-C takes it back. */
+async function requested(
+  agent: RunAgent,
+  thread: string,
+  change: PlanEdit,
+  { stdout }: Terminal,
+): Promise<Todo[]> {
+  const interruption = new Interruption(stdout, () => {});
+  const onWait = (): void => {
+    stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
+  };
+  try {
+    return await requestEdit(agent, thread, change, { signal: interruption.signal, onWait });
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** What is different from the plan that the person saw: the edit, and what the agent did meanwhile. */
+function sinceBase(base: readonly Todo[], plan: readonly Todo[]): string {
+  const changes = diffTodos(base, plan);
+  return changes.length > 0 ? describeChanges(changes) : "Nothing was changed.";
+}
+
+/** The same error, with where the text is that would be lost otherwise. */
+async function withText({ code, message }: HarnessError, markdown: string): Promise<HarnessError> {
+  const file = join(await mkdtemp(join(tmpdir(), "holdfast-")), "plan.md");
+  await writeFile(file, markdown);
+  return new HarnessError(code, `${message} Your text is in ${file}.`);
+}

@@ -1,0 +1,26 @@
+import { rm as remove } from "node:fs/promises";
+import { copiesOf } from "../../../../threads/undo/file-copies.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { harmless, shown } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { copiesFolder, findThread, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import { quoted } from "../../wording.ts";
+
+export interface RmFlags extends StateFlags {
+  threads: readonly string[];
+}
+
+/** `holdfast rm`: deletes threads. All names are looked up before anything is deleted. */
+export async function rm(flags: RmFlags, terminal: Terminal): Promise<number> {
+  const path = statePath(flags, terminal);
+  await withSaver(path, async (saver) => {
+    const found = new Set<string>();
+    for (const thread of flags.threads) found.add((await findThread(saver, thread)).id);
+    for (const id of found) {
+      await saver.deleteThread(id);
+      await remove(copiesOf(copiesFolder(path), id), { recursive: true, force: true });
+      terminal.stdout.write(shown`Deleted ${harmless(quoted(id))}.\n`);
+    }
+  });
+  return EXIT.done;
+}

@@ -1,0 +1,91 @@
+import { HarnessError } from "../../../../errors.ts";
+import { isDatabaseUrl } from "../../../../storage/store.ts";
+import type { Schedule, Schedules } from "../../../../threads/host/schedules/schedule.ts";
+import { checkTimes, KeptSchedules } from "../../../../threads/host/schedules/stored-schedules.ts";
+import { GRAPH } from "../../../server/threads-server.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { oneLine, shown, shownJson } from "../../output/harmless.ts";
+import type { Terminal } from "../../terminal.ts";
+import { checkThreadId, existingState, statePath, withSaver } from "../../threads/threads.ts";
+import { settingsFrom, type RunFlags } from "../run.ts";
+
+export interface ScheduleFlags extends Omit<RunFlags, "task" | "quiet"> {
+  cron?: string | undefined;
+  task?: string | undefined;
+  queue?: string | undefined;
+  remove?: string | undefined;
+}
+
+/** `holdfast schedule`: starts a task again and again, lists what is scheduled, or ends it. */
+export async function schedule(flags: ScheduleFlags, terminal: Terminal): Promise<number> {
+  const { stdout, stderr } = terminal;
+  const { cron, task, remove, thread, queue } = flags;
+  if (cron !== undefined && task === undefined) {
+    throw new HarnessError("invalid-options", 'Say what to do: holdfast schedule "0 9 * * 1-5" "task".');
+  }
+  const address = (cron === undefined ? existingState : statePath)(flags, terminal);
+  const isFile = !isDatabaseUrl(address);
+  if (isFile && queue !== undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--queue is for workers that share a database: see --database.",
+    );
+  }
+  // Before a file is made for it.
+  if (cron !== undefined) await checkTimes(cron);
+  if (thread !== undefined) checkThreadId(thread);
+  const settings = cron === undefined ? {} : await settingsFrom(flags, terminal, undefined);
+  const show = (one: Schedule): void => {
+    const where = one.thread === undefined ? "" : ` in ${one.thread}`;
+    const words = `${one.id} (${timesOf(one)})${where}: ${taskOf(one)}`;
+    stdout.write(flags.json ? shown`${shownJson(one)}\n` : shown`${oneLine(words)}\n`);
+  };
+  return withSchedules(address, async (schedules) => {
+    if (remove !== undefined) {
+      if (!(await schedules.remove(remove))) {
+        throw new HarnessError(
+          "invalid-options",
+          `There is no schedule ${JSON.stringify(remove)}: see holdfast schedule.`,
+        );
+      }
+    } else if (cron !== undefined) {
+      const request = {
+        graph: GRAPH,
+        input: { messages: task },
+        settings,
+        metadata: { title: task },
+        ...(queue !== undefined && { queue }),
+      };
+      show(await schedules.add({ cron, request, ...(thread !== undefined && { thread }) }));
+      if (isFile) stderr.write(shown`holdfast: Started by holdfast serve, while it runs.\n`);
+    } else {
+      for (const one of await schedules.all()) show(one);
+    }
+    return EXIT.done;
+  });
+}
+
+/** Opens the schedules of a file or of a database for as long as `use` takes. */
+async function withSchedules<T>(address: string, use: (schedules: Schedules) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) {
+    return withSaver(address, (saver) => use(new KeptSchedules(saver.ledger)));
+  }
+  const { ClusterDatabase } = await import("../../../../threads/cluster/database/database.ts");
+  const { ClusterSchedules } = await import("../../../../threads/cluster/schedules.ts");
+  const db = await ClusterDatabase.open(address);
+  try {
+    return await use(new ClusterSchedules(db));
+  } finally {
+    await db.close();
+  }
+}
+
+function timesOf({ cron, timezone, endsAt, isPaused }: Schedule): string {
+  const end = endsAt !== undefined && `until ${new Date(endsAt).toISOString()}`;
+  return [cron, timezone, end, isPaused && "paused"].filter(Boolean).join(", ");
+}
+
+function taskOf({ request: { input } }: Schedule): string {
+  const messages = input?.["messages"];
+  return typeof messages === "string" ? messages : JSON.stringify(messages ?? "");
+}

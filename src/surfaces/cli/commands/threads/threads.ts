@@ -1,0 +1,104 @@
+import stringWidth from "string-width";
+import type { ThreadStore, ThreadSummary } from "../../../../storage/index.ts";
+import type { RunSettings } from "../../../../threads/prepare/settings.ts";
+import { isAsking } from "../../../../threads/thread/finished-tasks.ts";
+import { knownSettings } from "../../../../threads/thread/thread-settings.ts";
+import { stateWord } from "../../../../threads/thread/thread-state.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { ago } from "../../output/amounts.ts";
+import { fit, joined, oneLine, padded, shown, shownJson, type Harmless } from "../../output/harmless.ts";
+import { directoryName, isHere } from "../../run/directories.ts";
+import { isLive, paintOf, type Terminal } from "../../terminal.ts";
+import { MANY, statePath, withSaver, type StateFlags } from "../../threads/threads.ts";
+import { asTyped } from "../../wording.ts";
+
+export interface ThreadsFlags extends StateFlags {
+  limit: number;
+  all?: boolean | undefined;
+  here?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+/** What is listed of a thread: its summary, and which directory it belongs to. */
+type Listed = ThreadSummary & Pick<RunSettings, "dir" | "startedIn">;
+
+/** `holdfast threads`: lists threads, the last used first. */
+export async function threads(flags: ThreadsFlags, terminal: Terminal): Promise<number> {
+  const { stdout } = terminal;
+  const { list, found } = await withSaver(statePath(flags, terminal), (saver) =>
+    listed(saver, flags, terminal),
+  );
+  if (flags.json) {
+    for (const thread of list) stdout.write(shown`${shownJson(thread)}\n`);
+  } else if (list.length === 0) {
+    const where = flags.here
+      ? "No threads of this directory. holdfast threads lists all."
+      : "No threads yet.";
+    const hint = asTyped(`${where} Start one with holdfast run "task".`, terminal.env);
+    stdout.write(shown`${oneLine(hint)}\n`);
+  } else {
+    const columns = isLive(terminal) ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
+    const paint = paintOf(terminal);
+    const [head, ...rows] = table(list.map((thread) => cells(thread, terminal)));
+    const lines = [paint("dim", head!), ...rows].map((line) => fit(line, columns));
+    stdout.write(shown`${joined(lines, "\n")}\n`);
+    if (list.length < found) {
+      const more = `The latest ${list.length} of ${found}; holdfast threads --all lists all.`;
+      stdout.write(shown`${paint("dim", oneLine(asTyped(more, terminal.env)))}\n`);
+    }
+  }
+  return EXIT.done;
+}
+
+/** The threads to show, and how many there are. */
+async function listed(
+  saver: ThreadStore,
+  { limit, all, here }: ThreadsFlags,
+  terminal: Terminal,
+): Promise<{ list: Listed[]; found: number }> {
+  const every = await saver.listThreads({ limit: MANY });
+  const most = all ? MANY : limit;
+  // Only what is shown or has to be chosen from is looked into.
+  const known = await Promise.all(
+    (here ? every : every.slice(0, most)).map(async (thread): Promise<Listed> => {
+      const { dir, startedIn } = (await knownSettings(saver, thread.id)) ?? {};
+      return { ...thread, ...(dir !== undefined && { dir }), ...(startedIn !== undefined && { startedIn }) };
+    }),
+  );
+  const chosen = here ? known.filter((thread) => isHere(thread, terminal)) : known;
+  return {
+    list: await Promise.all(chosen.slice(0, most).map((thread) => withoutTurnLimit(saver, thread))),
+    found: here ? chosen.length : every.length,
+  };
+}
+
+/** A thread whose sub-agents are out of turns waits for nobody: it has stopped half way. */
+async function withoutTurnLimit(saver: ThreadStore, thread: Listed): Promise<Listed> {
+  const isStopped = thread.state === "interrupted" && !(await isAsking(saver, thread.id));
+  return isStopped ? { ...thread, state: "idle" } : thread;
+}
+
+function cells(thread: Listed, terminal: Terminal): Harmless[] {
+  const { id, title, todos, updatedAt } = thread;
+  const progress = todos.total > 0 ? `${todos.done}/${todos.total}` : "-";
+  return [
+    id,
+    stateWord(thread),
+    progress,
+    ago(Date.now() - updatedAt.getTime()),
+    directoryName(thread, terminal),
+    title ?? "",
+  ].map(oneLine);
+}
+
+const HEAD = ["THREAD", "STATE", "PROGRESS", "LAST ACTIVITY", "DIRECTORY", "TITLE"].map(oneLine);
+
+function table(rows: readonly Harmless[][]): Harmless[] {
+  const all = [HEAD, ...rows];
+  const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => stringWidth(row[at]!))));
+  return all.map((row) => {
+    const used = row.slice(0, row.findLastIndex((cell) => cell !== "") + 1);
+    const full = used.map((cell, at) => (at < used.length - 1 ? padded(cell, widths[at]!) : cell));
+    return joined(full, "  ");
+  });
+}

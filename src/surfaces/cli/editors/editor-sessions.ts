@@ -1,0 +1,74 @@
+import { PROVIDERS } from "../../../models/clients/providers.ts";
+import { describeModels } from "../../../models/index.ts";
+import { openStore } from "../../../storage/store.ts";
+import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import { modelFor } from "../../../threads/prepare/model.ts";
+import { pricesOf } from "../../../threads/prepare/prices.ts";
+import { settledModel } from "../../../threads/prepare/project.ts";
+import { tracesFrom } from "../../../threads/traces/index.ts";
+import { Sessions, type ConnectedEditor } from "../../acp/session/sessions.ts";
+import { settingsFrom, type RunFlags } from "../commands/run.ts";
+import { harmless, shown } from "../output/harmless.ts";
+import { projectIn } from "../run/project.ts";
+import type { Terminal } from "../terminal.ts";
+import { statePath } from "../threads/threads.ts";
+
+export interface AcpFlags extends Pick<
+  RunFlags,
+  | "state"
+  | "database"
+  | "model"
+  | "mode"
+  | "preset"
+  | "sandbox"
+  | "network"
+  | "web"
+  | "maxTurns"
+  | "budget"
+  | "background"
+  | "timeout"
+> {
+  install?: boolean | undefined;
+  setup?: boolean | undefined;
+}
+
+/** Everything that sessions with an editor take, as flags and environment say, and what ends it. */
+export async function openSessions(
+  flags: AcpFlags,
+  terminal: Terminal,
+  editor: ConnectedEditor,
+): Promise<{ sessions: Sessions; close: () => Promise<void> }> {
+  const { env, stderr } = terminal;
+  const defaults = { ...(await settingsFrom(flags, terminal, undefined)), shell: true };
+  const saver = await openStore(statePath(flags, terminal));
+  const servers = new RunServers({
+    env,
+    onNote: (note) => void stderr.write(shown`holdfast: ${harmless(note)}\n`),
+  });
+  const traces = tracesFrom(env);
+  const sessions = new Sessions(
+    {
+      saver,
+      servers,
+      defaults,
+      traces,
+      models: describeModels(env).flatMap(({ provider, installed, variables }) => {
+        const { model } = PROVIDERS[provider]!;
+        return installed && variables.length > 0 && model !== undefined ? [`${provider}:${model}`] : [];
+      }),
+      modelOf: (name) => modelFor(name, { env, isWatched: true, timeout: flags.timeout }),
+      modelIn: (project) => settledModel(project, env),
+      projectOf: projectIn(env),
+      pricesOf: (model, { config }) => pricesOf(model, env, config),
+    },
+    editor,
+  );
+  return {
+    sessions,
+    close: async () => {
+      await servers.close();
+      await traces?.close();
+      await saver.close();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { packageFile } from "../../../package-file.ts";
+import { EXIT } from "../exit-codes.ts";
+import { harmless, shown } from "../output/harmless.ts";
+import type { Terminal } from "../terminal.ts";
+
+const NAME = "Holdfast";
+
+/** `holdfast acp --install`: adds the agent to the settings of Zed, and says what to add elsewhere. */
+export async function installEditors({ stdout, env }: Terminal): Promise<number> {
+  const folder = env["XDG_CONFIG_HOME"] || join(env["HOME"] || homedir(), ".config");
+  const file = join(folder, "zed", "settings.json");
+  // By whole paths: an editor that was not started in a terminal has another PATH.
+  const command = process.execPath;
+  const args = [packageFile("dist/surfaces/cli/main.js"), "acp"];
+  const before = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  const after = withAgent(before ?? "", { type: "custom", command, args });
+  if (after !== undefined) {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, after);
+  }
+  const said =
+    after === undefined ? "has it already, and was not changed" : "was changed: choose it in the agent panel";
+  const entry = JSON.stringify({ agent_servers: { [NAME]: { command, args } } }, undefined, 2);
+  const text = `Zed: ${file} ${said}.
+
+JetBrains: put this into ~/.jetbrains/acp.json, and choose it in AI Chat.
+${entry}
+
+Neovim, with CodeCompanion: an adapter whose command is
+${JSON.stringify([command, ...args])}
+
+Any other client of the Agent Client Protocol starts the same command. A model is found in the environment, as
+holdfast doctor says; an editor that was not started in a terminal may lack its key: give it in "env".`;
+  stdout.write(shown`${harmless(text)}\n`);
+  return EXIT.done;
+}
+
+/**
+ * Settings with the agent in them; undefined where they name it already. What stands there stays as it is, comments
+ * included.
+ */
+export function withAgent(settings: string, agent: object): string | undefined {
+  const entry = `${JSON.stringify(NAME)}: ${JSON.stringify(agent)}`;
+  if (settings.trim() === "") return `{\n  "agent_servers": {\n    ${entry}\n  }\n}\n`;
+  const servers = /"agent_servers"\s*:\s*\{/.exec(settings);
+  if (!servers) return insert(settings, firstBrace(settings), `\n  "agent_servers": {\n    ${entry}\n  }`);
+  const start = servers.index + servers[0].length;
+  const known = settings.slice(start);
+  return known.includes(`"${NAME}":`) ? undefined : insert(settings, start, `\n    ${entry}`);
+}
+
+/** The place behind the brace that opens the settings, which comments may stand in front of. */
+function firstBrace(settings: string): number {
+  const [front] = /^(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*/.exec(settings)!;
+  if (settings[front.length] !== "{") {
+    throw new HarnessError("invalid-options", "The settings of Zed are no JSON object: nothing was changed.");
+  }
+  return front.length + 1;
+}
+
+/** Puts an entry first into an object. */
+function insert(settings: string, at: number, entry: string): string {
+  const rest = settings.slice(at);
+  const isEmpty = /^(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*\}/.test(rest);
+  return `${settings.slice(0, at)}${entry}${isEmpty ? "\n" : ","}${rest}`;
+}

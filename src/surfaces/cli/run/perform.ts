@@ -1,0 +1,132 @@
+import type { ThreadStore } from "../../../storage/index.ts";
+import { isUnfinished } from "../../../threads/events/ending.ts";
+import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
+import { withPricedBudget } from "../../../threads/prepare/budget.ts";
+import { isolationNotice } from "../../../threads/prepare/isolation.ts";
+import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import { modelFor } from "../../../threads/prepare/model.ts";
+import { pricesOf } from "../../../threads/prepare/prices.ts";
+import { settledModel } from "../../../threads/prepare/project.ts";
+import type { RunSettings } from "../../../threads/prepare/settings.ts";
+import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
+import { openQuestions } from "../../../threads/thread/thread.ts";
+import { tracesFrom } from "../../../threads/traces/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { Interruption } from "../interruption.ts";
+import { harmless, shown } from "../output/harmless.ts";
+import { outputFor } from "../output/output-for.ts";
+import { canAsk, isLive, type OutputFlags, type Terminal } from "../terminal.ts";
+import { asTyped, quoted } from "../wording.ts";
+import { answerFlags, answerHint } from "./answer-hint.ts";
+import type { ProjectOfRun } from "./project.ts";
+import { questioner } from "./questioner.ts";
+
+export interface PerformOptions extends ProjectOfRun {
+  terminal: Terminal;
+  saver: ThreadStore;
+  thread: string;
+  flags: OutputFlags;
+  /** Without a model: whatever the environment says. */
+  settings: Omit<RunSettings, "model"> & { model?: string | undefined };
+  task?: string;
+  resumed: boolean;
+  /** Answers for questions that the thread asks, in their order. */
+  answers?: readonly string[];
+  /** Printed in front of a thread's name to say how to go on. */
+  resumeCommand: string;
+  /** The input of the run; null goes on where it stopped. */
+  input: (agent: RunAgent, settings: RunSettings) => Promise<object | null>;
+}
+
+/** Runs a thread on a terminal, from its first event to its last. Returns the exit code. */
+export async function perform(options: PerformOptions): Promise<number> {
+  const { terminal, saver, thread, flags, resumed, task, project } = options;
+  const { env } = terminal;
+  const traces = tracesFrom(env);
+  const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
+  const wanted = options.settings.model ?? settledModel(project, env);
+  const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
+  const prices = pricesOf(model.name, env, project.config);
+  const settings: RunSettings = withPricedBudget({ ...options.settings, model: model.name }, prices);
+  const notices = [
+    isolationNotice(settings, project.config),
+    model.isFallback ? asTyped(FALLBACK, env) : undefined,
+    options.notice,
+  ];
+  let note = (_text: string): void => {};
+  const servers = new RunServers({ env, onNote: (text) => note(text) });
+  const mcp = await servers.of(settings, project);
+  const held = await saver.acquireThread(thread);
+  const output = outputFor(terminal, flags, prices);
+  const interruption = new Interruption(terminal.stdout, () => output.close());
+  const events = new RunEvents(thread, (event, view) => output.show(event, view));
+  note = (text) => events.emit({ type: "notice", text });
+  interruption.signal.addEventListener("abort", () =>
+    events.emit({ type: "notice", text: "Stopping; nothing finished is lost. Ctrl-C again quits at once." }),
+  );
+
+  try {
+    const agent = createRunAgent({
+      settings,
+      model: model.model,
+      checkpointer: saver,
+      project,
+      mcp,
+      canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
+    });
+    const input = await options.input(agent, settings);
+    const answer = await questioner({
+      agent,
+      thread,
+      given: options.answers ?? [],
+      terminal: canAsk(terminal, flags) ? terminal : undefined,
+      output,
+      interruption,
+      emit: (body) => events.emit(body),
+    });
+    const { outcome } = await conduct(input, {
+      agent,
+      thread,
+      held,
+      model,
+      events,
+      signal: interruption.signal,
+      answer,
+      task,
+      resumed,
+      dir: settings.dir,
+      notice: notices.filter((line) => line !== undefined).join(" ") || undefined,
+      prices,
+      traces,
+      onEnd: async (end) => {
+        const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
+        const hint = answerHint(questions);
+        if (hint !== undefined) events.emit({ type: "notice", text: hint });
+        const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
+        if (interruption.outputError !== undefined) {
+          const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
+          terminal.stderr.write(shown`holdfast: ${why}\n`);
+        }
+        return end.outcome !== "done" && (await isLeft(agent, thread)) ? { resume } : {};
+      },
+    });
+    return EXIT[outcome];
+  } finally {
+    interruption.dispose();
+    output.close();
+    await servers.close();
+    // A lease that cannot be given back, as on a full disk, ends with this process; the run has said what was wrong.
+    await held().catch(() => {});
+    await traces?.close();
+  }
+}
+
+/** Whether a thread has something to go on with. Where that cannot be read, it may have. */
+async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
+  const state = await graph.getState({ configurable: { thread_id: thread } }).catch(() => undefined);
+  return state === undefined || isUnfinished(state);
+}
+
+/** What to know where no model was found. */
+export const FALLBACK =
+  'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';

@@ -1,0 +1,91 @@
+import { HarnessError } from "../../../errors.ts";
+import { Allowed } from "../../../project/allowed.ts";
+import { openProject, sayTrust, type Project } from "../../../project/index.ts";
+import { leftOut, projectNotice } from "../../../threads/prepare/project.ts";
+import { oneLine, shown } from "../output/harmless.ts";
+import { canAsk, type OutputFlags, type Terminal } from "../terminal.ts";
+import { asTyped } from "../wording.ts";
+
+export interface ProjectFlags {
+  /** `--no-project` is false. */
+  project?: boolean | undefined;
+  trustProject?: boolean | undefined;
+}
+
+/** A project, and what a person should know of it before a run begins. */
+export interface ProjectOfRun {
+  project: Project;
+  notice?: string;
+}
+
+/**
+ * What the user and the project in a directory have to say. A person at the terminal is asked about a project that they
+ * have said nothing of yet, once; where nobody can be asked, its files are left out and a line says so.
+ */
+export async function projectFor(
+  { dir, project: use = true, trustProject }: ProjectFlags & { dir?: string | undefined },
+  terminal: Terminal,
+  output: OutputFlags,
+): Promise<ProjectOfRun> {
+  const { env } = terminal;
+  if (trustProject && dir === undefined) {
+    throw new HarnessError(
+      "invalid-options",
+      "--trust-project is about a directory: add --dir, such as --dir .",
+    );
+  }
+  const found = await withAllowed(
+    await openProject({ dir, env, use: trustProject ? "trust" : use }),
+    dir,
+    env,
+  );
+  const isOpen = found.trust === "unknown" || found.trust === "changed";
+  if (dir === undefined || !isOpen || !canAsk(terminal, output)) return withNotice(found, terminal);
+  const answer = await askTrust(found, terminal);
+  // Who does not want what has changed still trusts the rest, and is asked again.
+  if (answer === undefined || (!answer && found.trust === "changed")) return withNotice(found, terminal);
+  await sayTrust(dir, answer, env);
+  return withNotice(await withAllowed(await openProject({ dir, env }), dir, env), terminal);
+}
+
+/** Reads the project of each run anew: what has changed since is heard, and what is no longer trusted is not. */
+export function projectIn(
+  env: Terminal["env"],
+): (settings: { dir?: string | undefined; project?: boolean | undefined }) => Promise<Project> {
+  return async ({ dir, project: use = true }) => withAllowed(await openProject({ dir, env, use }), dir, env);
+}
+
+/** What was agreed to for good in the directory is allowed there. */
+async function withAllowed(
+  project: Project,
+  dir: string | undefined,
+  env: Terminal["env"],
+): Promise<Project> {
+  const rules = dir === undefined ? [] : await new Allowed(dir, env).rules();
+  const allow = [...(project.config.allow ?? []), ...rules];
+  return rules.length > 0 ? { ...project, config: { ...project.config, allow } } : project;
+}
+
+/** Undefined when the person would rather not say. */
+async function askTrust(project: Project, terminal: Terminal): Promise<boolean | undefined> {
+  const { root = "", trust } = project;
+  const question =
+    trust === "changed"
+      ? shown`These have changed since you trusted ${oneLine(root)}: ${oneLine(leftOut(project))}. Use them?`
+      : shown`Do you trust ${oneLine(root)}? Its files tell agents how to work, and may loosen rules and start programs: ${oneLine(leftOut(project))}.`;
+  const { choose } = await import("../prompts.ts");
+  const choice = await choose(
+    question,
+    [
+      { value: "yes", label: shown`Yes, use them` },
+      { value: "no", label: shown`No, work without them` },
+    ],
+    { terminal },
+  );
+  return choice === undefined ? undefined : choice === "yes";
+}
+
+function withNotice(project: Project, { env }: Terminal): ProjectOfRun {
+  const notice = projectNotice(project);
+  return { project, ...(notice !== undefined && { notice: asTyped(notice, env) }) };
+}

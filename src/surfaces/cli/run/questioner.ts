@@ -1,0 +1,66 @@
+import { HarnessError } from "../../../errors.ts";
+import type { RunEventBody } from "../../../threads/events/events.ts";
+import { readAnswer, type Question } from "../../../threads/events/questions.ts";
+import type { RunAgent } from "../../../threads/prepare/agent.ts";
+import { openQuestions } from "../../../threads/thread/thread.ts";
+import type { Interruption } from "../interruption.ts";
+import type { Output } from "../output/output.ts";
+import type { Terminal } from "../terminal.ts";
+import { quoted } from "../wording.ts";
+
+export interface QuestionerOptions {
+  agent: RunAgent;
+  thread: string;
+  /** Words for the questions that are open now, in their order. */
+  given: readonly string[];
+  /** Absent when there is nobody to ask. */
+  terminal?: Terminal | undefined;
+  output: Output;
+  interruption: Interruption;
+  emit: (event: RunEventBody) => void;
+}
+
+/**
+ * Answers the questions of a run: those that are open now with the words that were given for them, others by asking.
+ * Words are never kept for a question that nobody has seen yet: throws `invalid-options` when there are too many.
+ */
+export async function questioner(
+  options: QuestionerOptions,
+): Promise<(question: Question) => Promise<unknown>> {
+  const { agent, thread, given, terminal, output, interruption, emit } = options;
+  const open = given.length > 0 ? await openQuestions(agent, thread) : [];
+  if (given.length > open.length) {
+    const message = `Thread ${quoted(thread)} has ${open.length} open questions, and there are ${given.length} answers.`;
+    throw new HarnessError("invalid-options", message);
+  }
+  const words = new Map(given.map((one, at) => [open[at]!.id, one]));
+  return async (question) => {
+    const said = words.get(question.id);
+    // Once only: when the same question comes again, the answer was not good enough.
+    words.delete(question.id);
+    if (said !== undefined) return understood(question, said, emit);
+    if (!terminal) return undefined;
+    output.pause();
+    try {
+      // Prompts are loaded when there is something to ask: most runs start sooner without.
+      const { ask } = await import("./ask.ts");
+      const value = await ask(question, terminal, interruption.signal);
+      if (value === undefined && !interruption.signal.aborted) interruption.interrupt();
+      return value;
+    } finally {
+      output.resume();
+    }
+  };
+}
+
+/** An answer that cannot be meant leaves the question open: the run waits for a better one. */
+function understood(question: Question, words: string, emit: QuestionerOptions["emit"]): unknown {
+  try {
+    return readAnswer(question, words);
+  } catch (error) {
+    const known = HarnessError.from(error);
+    if (!known) throw error;
+    emit({ type: "notice", text: known.message });
+    return undefined;
+  }
+}

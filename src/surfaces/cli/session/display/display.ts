@@ -1,0 +1,72 @@
+import type { RunEvent } from "../../../../threads/events/events.ts";
+import type { RunView } from "../../../../threads/events/view.ts";
+import type { Harmless } from "../../output/harmless.ts";
+import type { Suggestion } from "../prompt/suggestions.ts";
+
+/** What a person does in a session. */
+export interface Wishes {
+  /** A message or a command was typed. */
+  submit: (text: string) => void;
+  /** Enter on an empty line while the agent works: what waits is for its next call. */
+  steer: () => void;
+  /** Esc or Ctrl-C while the agent works. */
+  stop: () => void;
+  quit: () => void;
+  nextMode: () => void;
+  /** Ctrl-V: the file with the image on the clipboard; undefined when there is none. */
+  pastedImage: () => Promise<string | undefined>;
+  /** The last call in full. */
+  unfold: () => void;
+  /** The message that was queued last, to be edited; undefined when there is none. */
+  unqueue: () => string | undefined;
+}
+
+/** What is always to be seen of a session. */
+export interface Status {
+  isBusy: boolean;
+  /** What waits to be sent; `isOnItsWay` for what the agent reads in its next call. */
+  queue: readonly { text: string; isOnItsWay: boolean }[];
+  footer: Harmless;
+}
+
+export interface FaceChoice {
+  value: string;
+  label: Harmless;
+}
+
+export interface Asked {
+  /** What it is about, printed for good. */
+  about: readonly Harmless[];
+  question: Harmless;
+  choices: readonly FaceChoice[];
+  /** Whether Enter alone chooses nothing: one of them has to be gone to, or named. */
+  isDeliberate?: boolean;
+  /** What typed words mean, where they are an answer. */
+  words?: Harmless;
+}
+
+/** An answer: one of the choices, or words. Undefined when the person would rather not. */
+export type Answered = { value: string } | { words: string } | undefined;
+
+/** How a session looks: drawn on a terminal, or as plain lines. */
+export interface Display {
+  open: (wishes: Wishes) => void;
+  /** Writes lines for good. */
+  print: (lines: readonly Harmless[]) => void;
+  show: (event: RunEvent, view: RunView) => void;
+  status: (status: Status) => void;
+  /** Puts a question, after those that are open. */
+  ask: (asked: Asked) => Promise<Answered>;
+  /** Takes all questions away, unanswered. */
+  dismiss: () => void;
+  /** Puts a text into the prompt, before what is being written there. */
+  draft: (text: string) => void;
+  /** Leaves the terminal to another program. */
+  lend: <T>(work: () => Promise<T>) => Promise<T>;
+  close: () => Promise<void>;
+}
+
+export interface FaceOptions {
+  commands: () => readonly Suggestion[];
+  files: () => readonly string[];
+}

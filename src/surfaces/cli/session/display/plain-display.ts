@@ -1,0 +1,97 @@
+import type { RunEvent } from "../../../../threads/events/events.ts";
+import type { RunView } from "../../../../threads/events/view.ts";
+import { joined, oneLine, shown, type Harmless } from "../../output/harmless.ts";
+import { linesOf } from "../../output/lines.ts";
+import { plainPaint } from "../../output/paint.ts";
+import { readLines } from "../../prompts.ts";
+import type { Terminal } from "../../terminal.ts";
+import { Questions } from "../prompt/questions.ts";
+import type { Answered, Asked, Display, Status, Wishes } from "./display.ts";
+
+/** A session in plain lines, for screen readers and terminals that know nothing but text. */
+export class PlainDisplay implements Display {
+  readonly #terminal: Terminal;
+  #wishes: Wishes | undefined;
+  #stopReading = (): void => {};
+  readonly #questions = new Questions((asked) => this.#put(asked));
+  #isBusy = false;
+  #draft = "";
+  readonly #onSignal = (): void => {
+    this.dismiss();
+    if (this.#isBusy) this.#wishes?.stop();
+    else this.#wishes?.quit();
+  };
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  open(wishes: Wishes): void {
+    this.#wishes = wishes;
+    process.on("SIGINT", this.#onSignal);
+    this.#read();
+  }
+
+  print(lines: readonly Harmless[]): void {
+    if (lines.length > 0) this.#terminal.stdout.write(shown`${joined(lines, "\n")}\n`);
+  }
+
+  show(event: RunEvent, view: RunView): void {
+    // A question is put with its choices.
+    if (event.type !== "question") this.print(linesOf(event, view, plainPaint));
+  }
+
+  status({ isBusy }: Status): void {
+    const wasBusy = this.#isBusy;
+    this.#isBusy = isBusy;
+    if (!isBusy && (wasBusy || this.#draft === "")) this.#terminal.stdout.write(shown`> `);
+    this.#draft = " ";
+  }
+
+  ask(asked: Asked): Promise<Answered> {
+    return this.#questions.ask(asked);
+  }
+
+  dismiss(): void {
+    this.#questions.dismiss();
+  }
+
+  draft(text: string): void {
+    this.print([shown`Your message was: ${oneLine(text)}`]);
+  }
+
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.#stopReading();
+    try {
+      return await work();
+    } finally {
+      this.#read();
+    }
+  }
+
+  async close(): Promise<void> {
+    process.off("SIGINT", this.#onSignal);
+    this.#stopReading();
+  }
+
+  #read(): void {
+    const onEnd = (): void => this.#wishes?.quit();
+    this.#stopReading = readLines(this.#terminal, (line) => this.#take(line.trim()), onEnd);
+  }
+
+  #put({ about, question, choices, words }: Asked): void {
+    this.print([...about, question, ...choices.map(({ label }, at) => shown`  ${at + 1}. ${label}`)]);
+    this.#terminal.stdout.write(shown`${words ?? shown`its number`} > `);
+  }
+
+  #take(line: string): void {
+    const { open } = this.#questions;
+    const choice = open?.choices[Number(line) - 1];
+    if (!open) {
+      if (line !== "") this.#wishes?.submit(line);
+      else if (this.#isBusy) this.#wishes?.steer();
+    } else if (choice) this.#questions.answer({ value: choice.value });
+    else if (line !== "" && open.words) this.#questions.answer({ words: line });
+    else this.#terminal.stdout.write(shown`its number > `);
+  }
+}

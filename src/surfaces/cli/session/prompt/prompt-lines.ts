@@ -1,0 +1,48 @@
+import stringWidth from "string-width";
+import { harmless, shown, type Harmless } from "../../output/harmless.ts";
+import type { Place } from "../../output/live-region.ts";
+import type { Paint } from "../../output/paint.ts";
+import type { Draft } from "./line-editor.ts";
+
+export interface PromptOptions {
+  columns: number;
+  /** The most rows. */
+  rows: number;
+  paint: Paint;
+  /** What stands in an empty prompt. */
+  hint: Harmless;
+}
+
+const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The prompt as rows, with the place of the cursor in them. What does not fit is left out away from the cursor. */
+export function promptLines(
+  { text, cursor }: Draft,
+  { columns, rows: most, paint, hint }: PromptOptions,
+): { lines: Harmless[]; cursor: Place } {
+  const mark = paint("cyan", shown`>`);
+  if (text === "") return { lines: [shown`${mark} ${paint("dim", hint)}`], cursor: { row: 0, column: 2 } };
+  const width = Math.max(4, columns - 3);
+  const rows: Harmless[] = [shown``];
+  let [used, place] = [0, { row: 0, column: 0 }];
+  const newRow = (): void => {
+    rows.push(shown``);
+    used = 0;
+  };
+  for (const { segment, index } of SEGMENTER.segment(text)) {
+    const isBreak = segment === "\n" || segment === "\r\n";
+    const piece = isBreak ? shown`` : harmless(segment);
+    const wide = stringWidth(piece);
+    if (used + wide > width) newRow();
+    if (index === cursor) place = { row: rows.length - 1, column: used };
+    rows[rows.length - 1] = shown`${rows.at(-1)!}${piece}`;
+    used += wide;
+    if (isBreak) newRow();
+  }
+  if (cursor >= text.length) place = { row: rows.length - 1, column: used };
+  const first = Math.max(0, Math.min(place.row - Math.floor(most / 2), rows.length - most));
+  const lines = rows
+    .slice(first, first + most)
+    .map((row, at) => (first + at === 0 ? shown`${mark} ${row}` : shown`  ${row}`));
+  return { lines, cursor: { row: place.row - first, column: place.column + 2 } };
+}

@@ -1,0 +1,37 @@
+import { standingOf } from "../../../threads/thread/thread-status.ts";
+import { oneLine, shown, type Harmless } from "../output/harmless.ts";
+import { quoted } from "../wording.ts";
+import type { Conversation } from "./conversation.ts";
+import { echoOf, typedFor } from "./view/echo.ts";
+import { markdownRows } from "./view/markdown.ts";
+
+/** So many rows of the last answer are shown. */
+const MOST_ROWS = 12;
+
+/**
+ * Shows what was said last in the thread that a session goes on with, and what is left in it. A question that waits is
+ * put again where nothing else is asked.
+ */
+export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
+  const { thread, paint, terminal } = conversation;
+  if (thread === undefined) return;
+  const { asked, answer, isStopped, isWaiting } = await standingOf(await conversation.agent(), thread);
+  const columns = (terminal.stdout.columns || 80) - 1;
+  const rows = answer ? markdownRows(answer, { columns, paint }) : [];
+  conversation.say(
+    paint("dim", oneLine(`going on with ${thread}`)),
+    ...(asked ? [...echoOf(typedFor(asked), paint), shown``] : []),
+    ...(rows.length > MOST_ROWS ? [paint("dim", moreIn(thread))] : []),
+    ...rows.slice(-MOST_ROWS),
+    ...(rows.length > 0 ? [shown``] : []),
+  );
+  if (isWaiting && isAsked) return conversation.goOn();
+  if (isStopped) conversation.say(paint("dim", isWaiting ? WAITS : STOPPED));
+}
+
+const WAITS = shown`A question waits there: /continue puts it again, a message goes on without it.`;
+const STOPPED = shown`It was stopped in the middle: /continue goes on, a message says something else.`;
+
+function moreIn(thread: string): Harmless {
+  return oneLine(`… the whole of it: holdfast show ${quoted(thread)} --transcript`);
+}

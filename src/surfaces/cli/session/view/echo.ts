@@ -1,0 +1,21 @@
+import { GO_ON } from "../../../../threads/thread/continue.prompt.ts";
+import { harmlessLines, shown, type Harmless } from "../../output/harmless.ts";
+import type { Paint } from "../../output/paint.ts";
+
+const MOST_ECHOED = 12;
+
+/** What was typed, as it stands above the answer. */
+export function echoOf(text: string, paint: Paint): Harmless[] {
+  const lines = harmlessLines(text);
+  const more = lines.length - MOST_ECHOED;
+  const rows = lines
+    .slice(0, MOST_ECHOED)
+    .map((line, at) => shown`${at === 0 ? shown`>` : shown` `} ${line}`);
+  const rest = more > 0 ? [paint("dim", shown`  … ${more} more lines`)] : [];
+  return [shown``, ...rows.map((row) => paint("bold", row)), ...rest];
+}
+
+/** What was typed for a message of a thread: the words that go on with a plan are ours. */
+export function typedFor(text: string): string {
+  return text === GO_ON ? "/continue" : text;
+}

@@ -1,0 +1,21 @@
+import { tokensOf } from "../../../../threads/events/view.ts";
+import { costOf } from "../../../../threads/prepare/prices.ts";
+import { dollars, short } from "../../output/amounts.ts";
+import { oneLine, type Harmless } from "../../output/harmless.ts";
+import { directoryName } from "../../run/directories.ts";
+import type { Conversation } from "../conversation.ts";
+
+/** How things stand, below the prompt: `ask (shift-tab) · openai:gpt-5.1 · ~/project · 12k tokens · $0.03`. */
+export function footer(conversation: Conversation, isStopping: boolean): Harmless {
+  const { mode, model, settings, terminal, usage, prices, paint } = conversation;
+  const spent = tokensOf(usage);
+  const parts = [
+    `${mode} (shift-tab)`,
+    model.name,
+    directoryName(settings, terminal),
+    spent > 0 ? `${short(spent)} tokens` : undefined,
+    prices && spent > 0 ? dollars(costOf(usage, prices)) : undefined,
+    isStopping ? "stopping; once more leaves" : undefined,
+  ];
+  return paint("dim", oneLine(parts.filter(Boolean).join(" · ")));
+}

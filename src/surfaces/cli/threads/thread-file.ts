@@ -1,0 +1,49 @@
+import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { jsonText } from "../../../threads/events/json-text.ts";
+import type { Prices } from "../../../threads/prepare/prices.ts";
+import { exportHtml } from "../../../threads/story/html/index.ts";
+import { costOfThread, threadOf } from "../../../threads/story/thread.ts";
+import type { ToldThread } from "../../../threads/story/told.ts";
+import { transcript } from "../../../threads/story/transcript.ts";
+
+/** What a thread can be written as, by the ending of the file. */
+const WRITERS: Readonly<Record<string, (thread: WrittenThread) => string>> = {
+  ".html": ({ title, prices, ...told }) => {
+    const thread = threadOf(told);
+    return exportHtml(title, thread, costOfThread(thread, prices));
+  },
+  ".md": ({ events }) => transcript(events),
+  ".json": ({ events }) => `${events.map((event) => jsonText(event)).join("\n")}\n`,
+};
+
+export interface WrittenThread extends ToldThread {
+  title: string;
+  prices?: Prices | undefined;
+}
+
+/** The text of a thread's file; `otherwise` is the ending that counts where the file has none of these. */
+export function threadText(thread: WrittenThread, file: string, otherwise: ".html" | ".md"): string {
+  return (WRITERS[extname(file).toLowerCase()] ?? WRITERS[otherwise]!)(thread);
+}
+
+/** The name of a thread's file, where nobody has said one. */
+export function threadFile(thread: string, ending: ".html" | ".md"): string {
+  return `${thread.replaceAll(/[^\w.-]+/g, "-")}${ending}`;
+}
+
+/** Writes a file that is not there yet. Throws `invalid-options` where it cannot be written. */
+export async function writeNew(
+  file: string,
+  text: string,
+  { force = false, hint = "" }: { force?: boolean | undefined; hint?: string } = {},
+): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: force ? "w" : "wx" });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "EEXIST" ? `it is there already${hint}` : message;
+    throw new HarnessError("invalid-options", `${file} cannot be written: ${why}.`);
+  }
+}

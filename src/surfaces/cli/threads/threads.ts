@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { nearWords } from "../../../files/near.ts";
+import { shortened } from "../../../middleware/shortened.ts";
+import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
+import { defaultStatePath } from "../../../storage/state-path.ts";
+import { isDatabaseUrl, openStore } from "../../../storage/store.ts";
+import type { Cluster } from "../../../threads/cluster/index.ts";
+import { shortList } from "../../../threads/events/short-list.ts";
+import { isThreadId } from "../../../threads/thread/thread-ids.ts";
+import type { Terminal } from "../terminal.ts";
+import { quoted } from "../wording.ts";
+
+/** More threads than anybody lists. */
+export const MANY = 10_000;
+
+/** Where a command finds its threads. */
+export interface StateFlags {
+  state?: string | undefined;
+  database?: string | undefined;
+}
+
+/**
+ * Where threads are kept: the database of `--database`, the file of `--state`, what `HOLDFAST_DATABASE_URL` or
+ * `HOLDFAST_STATE` says, or a file in the user's state directory. Throws `invalid-options` for both flags at once.
+ */
+export function statePath(
+  { state, database }: StateFlags,
+  { env, cwd }: Pick<Terminal, "env" | "cwd">,
+): string {
+  if (state !== undefined && database !== undefined) {
+    throw new HarnessError("invalid-options", "--state and --database name two places: leave out one.");
+  }
+  const url = database ?? (state === undefined ? env["HOLDFAST_DATABASE_URL"] : undefined);
+  if (url) {
+    if (isDatabaseUrl(url)) return url;
+    const flag = database === undefined ? "HOLDFAST_DATABASE_URL" : "--database";
+    throw new HarnessError("invalid-options", `${flag}: use postgres://user:password@host:5432/database.`);
+  }
+  const path = state ?? env["HOLDFAST_STATE"];
+  return path ? resolve(cwd, path) : defaultStatePath(env);
+}
+
+/** The address of the database that a command needs. Throws `invalid-options` where threads are in a file. */
+export function databaseUrl(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const address = statePath(flags, terminal);
+  if (isDatabaseUrl(address)) return address;
+  throw new HarnessError(
+    "invalid-options",
+    "Workers share a PostgreSQL database: give its address with --database or HOLDFAST_DATABASE_URL.",
+  );
+}
+
+/** The same, where there must be one already. */
+export function existingState(flags: StateFlags, terminal: Pick<Terminal, "env" | "cwd">): string {
+  const path = statePath(flags, terminal);
+  if (isDatabaseUrl(path) || existsSync(path)) return path;
+  throw new HarnessError("invalid-options", `There are no threads yet: ${path} does not exist.`);
+}
+
+/** What to call a place where threads are kept: nothing of it is secret. */
+export function shownState(path: string): string {
+  return isDatabaseUrl(path) ? maskedUrl(path) : path;
+}
+
+/** The address of a database without its password. */
+export function maskedUrl(address: string): string {
+  try {
+    const url = new URL(address);
+    if (url.password) url.password = "***";
+    url.searchParams.delete("password");
+    return url.href;
+  } catch {
+    return "postgres://…";
+  }
+}
+
+/** Where things are kept on this machine, wherever threads are. */
+export function localFolder(state: string): string {
+  return dirname(isDatabaseUrl(state) ? defaultStatePath() : state);
+}
+
+/** Where copies of files are kept that the agents of these threads changed. */
+export function copiesFolder(state: string): string {
+  return join(localFolder(state), "copies");
+}
+
+/** Opens the thread store for as long as `use` takes. */
+export async function withSaver<T>(path: string, use: (saver: ThreadStore) => Promise<T>): Promise<T> {
+  const saver = await openStore(path);
+  try {
+    return await use(saver);
+  } finally {
+    await saver.close();
+  }
+}
+
+/** Where a server or a worker has its threads: a file of its own, or a database that it shares. */
+export interface Home {
+  saver: ThreadStore;
+  cluster?: Cluster;
+}
+
+/** Opens it for as long as `use` takes; who uses a cluster closes it. */
+export async function withHome<T>(address: string, use: (home: Home) => Promise<T>): Promise<T> {
+  if (!isDatabaseUrl(address)) return withSaver(address, (saver) => use({ saver }));
+  const { openCluster } = await import("../../../threads/cluster/index.ts");
+  const cluster = await openCluster(address);
+  return use({ saver: cluster.store, cluster });
+}
+
+/** Finds a thread by its id or the beginning of it. Throws `invalid-options` when there is none, or several. */
+export async function findThread(saver: ThreadStore, given: string): Promise<ThreadSummary> {
+  const exact = await saver.getThread(given);
+  if (exact) return exact;
+  const all = await saver.listThreads({ limit: MANY });
+  const found = given === "" ? [] : all.filter(({ id }) => id.startsWith(given));
+  if (found.length === 1) return found[0]!;
+  const ids = (list: readonly ThreadSummary[]): string[] => list.map(({ id }) => quoted(id));
+  const near = nearWords(
+    given,
+    all.map(({ id }) => id),
+  ).map(quoted);
+  const known =
+    near.length > 0
+      ? `did you mean ${near.join(" or ")}?`
+      : all.length > 0
+        ? `the latest are ${shortList(ids(all))}.`
+        : "there are none yet.";
+  throw new HarnessError(
+    "invalid-options",
+    found.length > 1
+      ? `${found.length} threads begin with ${JSON.stringify(given)}: ${shortList(ids(found))}. Type more of the one you mean.`
+      : `There is no thread ${JSON.stringify(given)}: ${known} See holdfast threads.`,
+  );
+}
+
+/** Throws `invalid-options` unless a thread may be called so. One that is there keeps the name that it has. */
+export function checkThreadId(id: string): void {
+  if (isThreadId(id)) return;
+  const rule = "letters, digits, dots, _ and -, up to 100 of them, with a letter, a digit or _ in front";
+  throw new HarnessError("invalid-options", `--thread ${quoted(shortened(id))}: use ${rule}.`);
+}

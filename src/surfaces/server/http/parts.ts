@@ -1,0 +1,12 @@
+import type { BaseStore } from "@langchain/langgraph";
+import type { Host } from "../../../threads/host/port.ts";
+import type { Access } from "./access.ts";
+import type { Streams } from "./streams.ts";
+
+/** What the routes work with. */
+export interface ServerParts {
+  host: Host;
+  access: Access;
+  streams: Streams;
+  store: BaseStore;
+}

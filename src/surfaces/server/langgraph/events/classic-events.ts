@@ -1,0 +1,114 @@
+import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
+import type { Interrupt } from "@langchain/langgraph";
+import type { Chunk } from "../../../../threads/host/hosted-run.ts";
+import { interruptOut } from "./wire.ts";
+
+/** What a client wants of a run's stream. */
+export interface Wanted {
+  modes: ReadonlySet<string>;
+  subgraphs: boolean;
+}
+
+export interface ClassicEvent {
+  event: string;
+  data: unknown;
+}
+
+/** The modes that can be asked for; `events` comes where the run was started with it. */
+export const CLASSIC_MODES = [
+  "values",
+  "updates",
+  "messages",
+  "messages-tuple",
+  "custom",
+  "tasks",
+  "tools",
+  "checkpoints",
+  "debug",
+  "events",
+] as const;
+
+/** Makes the events of LangGraph's older protocol out of a run's chunks, for one reader, from the first chunk on. */
+export class ClassicEvents {
+  readonly #wanted: Wanted;
+  /** Messages that are not whole yet, for those who want them whole each time. */
+  readonly #partial = new Map<string, BaseMessage>();
+  /** After a gap: the graphs, by namespace, that have begun a step since. */
+  #stepped: Set<string> | undefined;
+  #step = -1;
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  of(chunk: Chunk): ClassicEvent[] {
+    if ("event" in chunk) return [chunk];
+    const { namespace, mode, payload } = chunk;
+    const { modes, subgraphs } = this.#wanted;
+    const isNested = namespace.length > 0;
+    if (mode === "values") this.#stepped?.add(namespace.join("|"));
+    if (mode === "messages") return this.#messages(payload as [BaseMessage, object], namespace);
+    if (isNested && !subgraphs) return [];
+
+    const name = this.#name(namespace);
+    const isDebugged = modes.has("debug") && (mode === "checkpoints" || mode === "tasks");
+    return [
+      ...(modes.has(mode) ? [{ event: name(mode), data: withInterrupts(payload) }] : []),
+      ...(isDebugged ? [{ event: name("debug"), data: this.#debug(mode, payload) }] : []),
+    ];
+  }
+
+  /** What is said in the place of chunks that are gone. `kept` is the newest whole state among them. */
+  ofGap(kept: Chunk | undefined, run: object): ClassicEvent[] {
+    const state = kept ? this.of(kept) : [];
+    this.#partial.clear();
+    this.#stepped = new Set();
+    // Public clients hand it on, or pass over it, whatever modes they asked for; at an `error` they would end.
+    return [{ event: "metadata", data: { ...run, gap: true } }, ...state];
+  }
+
+  #name(namespace: string[]): (mode: string) => string {
+    const isNamed = this.#wanted.subgraphs && namespace.length > 0;
+    return (mode) => (isNamed ? `${mode}|${namespace.join("|")}` : mode);
+  }
+
+  #messages([message, metadata]: [BaseMessage, object], namespace: string[]): ClassicEvent[] {
+    const { modes } = this.#wanted;
+    const name = this.#name(namespace);
+    const tuple = modes.has("messages-tuple") ? [{ event: name("messages"), data: [message, metadata] }] : [];
+    const isWhole = !AIMessageChunk.isInstance(message) || this.#hasBeginning(namespace);
+    return modes.has("messages") && isWhole ? [...tuple, ...this.#whole(message, metadata, name)] : tuple;
+  }
+
+  /** Whether no piece of a message fell into a gap: it has a task's place, and tasks begin and end with a graph's step. */
+  #hasBeginning(namespace: string[]): boolean {
+    return !this.#stepped || this.#stepped.has(namespace.slice(0, -1).join("|"));
+  }
+
+  #whole(message: BaseMessage, metadata: object, name: (mode: string) => string): ClassicEvent[] {
+    const { id = "" } = message;
+    const before = this.#partial.get(id);
+    const isPiece = AIMessageChunk.isInstance(message);
+    const whole = isPiece && AIMessageChunk.isInstance(before) ? before.concat(message) : message;
+    this.#partial.set(id, whole);
+    return [
+      ...(before ? [] : [{ event: name("messages/metadata"), data: { [id]: { metadata } } }]),
+      { event: name(isPiece ? "messages/partial" : "messages/complete"), data: [whole] },
+    ];
+  }
+
+  /** What LangGraph's mode `debug` says, which is the same in another wrapping. */
+  #debug(mode: string, payload: unknown): object {
+    const { metadata } = payload as { metadata?: { step?: number } };
+    if (mode === "checkpoints") this.#step = metadata?.step ?? this.#step;
+    const isResult = mode === "tasks" && "result" in (payload as object);
+    const type = mode === "checkpoints" ? "checkpoint" : isResult ? "task_result" : "task";
+    const step = mode === "checkpoints" ? this.#step : this.#step + 1;
+    return { type, step, timestamp: new Date().toISOString(), payload };
+  }
+}
+
+function withInterrupts(payload: unknown): unknown {
+  const { __interrupt__: asked } = (payload ?? {}) as { __interrupt__?: Interrupt[] };
+  return Array.isArray(asked) ? { ...(payload as object), __interrupt__: asked.map(interruptOut) } : payload;
+}
