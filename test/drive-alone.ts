@@ -2,12 +2,12 @@ import type { Ending } from "../src/threads/events/ending.ts";
 import type { PlanEdits } from "../src/threads/plan/plan-edits.ts";
 import type { RunAgent } from "../src/threads/prepare/agent.ts";
 import { drive } from "../src/threads/run/drive.ts";
+import { Thread } from "../src/threads/thread/thread.ts";
 
 /** Drives the thread `t` with nobody who watches, answers or stops it. */
 export function driveAlone(agent: RunAgent, input: object, edits?: PlanEdits): Promise<Ending> {
   return drive(input, {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { name: "scripted" },
     emit: () => {},
     signal: new AbortController().signal,

@@ -11,7 +11,7 @@ import type { Ending } from "../src/threads/events/ending.ts";
 import { createRunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
 import { drive, taskInput } from "../src/threads/run/drive.ts";
-import { readPlan } from "../src/threads/thread/thread.ts";
+import { Thread } from "../src/threads/thread/thread.ts";
 import { Screen } from "./screen.ts";
 
 const MAIN = join(process.cwd(), "dist/surfaces/cli/main.js");
@@ -67,8 +67,7 @@ function run(
 ): Promise<Ending> {
   const model = new ScriptedModel(steps, options);
   return drive(input, {
-    agent: agentWith(model),
-    thread: "t",
+    thread: new Thread(agentWith(model), "t"),
     model: { model, name: SETTINGS.model, source: "option" },
     emit: () => {},
     signal: new AbortController().signal,
@@ -77,7 +76,7 @@ function run(
 }
 
 const plan = async (): Promise<string[]> =>
-  (await readPlan(agentWith(new ScriptedModel([])), "t")).map(
+  (await new Thread(agentWith(new ScriptedModel([])), "t").todos()).map(
     ({ content, status }) => `${content} ${status}`,
   );
 

@@ -4,6 +4,7 @@ import { createRunAgent, type RunAgent } from "../src/threads/prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../src/threads/prepare/settings.ts";
 import { conduct, RunEvents } from "../src/threads/run/conduct.ts";
 import { taskInput } from "../src/threads/run/drive.ts";
+import { Thread } from "../src/threads/thread/thread.ts";
 import { tracesFrom } from "../src/threads/traces/index.ts";
 
 /** Runs a script as the surfaces do, with what these variables ask for. */
@@ -15,8 +16,7 @@ export async function tracedRun(
   const traces = tracesFrom(env);
   const model = new ScriptedModel(steps);
   await conduct(taskInput("Go and look", {}), {
-    agent: createAgent(model),
-    thread: "t",
+    thread: new Thread(createAgent(model), "t"),
     model: { model, name: "openai:gpt-x", source: "option" },
     events: new RunEvents("t", () => {}),
     signal: new AbortController().signal,

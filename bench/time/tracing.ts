@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { MemorySaver } from "@langchain/langgraph";
 import type { RunEvent } from "../../src/threads/events/events.ts";
+import { Thread } from "../../src/threads/thread/thread.ts";
 import { collectYoung } from "../garbage.ts";
 import { figureLine } from "../lines.ts";
 import { table } from "../markdown.ts";
@@ -120,8 +121,7 @@ async function sample({
   const start = process.cpuUsage();
   const traces = runs.tracesFrom(env);
   const { outcome } = await runs.conduct(runs.taskInput(REQUEST, {}), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { name: "scripted:model" },
     events: new runs.RunEvents("t", (event) => void events.push(event)),
     signal: new AbortController().signal,

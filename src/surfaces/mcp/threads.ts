@@ -8,9 +8,8 @@ import type { Host } from "../../threads/host/port.ts";
 import type { RunRequest } from "../../threads/host/request/request.ts";
 import { blindEdit } from "../../threads/plan/blind-edit.ts";
 import { planItems, sentRules } from "../../threads/plan/plan-text.ts";
-import { goOnInput } from "../../threads/thread/continue.ts";
 import { newThreadId } from "../../threads/thread/thread-ids.ts";
-import { openQuestions, readThread } from "../../threads/thread/thread.ts";
+import { Thread } from "../../threads/thread/thread.ts";
 import { Progress } from "./progress.ts";
 
 /** What a thread has come to, for whoever called. */
@@ -62,8 +61,7 @@ export class Threads {
       return this.#start(thread, { input: { messages: message }, strategy: "enqueue" });
     }
     if (active) return active;
-    const { graph } = await this.#reader(thread);
-    const input = goOnInput(await graph.getState({ configurable: { thread_id: thread } }));
+    const input = await (await this.#thread(thread)).nextInput();
     if (input === undefined || (await this.#questions(thread)).length > 0) return undefined;
     return this.#start(thread, { input: input === null ? null : { messages: input } });
   }
@@ -117,13 +115,13 @@ export class Threads {
 
   async report(thread: string, run?: HostedRun): Promise<Report> {
     await this.#known(thread);
-    const reader = await this.#reader(thread);
-    const { todos, rules, answer, files } = await readThread(reader, thread);
+    const found = await this.#thread(thread);
+    const { todos, rules, answer, files } = await found.content();
     const questions = await this.#questions(thread);
     const end = run?.live.all().findLast((event) => event.type === "run-end");
     const { state: known } = (await this.saver.getThread(thread)) ?? { state: "done" };
     const isOver = run ? run.isOver : known !== "running" && !(await this.host.isBusy(thread));
-    const rest = goOnInput(await reader.graph.getState({ configurable: { thread_id: thread } }));
+    const rest = await found.nextInput();
     const stopped = questions.length > 0 ? "waiting" : rest === undefined ? "done" : "open";
     return {
       thread,
@@ -139,7 +137,7 @@ export class Threads {
 
   async editPlan(thread: string, markdown: string, signal: AbortSignal): Promise<Todo[]> {
     await this.#known(thread);
-    const { todos } = await readThread(await this.#reader(thread), thread);
+    const { todos } = await (await this.#thread(thread)).content();
     const items = planItems(markdown, todos);
     const isAtWork =
       (await this.saver.getThread(thread))?.state === "running" || (await this.host.isBusy(thread));
@@ -148,7 +146,7 @@ export class Threads {
   }
 
   async file(thread: string, path: string): Promise<string> {
-    const { files } = await readThread(await this.#reader(thread), thread);
+    const { files } = await (await this.#thread(thread)).content();
     const text = files[path];
     if (text === undefined)
       throw new HarnessError("invalid-request", `Thread ${thread} has no file ${path}.`);
@@ -168,12 +166,12 @@ export class Threads {
     return this.host.start(thread, { graph: this.#graph, ...request });
   }
 
-  #reader(thread: string) {
-    return this.host.graph(this.#graph).reader(thread);
+  async #thread(id: string): Promise<Thread> {
+    return new Thread(await this.host.graph(this.#graph).reader(id), id);
   }
 
   async #questions(thread: string): Promise<Question[]> {
-    return openQuestions(await this.#reader(thread), thread);
+    return (await this.#thread(thread)).questions();
   }
 
   async #known(thread: string): Promise<void> {

@@ -15,7 +15,7 @@ import { EventLog } from "../host/stream/event-log.ts";
 import type { StampedEvent } from "../host/stream/live-events.ts";
 import type { ThreadEvent } from "../host/stream/thread-protocol.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
-import { readPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import type { ClusterDatabase } from "./database/database.ts";
 import { Feed, type Said } from "./feed/feed.ts";
 import { withJobs } from "./ledger.ts";
@@ -193,9 +193,9 @@ export class ClusterHost implements Host {
 
   async editPlan(thread: string, edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
     const agent = await this.graph(await this.graphOf(thread)).reader(thread);
-    const before = await readPlan(agent, thread);
+    const before = await new Thread(agent, thread).todos();
     const isRunning = (await this.active(thread)) !== undefined;
-    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    const todos = await requestEdit(new Thread(agent, thread), edit, { signal, onWait: () => {} });
     if (!isRunning) await this.#tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }

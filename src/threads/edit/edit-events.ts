@@ -6,8 +6,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { MAIN } from "../events/view.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { BeginEdit } from "../plan/plan-edits.ts";
-import type { RunAgent } from "../prepare/agent.ts";
-import { readPlan, writePlan } from "../thread/thread.ts";
+import type { Thread } from "../thread/thread.ts";
 
 type PlanChange = Extract<RunEventBody, { type: "plan-change" }>;
 
@@ -22,13 +21,12 @@ export function editEvent(
 }
 
 interface Place {
-  agent: RunAgent;
-  thread: string;
+  thread: Thread;
   emit: (event: RunEventBody) => void;
 }
 
 /** Makes the edits of a run and tells of them at once: the middleware does when the model hears of them. */
-export class EditNews {
+export class EditEvents {
   readonly #place: Place;
   /** The plan as it was told last. */
   #told: readonly Todo[] | undefined;
@@ -38,9 +36,9 @@ export class EditNews {
   }
 
   async write(edit: PlanEdit, begin: BeginEdit | undefined): Promise<Todo[]> {
-    const { agent, thread, emit } = this.#place;
-    const before = await readPlan(agent, thread);
-    const todos = await writePlan(agent, thread, edit, begin);
+    const { thread, emit } = this.#place;
+    const before = await thread.todos();
+    const todos = await thread.writePlan(edit, begin);
     const event = editEvent(edit, { before, todos });
     if (event.changes.length > 0) this.#told = todos;
     if (event.changes.length > 0 || event.rules) emit(event);

@@ -8,7 +8,7 @@ import { planRules, planText } from "../plan/plan-text.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { taskInput } from "../run/drive.ts";
-import { readPlan, readRuledPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { editPlan } from "./edit-plan.ts";
 import { clearPlan, planWish } from "./plan-command.ts";
 
@@ -19,20 +19,24 @@ it("an edit that comes when its run has just ended is made in the thread, and to
   const edits = new PlanEdits();
   const agent = await agentWith([PLAN, ...STOPS]);
   await driveAlone(agent, taskInput("Go", {}), edits);
-  const base = await readPlan(agent, "t");
+  const base = await new Thread(agent, "t").todos();
   const told: string[][] = [];
   const onMade = (todos: readonly Todo[]): void => void told.push(contents(todos));
-  const made = await editPlan(agent, "t", { todos: [...base, "Water"], base }, { edits, onMade });
+  const made = await editPlan(new Thread(agent, "t"), { todos: [...base, "Water"], base }, { edits, onMade });
   expect(contents(made)).toEqual(["Dig", "Plant", "Water"]);
   expect(told).toEqual([["Dig", "Plant", "Water"]]);
-  expect(await readPlan(agent, "t")).toEqual(made);
+  expect(await new Thread(agent, "t").todos()).toEqual(made);
 });
 
 it("an edit that a run makes is told by the run alone", async () => {
   const edits = new PlanEdits();
   let made: Promise<Todo[]> | undefined;
   const step: Step = () => {
-    made = editPlan(agent, "t", { todos: ["Rest"], base: [] }, { edits, onMade: () => expect.fail("told") });
+    made = editPlan(
+      new Thread(agent, "t"),
+      { todos: ["Rest"], base: [] },
+      { edits, onMade: () => expect.fail("told") },
+    );
     return callTool("ls", { path: "/" });
   };
   const agent = await agentWith([step, ...STOPS]);
@@ -45,27 +49,27 @@ it("the rules of a plan are edited with it, between runs and while one is at wor
   let made: Promise<Todo[]> | undefined;
   const rules = planRules("Rules:\n- never touch date.js\n\n- [ ] Dig\n");
   const step: Step = async () => {
-    const base = await readPlan(agent, "t");
-    made = editPlan(agent, "t", { todos: base, base, rules }, { edits });
+    const base = await new Thread(agent, "t").todos();
+    made = editPlan(new Thread(agent, "t"), { todos: base, base, rules }, { edits });
     return callTool("ls", { path: "/" });
   };
   const model = new ScriptedModel([PLAN, step, ...STOPS]);
   const agent = await agentOn(model);
   await driveAlone(agent, taskInput("Go", {}), edits);
   await made;
-  expect((await readRuledPlan(agent, "t")).rules).toEqual(["never touch date.js"]);
+  expect((await new Thread(agent, "t").plan()).rules).toEqual(["never touch date.js"]);
   const told = model.requests[2]!.messages.at(-1)!.text;
   expect(told).toContain("The user changed the rules of your plan.\nRules:\n- never touch date.js");
-  const base = await readPlan(agent, "t");
-  await editPlan(agent, "t", { todos: base, base, rules: [] });
-  expect((await readRuledPlan(agent, "t")).rules).toEqual([]);
+  const base = await new Thread(agent, "t").todos();
+  await editPlan(new Thread(agent, "t"), { todos: base, base, rules: [] });
+  expect((await new Thread(agent, "t").plan()).rules).toEqual([]);
   expect(planRules(planText(base, ["a [x] b", "c"]))).toEqual(["a [x] b", "c"]);
 });
 
 it("what is done stays when a plan is cleared", async () => {
   const agent = await agentWith([PLAN, callTool("update_todos", { done: "1" }), ...STOPS]);
   await driveAlone(agent, taskInput("Go", {}));
-  expect(contents(await clearPlan(agent, "t"))).toEqual(["Dig"]);
+  expect(contents(await clearPlan(new Thread(agent, "t")))).toEqual(["Dig"]);
 });
 
 it("only an edit takes something behind its word", () => {

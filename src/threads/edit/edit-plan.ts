@@ -2,7 +2,7 @@ import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
 import type { PlanEdits } from "../plan/plan-edits.ts";
-import type { RunAgent } from "../prepare/agent.ts";
+import type { Thread } from "../thread/thread.ts";
 import { requestEdit } from "./mailbox.ts";
 
 export interface EditPlanOptions {
@@ -19,8 +19,7 @@ export interface EditPlanOptions {
  * at once where nobody does. Throws what `requestEdit` throws.
  */
 export async function editPlan(
-  agent: RunAgent,
-  thread: string,
+  thread: Thread,
   edit: PlanEdit,
   { edits, signal = new AbortController().signal, onMade }: EditPlanOptions = {},
 ): Promise<Todo[]> {
@@ -29,7 +28,7 @@ export async function editPlan(
   } catch (error) {
     if (HarnessError.from(error)?.code !== "run-ended") throw error;
   }
-  const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+  const todos = await requestEdit(thread, edit, { signal, onWait: () => {} });
   onMade?.(todos);
   return todos;
 }

@@ -9,7 +9,7 @@ import { callTool, ScriptedModel, type ModelRequestRecord, type Step } from "../
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { drive, taskInput } from "../run/drive.ts";
-import { readPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { requestEdit } from "./mailbox.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
@@ -41,8 +41,7 @@ function agentWith(steps: Step[], checkpointer: SqliteSaver): RunAgent {
 const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resolve(undefined)) => {
   const agent = agentWith(steps, runner);
   return drive(taskInput("Go", {}), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { model: new ScriptedModel([]), name: "scripted", source: "option" },
     emit: () => {},
     signal: new AbortController().signal,
@@ -51,7 +50,8 @@ const run = (steps: Step[], answer: () => Promise<unknown> = () => Promise.resol
 };
 
 const rows = async (): Promise<number> => (await (await other.mailbox("t"))?.waiting())?.length ?? 0;
-const plan = async () => (await readPlan(editor, "t")).map(({ content, status }) => `${content} ${status}`);
+const plan = async () =>
+  (await new Thread(editor, "t").todos()).map(({ content, status }) => `${content} ${status}`);
 const change = (todos: Todo[], id: string, content: string) =>
   todos.map((todo) => (todo.id === id ? { ...todo, content } : todo));
 
@@ -71,10 +71,9 @@ async function request(
   { base, signal = new AbortController().signal }: { base?: Todo[]; signal?: AbortSignal } = {},
 ) {
   let waits = 0;
-  const seen = base ?? (await readPlan(editor, "t"));
+  const seen = base ?? (await new Thread(editor, "t").todos());
   const todos = await requestEdit(
-    editor,
-    "t",
+    new Thread(editor, "t"),
     { base: seen, todos: change(seen, "3", content) },
     { signal, onWait: () => (waits += 1) },
   );
@@ -124,12 +123,12 @@ it("one that is refused says so where it was asked for, with the plan as it is",
   await run([
     PLAN,
     async () => {
-      const base = await readPlan(editor, "t");
+      const base = await new Thread(editor, "t").todos();
       const edit = { base, todos: change(base, "1", "Dig deep") };
       const { signal } = new AbortController();
       void (async () => {
         while ((await plan())[0] !== "Dig completed") await sleep(10);
-        return requestEdit(editor, "t", edit, { signal, onWait: () => {} });
+        return requestEdit(new Thread(editor, "t"), edit, { signal, onWait: () => {} });
       })().catch((error: unknown) => refused.push(error));
       return done("1");
     },
@@ -185,7 +184,7 @@ it("one that waits for the end of a turn can be withdrawn, too", async () => {
 
 it("one whose editor is gone is made by whoever has the thread next", async () => {
   await run([PLAN, "Stop.", "Stop.", "Stop."]);
-  const base = await readPlan(editor, "t");
+  const base = await new Thread(editor, "t").todos();
   await (await other.mailbox("t"))!.post({ base, todos: [...base, "Weed"] });
   await run([done("1,2,3,4"), "Done."]);
   expect(await plan()).toHaveLength(4);
@@ -196,7 +195,7 @@ it.each([true, false])(
   "one that was begun by a process that was killed is made once (it had been written: %s)",
   async (isWritten) => {
     await run([PLAN, "Stop.", "Stop.", "Stop."]);
-    const base = await readPlan(editor, "t");
+    const base = await new Thread(editor, "t").todos();
     const mailbox = (await other.mailbox("t"))!;
     const id = await mailbox.post({ base, todos: [...base, "Weed"] });
     const begun = [...base, { id: "4", content: "Weed", status: "pending" }];

@@ -6,9 +6,7 @@ import type { Conflict, Todo } from "../../plan/index.ts";
 import type { Letter, Mailbox, ThreadStore } from "../../storage/index.ts";
 import { PlanConflict, type PlanEdit } from "../plan/merged-plan.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
-import type { RunAgent } from "../prepare/agent.ts";
-import { steer } from "../thread/steer.ts";
-import { hold, readPlan, writePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 type Outcome =
   | { todos: Todo[] }
@@ -19,16 +17,14 @@ const LOOK_MS = 200;
 
 /** Hands the edits that other processes ask for to the run of a thread, and answers them. */
 export class MailboxService {
-  readonly #agent: RunAgent;
-  readonly #thread: string;
+  readonly #thread: Thread;
   readonly #edits: PlanEdits;
   readonly #taken = new Map<number, Promise<void>>();
   #round: MailRound | undefined;
   #found: Mailbox | undefined;
   #isOver = false;
 
-  constructor(agent: RunAgent, thread: string, edits: PlanEdits) {
-    this.#agent = agent;
+  constructor(thread: Thread, edits: PlanEdits) {
     this.#thread = thread;
     this.#edits = edits;
   }
@@ -41,13 +37,13 @@ export class MailboxService {
     const waiting = await this.#waiting();
     for (const letter of waiting) await this.#finishBegun(letter);
     if (waiting.length > 0) await this.#look();
-    this.#round = MailRound.of(saverOf(this.#agent));
-    this.#round?.add(this.#thread, this.#lookAgain);
+    this.#round = MailRound.of(saverOf(this.#thread));
+    this.#round?.add(this.#thread.id, this.#lookAgain);
   }
 
   /** Takes what has come by now, and nothing more. */
   async stop(): Promise<void> {
-    this.#round?.remove(this.#thread, this.#lookAgain);
+    this.#round?.remove(this.#thread.id, this.#lookAgain);
     await this.#look();
     this.#isOver = true;
   }
@@ -59,7 +55,7 @@ export class MailboxService {
 
   /** A new thread has none before its first step. */
   async #mailbox(): Promise<Mailbox | undefined> {
-    return (this.#found ??= await mailboxOf(this.#agent, this.#thread));
+    return (this.#found ??= await mailboxOf(this.#thread));
   }
 
   async #waiting(): Promise<Letter[]> {
@@ -67,7 +63,7 @@ export class MailboxService {
   }
 
   async #finishBegun({ id, begun }: Letter): Promise<void> {
-    const todos = await readPlan(this.#agent, this.#thread);
+    const todos = await this.#thread.todos();
     if (begun !== undefined && isDeepStrictEqual(todos, begun))
       await (await this.#mailbox())?.answer(id, { todos });
   }
@@ -160,18 +156,17 @@ export interface RequestOptions {
  * it is made here. Throws what `writePlan` throws, and `edit-withdrawn`.
  */
 export async function requestEdit(
-  agent: RunAgent,
-  thread: string,
+  thread: Thread,
   edit: PlanEdit,
   { signal, onWait }: RequestOptions,
 ): Promise<Todo[]> {
-  const mailbox = await mailboxOf(agent, thread);
-  if (!mailbox) return writePlan(agent, thread, edit);
+  const mailbox = await mailboxOf(thread);
+  if (!mailbox) return thread.writePlan(edit);
   const id = await mailbox.post(edit);
   for (let isFirst = true; ; isFirst = false) {
-    const release = await freed(agent, thread);
+    const release = await freed(thread);
     try {
-      if (release) await makeAll(agent, thread);
+      if (release) await makeAll(thread);
     } finally {
       await release?.();
     }
@@ -184,13 +179,13 @@ export async function requestEdit(
 }
 
 /** Makes what waits in the mailbox of a thread that is held from here. */
-async function makeAll(agent: RunAgent, thread: string): Promise<void> {
+async function makeAll(thread: Thread): Promise<void> {
   const edits = new PlanEdits();
   edits.open({
-    write: (edit, begin) => writePlan(agent, thread, edit, begin),
-    say: (words) => steer(agent, thread, words),
+    write: (edit, begin) => thread.writePlan(edit, begin),
+    say: (words) => thread.steer(words),
   });
-  const service = new MailboxService(agent, thread, edits);
+  const service = new MailboxService(thread, edits);
   await service.start();
   await service.stop();
   await edits.close();
@@ -198,9 +193,9 @@ async function makeAll(agent: RunAgent, thread: string): Promise<void> {
 }
 
 /** Takes a thread, if nobody has it. */
-async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<void>) | undefined> {
+async function freed(thread: Thread): Promise<(() => Promise<void>) | undefined> {
   try {
-    return await hold(agent, thread);
+    return await thread.acquire();
   } catch (error) {
     if (HarnessError.from(error)?.code === "thread-busy") return undefined;
     throw error;
@@ -210,14 +205,14 @@ async function freed(agent: RunAgent, thread: string): Promise<(() => Promise<vo
 type MailSaver = Pick<ThreadStore, "mailbox" | "threadsWithMail">;
 
 /** The checkpointer, where it has mailboxes. */
-function saverOf({ graph }: RunAgent): MailSaver | undefined {
+function saverOf({ agent: { graph } }: Thread): MailSaver | undefined {
   const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
   const saver = checkpointer as MailSaver | boolean | undefined;
   return typeof saver === "object" && "mailbox" in saver ? saver : undefined;
 }
 
-async function mailboxOf(agent: RunAgent, thread: string): Promise<Mailbox | undefined> {
-  return saverOf(agent)?.mailbox(thread);
+async function mailboxOf(thread: Thread): Promise<Mailbox | undefined> {
+  return saverOf(thread)?.mailbox(thread.id);
 }
 
 function toOutcome(error: unknown): Outcome {

@@ -1,6 +1,5 @@
 import type { Todo } from "../../plan/index.ts";
-import type { RunAgent } from "../prepare/agent.ts";
-import { readPlan } from "../thread/thread.ts";
+import type { Thread } from "../thread/thread.ts";
 import { editPlan, type EditPlanOptions } from "./edit-plan.ts";
 
 /** The command for the plan, wherever people type commands. */
@@ -33,8 +32,8 @@ export function planWish(args: string): PlanWish | undefined {
 }
 
 /** Takes off the plan what is not done. Throws what `editPlan` throws. */
-export async function clearPlan(agent: RunAgent, thread: string, options?: EditPlanOptions): Promise<Todo[]> {
-  const base = await readPlan(agent, thread);
+export async function clearPlan(thread: Thread, options?: EditPlanOptions): Promise<Todo[]> {
+  const base = await thread.todos();
   const todos = base.filter(({ status }) => status === "completed");
-  return editPlan(agent, thread, { todos, base }, options);
+  return editPlan(thread, { todos, base }, options);
 }

@@ -9,7 +9,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { drive, taskInput } from "../run/drive.ts";
-import { readPlan, writePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 const file = (path: string) => callTool("write_file", { file_path: path, content: path });
 const task = (todo: string) =>
@@ -46,8 +46,7 @@ it("a run that is stopped anywhere, edited and resumed keeps its calls and their
         const events: RunEventBody[] = [];
         const controller = new AbortController();
         const end = await drive(input, {
-          agent,
-          thread: "t",
+          thread: new Thread(agent, "t"),
           model: { model, name: "scripted", source: "option" },
           emit: (event) => {
             events.push(event);
@@ -68,12 +67,12 @@ it("a run that is stopped anywhere, edited and resumed keeps its calls and their
       const finished = (await messages()).flatMap((message) =>
         ToolMessage.isInstance(message) ? [message.tool_call_id] : [],
       );
-      const plan = await readPlan(agent, "t");
+      const plan = await new Thread(agent, "t").todos();
       const water = plan.find(({ id, status }) => id === "3" && status !== "completed");
       fc.pre(water !== undefined);
       const todos = plan.with(plan.indexOf(water), { ...water, content: "Water daily" });
-      await writePlan(agent, "t", { todos });
-      expect((await readPlan(agent, "t"))[2]).toMatchObject({ content: "Water daily" });
+      await new Thread(agent, "t").writePlan({ todos });
+      expect((await new Thread(agent, "t").todos())[2]).toMatchObject({ content: "Water daily" });
       const requests = model.requests.length;
       const [second, events] = await run(null, 0);
 
@@ -81,7 +80,7 @@ it("a run that is stopped anywhere, edited and resumed keeps its calls and their
       expect(inOrder(await messages())).toBe(true);
       const again = events.flatMap((event) => (event.type === "tool-start" ? [event.call] : []));
       expect(again.filter((call) => finished.includes(call))).toEqual([]);
-      expect((await readPlan(agent, "t"))[2]).toMatchObject({ content: "Water daily" });
+      expect((await new Thread(agent, "t").todos())[2]).toMatchObject({ content: "Water daily" });
       const next = model.requests.slice(requests).find(isMain);
       expect(JSON.stringify(next?.messages)).toContain("Water daily");
       saver.close();

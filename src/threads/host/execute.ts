@@ -5,9 +5,10 @@ import type { RunRecord, RunStatus } from "../../storage/index.ts";
 import { ending } from "../events/ending.ts";
 import type { RunEvent } from "../events/events.ts";
 import { OUTCOME_CODES } from "../events/exit-codes.ts";
-import type { RunAgent, RunStreamOptions } from "../prepare/agent.ts";
+import type { RunStreamOptions } from "../prepare/agent.ts";
 import { conduct, RunEvents } from "../run/conduct.ts";
-import { hold, type Hold } from "../thread/thread.ts";
+import { type Hold } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import type { HostedGraph } from "./graphs.ts";
 import type { Chunk, HostedRun } from "./hosted-run.ts";
@@ -56,10 +57,9 @@ export async function execute(
   const { thread, request, signal } = run;
   const events = new RunEvents(thread, emit);
   const protocol = new ThreadProtocol(log, request.graph);
-  const config = { configurable: { thread_id: thread } };
   let namespace: string[] = [];
   let held: Hold | undefined;
-  let agent: RunAgent | undefined;
+  let owned: Thread | undefined;
   let status: RunStatus = "success";
   let failure: unknown;
   const modes = streamModes(request);
@@ -71,9 +71,9 @@ export async function execute(
     });
     protocol.root("running");
     const ready = await graph.prepare(thread, request);
-    ({ agent } = ready);
-    held = await hold(agent, thread, { wait: EDIT_MS, force: isTakenOver });
-    const state = await agent.graph.getState(config);
+    owned = new Thread(ready.agent, thread);
+    held = await owned.acquire({ wait: EDIT_MS, force: isTakenOver });
+    const state = await owned.state();
     run.head = headOf(state);
     const { base } = run.record;
     const isAgain = base !== undefined;
@@ -86,8 +86,7 @@ export async function execute(
     const begun = await beginning(run.record, { graph, ready, state, isAgain });
     for (const [id, answer] of Object.entries(begun.answers)) events.emit({ type: "answer", id, answer });
     const end = await conduct(begun.input, {
-      agent,
-      thread,
+      thread: owned,
       held,
       model: ready.model,
       events,
@@ -130,7 +129,7 @@ export async function execute(
         },
       },
     });
-    const after = await agent.graph.getState(config);
+    const after = await owned.state();
     const interrupts = waitingOf(after);
     const { values } = after as { values: Record<string, unknown> };
     const isStopped = end.outcome === "interrupted";
@@ -164,7 +163,7 @@ export async function execute(
   if (!isLeft) protocol.root(error ? "failed" : isWaiting ? "interrupted" : "completed", error?.message);
   // In the same moment as the look at what is wanted: who comes later is told that it is over.
   run.settle(status);
-  if (run.isRolledBack && agent) await rollBack(agent, run).catch(() => {});
+  if (run.isRolledBack && owned) await rollBack(owned, run).catch(() => {});
   // A lease that cannot be given back, as on a full disk, ends with this process.
   await held?.().catch(() => {});
   return { status, isLeft, failure };
@@ -179,7 +178,10 @@ function traced(chunks: Sink<Chunk>): TracedEvents {
 }
 
 /** Puts a thread back to where it was before a run was first begun, in this process or in one that was killed. */
-async function rollBack({ graph }: RunAgent, { thread, record: { base } }: HostedRun): Promise<void> {
+async function rollBack(
+  { agent: { graph }, id: thread }: Thread,
+  { record: { base } }: HostedRun,
+): Promise<void> {
   if (base === undefined) return;
   const config = { configurable: { thread_id: thread, checkpoint_id: base } };
   if (base !== "") await graph.updateState(config, null, "__copy__");

@@ -7,7 +7,7 @@ import { editEvent } from "../edit/edit-events.ts";
 import { requestEdit } from "../edit/mailbox.ts";
 import type { RunEvent, RunEventBody } from "../events/events.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";
-import { readPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import type { Traces } from "../traces/index.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { execute } from "./execute.ts";
@@ -224,8 +224,8 @@ export class RunHost implements Host {
       if (HarnessError.from(error)?.code !== "run-ended") throw error;
     }
     const agent = await this.graph(await this.graphOf(thread)).reader(thread);
-    const before = await readPlan(agent, thread);
-    const todos = await requestEdit(agent, thread, edit, { signal, onWait: () => {} });
+    const before = await new Thread(agent, thread).todos();
+    const todos = await requestEdit(new Thread(agent, thread), edit, { signal, onWait: () => {} });
     await this.#tellEdit(thread, editEvent(edit, { before, todos }));
     return todos;
   }

@@ -3,8 +3,8 @@ import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import type { Prices } from "../prepare/prices.ts";
 import { readyAgent, type ReadyOptions, type WantedSettings } from "../prepare/ready-agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
-import { closeTurn } from "../thread/close-turn.ts";
 import { knownSettings } from "../thread/thread-settings.ts";
+import { Thread } from "../thread/thread.ts";
 import type { HostedGraph } from "./graphs.ts";
 
 export interface ThreadsGraphOptions extends Omit<ReadyOptions, "offlineDir" | "live" | "place"> {
@@ -52,7 +52,8 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     },
     isWritable: (channel) => WRITABLE.includes(channel),
     complete: async (input, { state, ready, task }) => {
-      if (task !== undefined) await closeTurn(ready.agent, String(state.config.configurable?.["thread_id"]));
+      if (task !== undefined)
+        await new Thread(ready.agent, String(state.config.configurable?.["thread_id"])).closeTurn();
       const { title, run } = state.values as { title?: string; run?: RunSettings };
       return {
         ...input,

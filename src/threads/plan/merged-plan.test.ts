@@ -4,7 +4,7 @@ import type { Todo } from "../../plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { readPlan, writePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 /** A thread with a plan of three, the plan as a person saw it, and what the agent did to it since. */
 async function movedOn(...steps: Step[]) {
@@ -21,11 +21,11 @@ async function movedOn(...steps: Step[]) {
     await agent.graph.invoke({ messages: [{ role: "user", content }] } as never, {
       configurable: { thread_id: "t" },
     });
-    return readPlan(agent, "t");
+    return new Thread(agent, "t").todos();
   };
   const base = await say("Go");
   const now = await say("Go on");
-  return { base, now, write: (todos: unknown[]) => writePlan(agent, "t", { todos, base }) };
+  return { base, now, write: (todos: unknown[]) => new Thread(agent, "t").writePlan({ todos, base }) };
 }
 
 const change = (todos: readonly Todo[], id: string, more: Partial<Todo>): Todo[] =>

@@ -7,7 +7,7 @@ import type { Question } from "../events/questions.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { drive, taskInput } from "../run/drive.ts";
-import { openQuestions, readPlan, writePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant", "Water"] });
@@ -29,8 +29,7 @@ async function waiting(steps: Step[], settings: Partial<RunSettings> = {}) {
     createRunAgent({ settings: { ...SETTINGS, ...more }, model, checkpointer });
   const run = (input: object | null, more: Partial<RunSettings>, words?: string): Promise<Ending> =>
     drive(input, {
-      agent: agentWith(more),
-      thread: "t",
+      thread: new Thread(agentWith(more), "t"),
       model: { model, name: "scripted", source: "option" },
       emit: (event) => void events.push(event),
       signal: new AbortController().signal,
@@ -42,14 +41,14 @@ async function waiting(steps: Step[], settings: Partial<RunSettings> = {}) {
   return {
     model,
     events,
-    questions: () => openQuestions(agent, "t"),
+    questions: () => new Thread(agent, "t").questions(),
     resume: (words?: string) => run(null, {}, words),
     plan: async () =>
-      (await readPlan(agent, "t")).map(({ id, content, status }) => `${id} ${content} ${status}`),
+      (await new Thread(agent, "t").todos()).map(({ id, content, status }) => `${id} ${content} ${status}`),
     edit: async (fields: Record<string, object | undefined>, ...added: unknown[]) => {
-      const todos = await readPlan(agent, "t");
+      const todos = await new Thread(agent, "t").todos();
       const kept = todos.filter(({ id }) => !(id in fields) || fields[id] !== undefined);
-      await writePlan(agent, "t", {
+      await new Thread(agent, "t").writePlan({
         todos: [...kept.map((todo) => ({ ...todo, ...fields[todo.id] })), ...added],
       });
     },

@@ -7,7 +7,7 @@ import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { drive, taskInput, type DriveOptions } from "../run/drive.ts";
-import { readPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import type { PlanEdit } from "./merged-plan.ts";
 import { PlanEdits } from "./plan-edits.ts";
 
@@ -24,7 +24,7 @@ async function thread(settings: Partial<RunSettings> = {}) {
   const controller = new AbortController();
   const saver = await sqliteSaver(":memory:");
   let agent: ReturnType<typeof createRunAgent>;
-  const plan = () => readPlan(agent, "t");
+  const plan = () => new Thread(agent, "t").todos();
   const submit = (edit: PlanEdit): void => {
     void edits.submit(edit).then(
       (todos) => outcomes.push(todos.map(({ content, status }) => `${content} ${status}`)),
@@ -47,8 +47,7 @@ async function thread(settings: Partial<RunSettings> = {}) {
       checkpointer: saver,
     });
     const end = await drive(taskInput("Go", {}), {
-      agent,
-      thread: "t",
+      thread: new Thread(agent, "t"),
       model: { model, name: "scripted", source: "option" },
       emit: (event) => void events.push(event),
       signal: controller.signal,

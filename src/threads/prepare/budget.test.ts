@@ -3,7 +3,7 @@ import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { ScriptedModel, type Step } from "../../testing/index.ts";
 import { drive, taskInput } from "../run/drive.ts";
-import { goOnInput } from "../thread/continue.ts";
+import { Thread } from "../thread/thread.ts";
 import { createRunAgent } from "./agent.ts";
 import { pricedBudget, readBudget } from "./budget.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "./settings.ts";
@@ -18,12 +18,11 @@ async function run(checkpointer: MemorySaver, steps: Step[], budget?: RunSetting
   const settings = { ...DEFAULT_SETTINGS, model: "scripted", ...(budget && { budget }) };
   const model = new ScriptedModel(steps);
   const agent = createRunAgent({ settings, model, checkpointer });
-  const state = await agent.graph.getState({ configurable: { thread_id: "t" } });
-  const goOn = goOnInput(state);
-  const input = state.createdAt === undefined ? "Go" : goOn;
+  const thread = new Thread(agent, "t");
+  const { createdAt } = await thread.state();
+  const input = createdAt === undefined ? "Go" : await thread.nextInput();
   return drive(input === null ? null : taskInput(input!, {}), {
-    agent,
-    thread: "t",
+    thread,
     model: { model, name: "scripted", source: "option" },
     emit: () => {},
     signal: new AbortController().signal,

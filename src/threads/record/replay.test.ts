@@ -10,7 +10,7 @@ import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { conduct, RunEvents } from "../run/conduct.ts";
 import { taskInput } from "../run/drive.ts";
-import { questionsOf } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { replay } from "./replay.ts";
 
 const settings = { ...DEFAULT_SETTINGS, model: "scripted", ask: ["write_file"] };
@@ -28,8 +28,7 @@ async function told(
   const agent = createRunAgent({ settings, model, checkpointer });
   const live: RunEvent[] = [];
   await conduct(taskInput("Go", { run: settings }), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     held: async () => {},
     model: { model, name: "scripted", source: "option" },
     events: new RunEvents("t", (event) => void live.push(event)),
@@ -40,8 +39,7 @@ async function told(
   });
   const later = async (until?: number): Promise<RunEvent[]> => {
     const reader = createRunAgent({ settings, checkpointer });
-    const state = await reader.graph.getState({ configurable: { thread_id: "t" } });
-    return replay(reader.graph, state, { thread: "t", questions: await questionsOf(reader, state), until });
+    return replay(new Thread(reader, "t"), { until });
   };
   return { live, later };
 }
@@ -142,7 +140,7 @@ it("of a fork only what it did itself is told as its own", async () => {
   });
   const config = { configurable: { thread_id: "t" } };
   await graph.invoke({ messages: [{ role: "user", content: "Go" }] } as never, config);
-  const events = await replay(graph as never, await graph.getState(config), { thread: "t" });
+  const events = await replay(new Thread({ graph } as never, "t"));
   const said = events.flatMap((event) =>
     event.type === "model-end" && event.owner === "main/thinker:t" ? event.text : [],
   );

@@ -13,6 +13,7 @@ import { questionEvent, type Question } from "../events/questions.ts";
 import { MAIN } from "../events/view.ts";
 import type { RunGraph } from "../prepare/agent.ts";
 import type { RunSettings } from "../prepare/settings.ts";
+import type { Thread } from "../thread/thread.ts";
 import { AgentTale, type Frame, type Told } from "./agent-replay.ts";
 import { openCalls } from "./open-calls.ts";
 
@@ -28,8 +29,9 @@ interface Values {
 const MOST_FRAMES = 2000;
 
 export interface ReplayOptions {
-  thread: string;
-  /** What the thread waits for at the end. */
+  /** The state to replay up to. Default: the newest. */
+  state?: StateSnapshot;
+  /** The questions that are open at the end. Default: those of the state. */
   questions?: readonly Question[];
   /** Why its last run failed, and what that was asked for, which may be nowhere in the thread. */
   failure?: { error: string; task?: string } | undefined;
@@ -44,23 +46,21 @@ export interface ReplayOptions {
  * old ones with the same code. What only a listener could know is missing: pieces of text, calls under way in a
  * sub-agent, and a sub-agent of a sub-agent until it has ended.
  */
-export async function replay(
-  graph: RunGraph,
-  state: StateSnapshot,
-  options: ReplayOptions,
-): Promise<RunEvent[]> {
+export async function replay(thread: Thread, options: ReplayOptions = {}): Promise<RunEvent[]> {
+  const { graph } = thread.agent;
+  const { state = await thread.state(), until = Infinity } = options;
+  const { questions = await thread.questions(state) } = options;
   const frames = await framesOf(graph, state);
   const { run } = (state.values ?? {}) as Values;
-  const story = new Story(options.thread, run?.model ?? "", run?.dir);
+  const story = new Story(thread.id, run?.model ?? "", run?.dir);
   const { checkpointer: saver } = graph;
-  const { thread, until = Infinity } = options;
   const open = new Set(Object.values(readBackground(state.values).jobs).map(({ call }) => call));
   for (const frame of frames) {
     story.tell(frame);
     if (typeof saver !== "object") continue;
-    story.note(await helpersOf(story.main, frame, { saver, thread, until, open }));
+    story.note(await helpersOf(story.main, frame, { saver, thread: thread.id, until, open }));
   }
-  story.end(state, options);
+  story.end(state, { ...options, questions });
   // What was done in the background was done beside what came later.
   return story.events.toSorted((a, b) => a.at - b.at);
 }

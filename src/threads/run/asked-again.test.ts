@@ -12,6 +12,7 @@ import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { isAsking } from "../thread/finished-tasks.ts";
+import { Thread } from "../thread/thread.ts";
 import { drive, taskInput } from "./drive.ts";
 
 let dir: string;
@@ -37,8 +38,7 @@ it.each([1, 2])(
     const stop = new AbortController();
     const run = (input: object | null, signal: AbortSignal, answer: () => void) =>
       drive(input, {
-        agent,
-        thread: "t",
+        thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: () => {},
         signal,

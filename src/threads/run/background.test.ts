@@ -7,6 +7,7 @@ import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
+import { Thread } from "../thread/thread.ts";
 import { drive, taskInput, type DriveOptions } from "./drive.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted", background: true };
@@ -33,8 +34,7 @@ function threadOf({ main, helper }: { main: Says; helper: Says }) {
     ) => {
       const { model, agent } = build(settings);
       return drive(input === null ? null : taskInput(input, {}), {
-        agent,
-        thread: "t",
+        thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),
         signal: new AbortController().signal,
@@ -43,8 +43,7 @@ function threadOf({ main, helper }: { main: Says; helper: Says }) {
       });
     },
     told: async () => {
-      const { graph } = build({}).agent;
-      return replay(graph, await graph.getState({ configurable: { thread_id: "t" } }), { thread: "t" });
+      return replay(new Thread(build({}).agent, "t"));
     },
   };
 }

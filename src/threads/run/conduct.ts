@@ -26,7 +26,7 @@ export interface ConductOptions extends Omit<DriveOptions, "emit" | "held"> {
 
 /** Runs a thread that the caller holds, from its first event to its last, whatever surface shows it. Does not throw. */
 export async function conduct(input: object | null, options: ConductOptions): Promise<Ending> {
-  const { agent, thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
+  const { thread, model, events, task, resumed, dir, notice, prices, traces, onEnd } = options;
   if (traces) events.follow(traces.run(prices));
   events.emit({
     type: "run-start",
@@ -36,14 +36,14 @@ export async function conduct(input: object | null, options: ConductOptions): Pr
     ...(dir !== undefined && { dir }),
   });
   if (notice !== undefined) events.emit({ type: "notice", text: notice });
-  const snapshot = resumed ? await snapshotOf(agent, thread) : undefined;
+  const snapshot = resumed ? await snapshotOf(thread) : undefined;
   if (snapshot) events.emit(snapshot);
   const end = await drive(input, { ...options, emit: (body) => events.emit(body) });
   const { completed, cancelled, total } = end.counts;
-  const { noteProgress } = agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
+  const { noteProgress } = thread.agent.graph.checkpointer as Partial<Pick<ThreadStore, "noteProgress">>;
   // A thread that was taken over by another process has its progress from there.
   await noteProgress
-    ?.call(agent.graph.checkpointer, thread, { done: completed + cancelled, total })
+    ?.call(thread.agent.graph.checkpointer, thread.id, { done: completed + cancelled, total })
     .catch(() => {});
   const more = await onEnd?.(end);
   events.emit({

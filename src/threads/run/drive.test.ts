@@ -10,7 +10,7 @@ import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { readPlan, readThread, writePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { drive, taskInput, type DriveOptions } from "./drive.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
@@ -43,8 +43,7 @@ async function driven(
   });
   const events: RunEventBody[] = [];
   const end = await drive(input, {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: (event) => void events.push(event),
     signal: new AbortController().signal,
@@ -80,8 +79,7 @@ it("a thread is held while it runs: a second run of it fails, and changes nothin
     const model = new ScriptedModel(steps);
     const settings = { ...SETTINGS, approve: "first" as const };
     return drive(taskInput("Go", {}), {
-      agent: createRunAgent({ settings, model, checkpointer: saver }),
-      thread: "t",
+      thread: new Thread(createRunAgent({ settings, model, checkpointer: saver }), "t"),
       model: { model, name: "scripted", source: "option" },
       emit: () => {},
       signal: new AbortController().signal,
@@ -336,17 +334,16 @@ describe("a plan that a person edits while a run is stopped", () => {
     const events: RunEventBody[] = [];
     const run = (input: object | null, signal: AbortSignal): Promise<Ending> =>
       drive(input, {
-        agent,
-        thread: "t",
+        thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),
         signal,
         answer: () => Promise.resolve(undefined),
       });
     expect(await run(taskInput("Go", {}), controller.signal)).toMatchObject({ outcome: "interrupted" });
-    const plan = await readPlan(agent, "t");
-    await writePlan(agent, "t", { todos: [plan[0], { ...plan[1], content: "Plant kelp" }] });
-    expect(await readThread(agent, "t")).toMatchObject({ files: { "/a": "1" } });
+    const plan = await new Thread(agent, "t").todos();
+    await new Thread(agent, "t").writePlan({ todos: [plan[0], { ...plan[1], content: "Plant kelp" }] });
+    expect(await new Thread(agent, "t").content()).toMatchObject({ files: { "/a": "1" } });
     const { signal } = new AbortController();
     expect(await run(null, signal)).toMatchObject({ outcome: "done", counts: { completed: 2 } });
     // The sub-agent that was stopped goes on, and then the model hears of it all.
@@ -354,7 +351,10 @@ describe("a plan that a person edits while a run is stopped", () => {
     expect(told).toContain("Plant kelp");
     expect(told).toContain("/a");
     expect(told).toContain("Looked.");
-    expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant kelp"]);
+    expect((await new Thread(agent, "t").todos()).map(({ content }) => content)).toEqual([
+      "Dig",
+      "Plant kelp",
+    ]);
     const written = events.filter((event) => event.type === "tool-end" && event.name === "write_file");
     expect(written).toHaveLength(1);
   });

@@ -6,7 +6,7 @@ import { StepControl } from "../../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import { LEASE } from "../../storage/thread-store.ts";
 import { stopJobs } from "../../subagents/background/registry.ts";
-import { EditNews } from "../edit/edit-events.ts";
+import { EditEvents } from "../edit/edit-events.ts";
 import { MailboxService } from "../edit/mailbox.ts";
 import { ending, finished, type Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
@@ -14,14 +14,13 @@ import { questionEvent, type Question } from "../events/questions.ts";
 import { eventIn } from "../events/stream-events.ts";
 import { MAIN } from "../events/view.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";
-import type { RunAgent, RunStreamOptions } from "../prepare/agent.ts";
+import type { RunStreamOptions } from "../prepare/agent.ts";
 import { Recorder } from "../record/recorder.ts";
-import { steer } from "../thread/steer.ts";
-import { hold, openQuestions, questionsOf, readRuledPlan, type Hold } from "../thread/thread.ts";
+import { type Hold } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 export interface DriveOptions {
-  agent: RunAgent;
-  thread: string;
+  thread: Thread;
   model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
   emit: (event: RunEventBody) => void;
   signal: AbortSignal;
@@ -54,7 +53,7 @@ export async function drive(input: object | null, options: DriveOptions): Promis
   const edits = options.edits ?? new PlanEdits();
   let held: Hold;
   try {
-    held = options.held ?? (await hold(options.agent, options.thread));
+    held = options.held ?? (await options.thread.acquire());
   } catch (error) {
     await edits.close();
     return { ...ending(undefined, "failed"), error: explain(error, options.model) };
@@ -70,38 +69,36 @@ export async function drive(input: object | null, options: DriveOptions): Promis
 type Run = DriveOptions & { edits: PlanEdits; held: Hold };
 
 async function run(input: object | null, options: Run): Promise<Ending> {
-  const { agent, signal, edits } = options;
-  const config = { configurable: { thread_id: options.thread } };
+  const { thread, signal, edits } = options;
   const emit = (event: RunEventBody): void => {
     edits.noteStep();
     options.emit(event);
   };
   // One for all of the run: a call may be asked about before it is made.
   const recorder = new Recorder(emit, signal);
-  const news = new EditNews(options);
+  const news = new EditEvents(options);
   edits.open({
     write: (edit, begin) => news.write(edit, begin),
     say: async (words) => {
       // After a stop no model call is to come here: what is said waits for whoever goes on.
       if (signal.aborted)
         throw new HarnessError("run-ended", "The run was stopped: give it as the next task.");
-      await steer(agent, options.thread, words);
+      await thread.steer(words);
     },
   });
-  const mailbox = new MailboxService(agent, options.thread, edits);
+  const mailbox = new MailboxService(thread, edits);
   try {
     await mailbox.start();
     let next = input === null ? await questionsFirst(options, recorder) : input;
     for (;;) {
-      if (next === undefined)
-        return ending(await agent.graph.getState(config), signal.aborted ? "interrupted" : "waiting");
+      if (next === undefined) return ending(await thread.state(), signal.aborted ? "interrupted" : "waiting");
       await stream(next === GO_ON ? null : next, options, { recorder, news });
       await edits.settle();
-      const state = await agent.graph.getState(config);
+      const state = await thread.state();
       // Where a question stays open, the model is not called and nobody else tells what was refused.
       recorder.settleUnmade(MAIN, (state.values as { messages?: BaseMessage[] }).messages ?? []);
       if (signal.aborted) return ending(state, "interrupted");
-      const questions = await questionsOf(agent, state);
+      const questions = await thread.questions(state);
       if (questions.length === 0 && edits.isLeaving && state.next.length > 0)
         return ending(state, "interrupted");
       if (questions.length === 0) return finished(state, options.model);
@@ -110,13 +107,13 @@ async function run(input: object | null, options: Run): Promise<Ending> {
     }
   } catch (error) {
     await edits.settle();
-    const state = await agent.graph.getState(config).catch(() => undefined);
+    const state = await thread.state().catch(() => undefined);
     if (signal.aborted) return ending(state, "interrupted");
     options.onError?.(error);
     return { ...ending(state, "failed"), error: explain(error, options.model) };
   } finally {
     // They go on with the thread; nobody but its next run may write to it.
-    await stopJobs(agent.graph.checkpointer, options.thread);
+    await stopJobs(thread.agent.graph.checkpointer, thread.id);
     recorder.finish();
     await mailbox.stop();
     await edits.close();
@@ -137,7 +134,7 @@ async function questionsFirst(
   options: DriveOptions,
   recorder: Recorder,
 ): Promise<object | typeof GO_ON | undefined> {
-  const questions = await openQuestions(options.agent, options.thread);
+  const questions = await options.thread.questions();
   return questions.length === 0 ? GO_ON : answers(questions, options, recorder);
 }
 
@@ -151,13 +148,13 @@ async function stream(input: object | null, options: Run, parts: Parts): Promise
 
 interface Parts {
   recorder: Recorder;
-  news: EditNews;
+  news: EditEvents;
 }
 
 /** Runs, and says whether it was stopped between two steps. */
 async function isDrained(
   input: object | null,
-  { agent, thread, held, emit, signal, edits, tap }: Run,
+  { thread, held, emit, signal, edits, tap }: Run,
   { recorder, news }: Parts,
 ): Promise<boolean> {
   const { modes = ["custom"], callbacks = [] } = tap ?? {};
@@ -165,9 +162,9 @@ async function isDrained(
   const control = new StepControl();
   await edits.enter(control);
   try {
-    const chunks = await agent.stream(input as never, {
+    const chunks = await thread.agent.stream(input as never, {
       ...options,
-      configurable: { ...options?.configurable, thread_id: thread, [LEASE]: held.token },
+      configurable: { ...options?.configurable, thread_id: thread.id, [LEASE]: held.token },
       streamMode: modes,
       subgraphs: true,
       // Saved before the next step begins: a kill repeats at most the step in flight.
@@ -230,8 +227,8 @@ function explain(error: unknown, model: DriveOptions["model"]): string {
 }
 
 /** The plan of a thread that is taken up again, as its first event. */
-export async function snapshotOf(agent: RunAgent, thread: string): Promise<RunEventBody | undefined> {
-  const { todos, rules } = await readRuledPlan(agent, thread);
+export async function snapshotOf(thread: Thread): Promise<RunEventBody | undefined> {
+  const { todos, rules } = await thread.plan();
   return todos.length > 0
     ? { type: "plan-snapshot", owner: MAIN, todos, ...(rules.length > 0 && { rules: [...rules] }) }
     : undefined;

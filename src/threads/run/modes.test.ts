@@ -23,7 +23,7 @@ import { CONSENT_REASONS } from "../consent/consent-rules.prompt.ts";
 import { consentRules } from "../consent/consent-rules.ts";
 import { createRunAgent, RUN_TOOLS } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { proposePlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -65,7 +65,7 @@ async function play(
     ...(canAsk !== undefined && { canAsk }),
   });
   const options = { configurable: { thread_id: "t" } };
-  if (isProposed) await proposePlan(agent, "t");
+  if (isProposed) await new Thread(agent, "t").proposePlan();
   await agent.graph.invoke({ messages: [new HumanMessage("go")] } as never, options);
   for (const resume of answers) await agent.graph.invoke(new Command({ resume }) as never, options);
   const { values, tasks } = await agent.graph.getState(options);

@@ -7,6 +7,7 @@ import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { replay } from "../record/replay.ts";
 import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
+import { Thread } from "../thread/thread.ts";
 import { earlierMessages, messageCount } from "../undo/earlier-messages.ts";
 import { conduct, RunEvents } from "./conduct.ts";
 import { taskInput } from "./drive.ts";
@@ -25,8 +26,7 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   const agent = createRunAgent({ settings, model, checkpointer, compactAt: 10 });
   const live: RunEvent[] = [];
   await conduct(taskInput("Look around", { run: settings }), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     held: async () => {},
     model: { model, name: "scripted", source: "option" },
     events: new RunEvents("t", (event) => void live.push(event)),
@@ -36,8 +36,7 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
     answer: async () => undefined,
   });
   const reader = createRunAgent({ settings, checkpointer });
-  const state = await reader.graph.getState({ configurable: { thread_id: "t" } });
-  const later = await replay(reader.graph, state, { thread: "t" });
+  const later = await replay(new Thread(reader, "t"));
   for (const events of [live, later]) {
     const marks = events.filter(({ type }) => type === "summary");
     expect(marks).toHaveLength(1);
@@ -53,8 +52,9 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   const { entries } = threadOf({ events: later, questions: [] });
   expect(entries.filter(({ kind }) => kind === "notice")).toHaveLength(1);
   const said: string[] = [];
-  for await (const { text } of earlierMessages(reader, "t")) said.push(text);
+  for await (const { text } of earlierMessages(new Thread(reader, "t"))) said.push(text);
   expect(said).toEqual(["Look around"]);
-  expect((state.values as { messages: unknown[] }).messages).toHaveLength(14);
-  expect(await messageCount(reader, "t")).toBe(8);
+  const { values } = await new Thread(reader, "t").state();
+  expect((values as { messages: unknown[] }).messages).toHaveLength(14);
+  expect(await messageCount(new Thread(reader, "t"))).toBe(8);
 });

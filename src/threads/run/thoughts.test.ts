@@ -9,7 +9,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { readThread } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { drive, taskInput } from "./drive.ts";
 
 const THOUGHT = "<think>\nHm, what do they want?\n</think>\n\n";
@@ -21,14 +21,13 @@ async function run(steps: Step[]) {
   const agent = createRunAgent({ settings, model, checkpointer: new MemorySaver() });
   const events: RunEventBody[] = [];
   const end = await drive(taskInput("Go", {}), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: (event) => void events.push(event),
     signal: new AbortController().signal,
     answer: () => Promise.resolve(undefined),
   });
-  return { end, events, model, thread: await readThread(agent, "t") };
+  return { end, events, model, thread: await new Thread(agent, "t").content() };
 }
 
 it("what a model thinks is in no event, no answer and no report of a sub-agent", async () => {

@@ -5,7 +5,7 @@ import type { Ending } from "../events/ending.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
-import { openQuestions, readPlan } from "../thread/thread.ts";
+import { Thread } from "../thread/thread.ts";
 import { drive, taskInput, type DriveOptions } from "./drive.ts";
 
 const SETTINGS: RunSettings = { ...DEFAULT_SETTINGS, model: "scripted" };
@@ -25,8 +25,7 @@ function threadOf() {
       const agent = createRunAgent({ settings: { ...SETTINGS, ...settings }, model, checkpointer });
       const { next } = await agent.graph.getState({ configurable: { thread_id: "t" } });
       const end = await drive(next.length > 0 ? null : taskInput("Go", {}), {
-        agent,
-        thread: "t",
+        thread: new Thread(agent, "t"),
         model: { model, name: "scripted", source: "option" },
         emit: (event) => void events.push(event),
         signal: new AbortController().signal,
@@ -36,10 +35,10 @@ function threadOf() {
     },
     plan: async () => {
       const agent = createRunAgent({ settings: SETTINGS, checkpointer });
-      const todos = await readPlan(agent, "t");
+      const todos = await new Thread(agent, "t").todos();
       return todos.map(({ id, status }) => `${id} ${status}`);
     },
-    questions: async () => openQuestions(createRunAgent({ settings: SETTINGS, checkpointer }), "t"),
+    questions: async () => new Thread(createRunAgent({ settings: SETTINGS, checkpointer }), "t").questions(),
   };
 }
 

@@ -5,7 +5,7 @@ import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
-import { closeTurn } from "./close-turn.ts";
+import { Thread } from "./thread.ts";
 
 const config = { configurable: { thread_id: "t" } };
 
@@ -35,7 +35,7 @@ function run(agent: RunAgent, words: string) {
 
 it("keeps what the calls of a turn came to that was not finished, and answers the others", async () => {
   const { agent, model } = await stopped(["Something else."]);
-  await closeTurn(agent, "t");
+  await new Thread(agent, "t").closeTurn();
   await run(agent, "Something else");
   const { values } = await agent.graph.getState(config);
   const { messages, todos, files } = values as { messages: BaseMessage[]; todos: object[]; files: object };
@@ -52,9 +52,9 @@ it("keeps what the calls of a turn came to that was not finished, and answers th
 
 it("leaves a thread alone that is in no turn", async () => {
   const { agent } = await stopped(["Done."]);
-  await closeTurn(agent, "t");
+  await new Thread(agent, "t").closeTurn();
   await run(agent, "Something else");
   const before = await agent.graph.getState(config);
-  await closeTurn(agent, "t");
+  await new Thread(agent, "t").closeTurn();
   expect((await agent.graph.getState(config)).config).toEqual(before.config);
 });

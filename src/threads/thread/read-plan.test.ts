@@ -6,7 +6,7 @@ import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { taskInput } from "../run/drive.ts";
-import { readPlan, readThread, writePlan } from "./thread.ts";
+import { Thread } from "./thread.ts";
 
 const PLAN = callTool("write_todos", { todos: ["Dig", "Plant"] });
 const DUG = callTool("update_todos", { done: "1" });
@@ -17,7 +17,7 @@ it("the plan of a thread that has ended is read without its checkpoint", async (
   const saver = await sqliteSaver(":memory:");
   const agent = await run([PLAN, ALL_DONE, "Done."], saver);
   const read = vi.spyOn(saver, "getTuple");
-  expect(statuses(await readPlan(agent, "t"))).toEqual(["Dig completed", "Plant completed"]);
+  expect(statuses(await new Thread(agent, "t").todos())).toEqual(["Dig completed", "Plant completed"]);
   expect(read).not.toHaveBeenCalled();
 });
 
@@ -30,11 +30,15 @@ it.each<[string, () => Promise<BaseCheckpointSaver>]>([
   const saved = await saver.getTuple({ configurable: { thread_id: "t" } });
   const before = saved!.checkpoint.channel_values["todos"] as { content: string; status: string }[];
   expect(statuses(before)[0]).not.toBe("Dig completed");
-  const plan = await readPlan(agent, "t");
+  const plan = await new Thread(agent, "t").todos();
   expect(statuses(plan)[0]).toBe("Dig completed");
-  expect(plan).toEqual((await readThread(agent, "t")).todos);
-  await writePlan(agent, "t", { todos: [...plan, "Water"] });
-  expect((await readPlan(agent, "t")).map(({ content }) => content)).toEqual(["Dig", "Plant", "Water"]);
+  expect(plan).toEqual((await new Thread(agent, "t").content()).todos);
+  await new Thread(agent, "t").writePlan({ todos: [...plan, "Water"] });
+  expect((await new Thread(agent, "t").todos()).map(({ content }) => content)).toEqual([
+    "Dig",
+    "Plant",
+    "Water",
+  ]);
 });
 
 async function run(steps: Step[], checkpointer: BaseCheckpointSaver, ask: string[] = []): Promise<RunAgent> {

@@ -6,7 +6,7 @@ import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS, type RunSettings } from "../prepare/settings.ts";
 import { drive, taskInput } from "../run/drive.ts";
-import { openQuestions } from "./thread.ts";
+import { Thread } from "./thread.ts";
 
 const LOOK = callTool("ls", { path: "/" });
 
@@ -27,14 +27,13 @@ async function run(steps: (say: (words: string) => void) => Step[], settings: Pa
     checkpointer,
   });
   const end = await drive(taskInput("Go", {}), {
-    agent,
-    thread: "t",
+    thread: new Thread(agent, "t"),
     model: { model, name: "scripted", source: "option" },
     emit: () => {},
     signal: new AbortController().signal,
     answer: async () => {
       say("While you wait");
-      expect(await openQuestions(agent, "t")).toHaveLength(1);
+      expect(await new Thread(agent, "t").questions()).toHaveLength(1);
       return { type: "approve" };
     },
     edits,

@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BaseMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  HumanMessage,
+  ToolMessage,
+  type BaseMessage,
+  type MessageContent,
+} from "@langchain/core/messages";
 import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/langgraph";
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
+import { isFromUser } from "../../middleware/from-user.ts";
 import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
 import { isOvertaken } from "../../middleware/repeats/journal.ts";
@@ -11,13 +18,20 @@ import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
 import { readRules } from "../../plan/values.ts";
 import type { Release, ThreadStore } from "../../storage/index.ts";
+import { isUnfinished } from "../events/ending.ts";
 import { readQuestion, type Question } from "../events/questions.ts";
 import { mergedPlan, type PlanEdit } from "../plan/merged-plan.ts";
 import { waitingEdit, waitingInput } from "../plan/pending-edit.ts";
 import type { RunAgent } from "../prepare/agent.ts";
+import { openCalls } from "../record/open-calls.ts";
+import { NOT_FINISHED } from "./close-turn.prompt.ts";
+import { CONTINUE } from "./continue.prompt.ts";
 import { finishedTasks } from "./finished-tasks.ts";
 
-/** What a thread has come to. */
+const TOOLS = "tools";
+const RULES = "planRules";
+
+/** The results of a thread so far. */
 export interface ThreadContent {
   todos: Todo[];
   /** The conditions that hold for the whole plan. */
@@ -28,128 +42,208 @@ export interface ThreadContent {
   files: Record<string, string>;
 }
 
-/** Gives a thread back; with the token that its run writes by, where the checkpointer has such a thing. */
+/** The last exchange of a thread, and whether it stopped in the middle. */
+export interface ThreadStatus {
+  /** The user's last message, and the agent's answer to it. */
+  asked?: string | undefined;
+  answer?: string | undefined;
+  isStopped: boolean;
+  /** Whether a question is open. */
+  isWaiting: boolean;
+}
+
+/** Releases a thread. `token` is the lease by which its run writes, where the checkpointer has leases. */
 export type Hold = (() => Promise<void>) & Partial<Pick<Release, "token">>;
 
-/**
- * Takes a thread for this process, where the checkpointer knows such a thing, and returns what gives it back. Throws
- * `thread-busy` when another process works on it, and still does after `wait` milliseconds; with `force` it is taken
- * from whoever has it.
- */
-export async function hold(
-  { graph }: RunAgent,
-  thread: string,
-  { wait = 0, force = false }: { wait?: number; force?: boolean } = {},
-): Promise<Hold> {
-  const { checkpointer } = graph as { checkpointer?: BaseCheckpointSaver | boolean };
-  const leasing = checkpointer as Partial<Pick<ThreadStore, "acquireThread">>;
-  return (await leasing.acquireThread?.(thread, { wait, force })) ?? (async () => {});
+export interface AcquireOptions {
+  /** Milliseconds to wait for another process that has the thread. Default 0. */
+  wait?: number;
+  /** Takes the thread from whoever has it. */
+  force?: boolean;
 }
 
-/** Reads a thread, with what has finished since its newest checkpoint. */
-export async function readThread({ graph }: RunAgent, thread: string): Promise<ThreadContent> {
-  const { values } = await graph.getState({ configurable: { thread_id: thread } });
-  const {
-    todos = [],
-    messages = [],
-    files = {},
-  } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
-  const last = messages.findLast(
-    (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
-  );
-  const { rules = [] } = readPlanState(values);
-  return { todos, rules, answer: withoutThoughts(last?.text ?? ""), files };
-}
+/** A thread, and the agent that reads and writes it. */
+export class Thread {
+  readonly agent: RunAgent;
+  readonly id: string;
 
-/** The items of a thread's plan, see `readRuledPlan`. */
-export async function readPlan(agent: RunAgent, thread: string): Promise<Todo[]> {
-  return (await readRuledPlan(agent, thread)).todos;
-}
-
-/**
- * The plan of a thread with its rules, and with what has finished since its newest checkpoint; read without the rest
- * where that will do.
- */
-export async function readRuledPlan(
-  agent: RunAgent,
-  thread: string,
-): Promise<Pick<ThreadContent, "todos" | "rules">> {
-  const { checkpointer, channels } = agent.graph;
-  const store = checkpointer as Partial<Pick<ThreadStore, "getValues">>;
-  if (store.getValues && "todos" in channels) {
-    const branches = Object.keys(channels).filter((name) => name.startsWith("branch:"));
-    const names = ["todos", RULES, START, TASKS, ...branches];
-    const { todos = [], [RULES]: rules = [], ...due } = await store.getValues(thread, names);
-    const isDue = Object.values(due).some((value) => !Array.isArray(value) || value.length > 0);
-    // Where no step is due, none of its tasks can have finished.
-    if (!isDue) return { todos: todos as Todo[], rules: rules as string[] };
+  constructor(agent: RunAgent, id: string) {
+    this.agent = agent;
+    this.id = id;
   }
-  return readThread(agent, thread);
-}
 
-/**
- * Makes a person's edit of a thread's plan, and returns the plan with it; what the thread waits for stays. Throws
- * `invalid-plan`, a `PlanConflict`, `turn-unfinished` when the thread has to go on first, and `invalid-options` while a
- * plan waits for approval; changes nothing then. `begin` gets the plan that is about to be written, and may throw.
- */
-export async function writePlan(
-  agent: RunAgent,
-  thread: string,
-  edit: PlanEdit,
-  begin?: (todos: readonly Todo[]) => void | Promise<void>,
-): Promise<Todo[]> {
-  const { graph } = agent;
-  const config = { configurable: { thread_id: thread } };
-  const state = await graph.getState(config);
-  const questions = await questionsOf(agent, state);
-  if (questions.some(({ kind }) => kind === "plan-approval")) {
-    const message = `A plan waits for approval in ${thread}: that is answered first.`;
-    throw new HarnessError("invalid-options", message);
+  get config(): { configurable: { thread_id: string } } {
+    return { configurable: { thread_id: this.id } };
   }
-  const plan = readPlanState(state.values);
-  const now = [...plan.todos];
-  const todos = mergedPlan(agent, now, edit);
-  const hasNewTodos = !isDeepStrictEqual(todos, now);
-  // As the channel reads them: the first value of one is taken as it is.
-  const wanted = readRules(edit.rules);
-  const rules = isDeepStrictEqual(wanted ?? plan.rules, plan.rules) ? undefined : wanted;
-  // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
-  const isInTurn = state.tasks.length > 0;
-  const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
-  await begin?.(todos);
-  if (isInTurn) {
-    await write?.();
-    if (rules) await waitingInput(agent, state, [RULES, rules]);
-  } else if (hasNewTodos || rules) {
-    await graph.updateState(config, { ...(hasNewTodos && { todos }), ...(rules && { [RULES]: rules }) });
+
+  get #saver(): BaseCheckpointSaver {
+    return this.agent.graph.checkpointer as BaseCheckpointSaver;
   }
-  return todos;
+
+  /** The state at a checkpoint, by default the newest, with the results of tasks that have finished since then. */
+  state(checkpoint?: string): Promise<StateSnapshot> {
+    return this.agent.graph.getState({
+      configurable: { thread_id: this.id, ...(checkpoint !== undefined && { checkpoint_id: checkpoint }) },
+    });
+  }
+
+  /**
+   * Acquires the thread for this process, where the checkpointer has leases. Throws `thread-busy` when another process
+   * has it.
+   */
+  async acquire({ wait = 0, force = false }: AcquireOptions = {}): Promise<Hold> {
+    const leasing = this.#saver as Partial<Pick<ThreadStore, "acquireThread">>;
+    return (await leasing.acquireThread?.(this.id, { wait, force })) ?? (async () => {});
+  }
+
+  async content(): Promise<ThreadContent> {
+    const { values } = await this.state();
+    const {
+      todos = [],
+      messages = [],
+      files = {},
+    } = values as Partial<ThreadContent> & { messages?: BaseMessage[] };
+    const last = messages.findLast(
+      (message) => message.getType() === "ai" && withoutThoughts(message.text).trim() !== "",
+    );
+    const { rules = [] } = readPlanState(values);
+    return { todos, rules, answer: withoutThoughts(last?.text ?? ""), files };
+  }
+
+  async status(): Promise<ThreadStatus> {
+    const state = await this.state();
+    const { messages = [] } = state.values as { messages?: BaseMessage[] };
+    const asked = messages.findLastIndex(isFromUser);
+    const answer = messages.slice(asked + 1).findLast((message) => AIMessage.isInstance(message));
+    return {
+      asked: messages[asked]?.text,
+      answer: answer && withoutThoughts(answer.text),
+      isStopped: state.tasks.length > 0,
+      isWaiting: (await this.questions(state)).length > 0,
+    };
+  }
+
+  /**
+   * The input that continues the thread: null where it stopped in the middle, words where it ended with open items,
+   * undefined where it is finished.
+   */
+  async nextInput(): Promise<string | null | undefined> {
+    const state = await this.state();
+    if (state.tasks.length > 0) return null;
+    return isUnfinished(state) ? CONTINUE : undefined;
+  }
+
+  async todos(): Promise<Todo[]> {
+    return (await this.plan()).todos;
+  }
+
+  /** The plan and its rules. Reads the whole state only where a step is due, whose tasks may have finished. */
+  async plan(): Promise<Pick<ThreadContent, "todos" | "rules">> {
+    const { channels } = this.agent.graph;
+    const store = this.#saver as Partial<Pick<ThreadStore, "getValues">>;
+    if (store.getValues && "todos" in channels) {
+      const branches = Object.keys(channels).filter((name) => name.startsWith("branch:"));
+      const names = ["todos", RULES, START, TASKS, ...branches];
+      const { todos = [], [RULES]: rules = [], ...due } = await store.getValues(this.id, names);
+      const isDue = Object.values(due).some((value) => !Array.isArray(value) || value.length > 0);
+      if (!isDue) return { todos: todos as Todo[], rules: rules as string[] };
+    }
+    return this.content();
+  }
+
+  /**
+   * Writes a person's edit of the plan, and returns the plan with it; a step that waits keeps waiting. Throws
+   * `invalid-plan`, a `PlanConflict`, `turn-unfinished` when the thread has to continue first, and `invalid-options`
+   * while a plan waits for approval; changes nothing then. `begin` gets the plan before it is written, and may throw.
+   */
+  async writePlan(edit: PlanEdit, begin?: (todos: readonly Todo[]) => void | Promise<void>): Promise<Todo[]> {
+    const { agent } = this;
+    const state = await this.state();
+    if ((await this.questions(state)).some(({ kind }) => kind === "plan-approval")) {
+      const message = `A plan waits for approval in ${this.id}: that is answered first.`;
+      throw new HarnessError("invalid-options", message);
+    }
+    const plan = readPlanState(state.values);
+    const now = [...plan.todos];
+    const todos = mergedPlan(agent, now, edit);
+    const hasNewTodos = !isDeepStrictEqual(todos, now);
+    // As the channel reads them: the first value of one is taken as it is.
+    const wanted = readRules(edit.rules);
+    const rules = isDeepStrictEqual(wanted ?? plan.rules, plan.rules) ? undefined : wanted;
+    // A new checkpoint in the middle of a turn would let the model answer before the calls that are due.
+    const isInTurn = state.tasks.length > 0;
+    const write = isInTurn && hasNewTodos ? await waitingEdit(agent, state, todos) : undefined;
+    await begin?.(todos);
+    if (isInTurn) {
+      await write?.();
+      if (rules) await waitingInput(agent, state, [RULES, rules]);
+    } else if (hasNewTodos || rules) {
+      const values = { ...(hasNewTodos && { todos }), ...(rules && { [RULES]: rules }) };
+      await agent.graph.updateState(this.config, values);
+    }
+    return todos;
+  }
+
+  /** Makes the open plan of a thread that is not running one that has to be approved. */
+  async proposePlan(): Promise<void> {
+    const state = await this.state();
+    if (!readPlanState(state.values).todos.some(isOpen)) return;
+    if (state.tasks.length > 0) await waitingInput(this.agent, state, ["_plan", PROPOSED]);
+    else await this.agent.graph.updateState(this.config, { _plan: PROPOSED });
+  }
+
+  /** The open questions, in the order of the calls that ask. */
+  async questions(state?: StateSnapshot): Promise<Question[]> {
+    const { tasks, config } = state ?? (await this.state());
+    const waiting = tasks.filter(({ interrupts }) => interrupts.length > 0);
+    if (waiting.length === 0) return [];
+    const writes = (await this.#saver.getTuple(config))?.pendingWrites ?? [];
+    const finished = finishedTasks(writes);
+    const interrupts = waiting
+      .filter(({ id }) => !finished.has(id))
+      .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
+    return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
+  }
+
+  /**
+   * Ends the turn that the thread stopped in, before it gets a new message: LangGraph drops the results of a step, also
+   * those of finished calls, when other input comes. Answers the calls that have not finished. The caller holds the
+   * thread.
+   */
+  async closeTurn(): Promise<void> {
+    const { tasks, values } = await this.state();
+    if (!tasks.some(({ name }) => name === TOOLS)) return;
+    const { messages = [] } = values as { messages?: BaseMessage[] };
+    const answers = openCalls(messages).map(
+      ({ id = "", name }) =>
+        new ToolMessage({ content: NOT_FINISHED, status: "error", name, tool_call_id: id }),
+    );
+    await this.agent.graph.updateState(this.config, { messages: answers }, TOOLS);
+  }
+
+  /**
+   * Adds a message to a thread that stopped between two steps: its next model call reads it. Throws `turn-unfinished`
+   * while calls are due, as their results come first, and `run-ended` where no model call is to come.
+   */
+  async steer(words: MessageContent): Promise<void> {
+    const state = await this.state();
+    if (state.tasks.length === 0) {
+      throw new HarnessError("run-ended", "The run has ended: give it as the next task.");
+    }
+    if (isCallDue(state)) {
+      throw new HarnessError(
+        "turn-unfinished",
+        `Calls of ${this.id} are under way: their results come first.`,
+      );
+    }
+    // With an id of its own the message is the same one when the step is run again.
+    const message = new HumanMessage({ content: words, id: crypto.randomUUID() });
+    await waitingInput(this.agent, state, ["messages", [message]]);
+  }
 }
 
-const RULES = "planRules";
-
-/** Makes the open plan of a thread that no run is at work on one to be approved before anything more is done. */
-export async function proposePlan(agent: RunAgent, thread: string): Promise<void> {
-  const config = { configurable: { thread_id: thread } };
-  const state = await agent.graph.getState(config);
-  if (!readPlanState(state.values).todos.some(isOpen)) return;
-  if (state.tasks.length > 0) await waitingInput(agent, state, ["_plan", PROPOSED]);
-  else await agent.graph.updateState(config, { _plan: PROPOSED });
-}
-
-/** What a thread waits for a person to say, in the order of the calls that ask. */
-export async function openQuestions(agent: RunAgent, thread: string): Promise<Question[]> {
-  return questionsOf(agent, await agent.graph.getState({ configurable: { thread_id: thread } }));
-}
-
-export async function questionsOf({ graph }: RunAgent, state: StateSnapshot): Promise<Question[]> {
-  const waiting = state.tasks.filter(({ interrupts }) => interrupts.length > 0);
-  if (waiting.length === 0) return [];
-  const saved = await (graph.checkpointer as BaseCheckpointSaver).getTuple(state.config);
-  const writes = saved?.pendingWrites ?? [];
-  const finished = finishedTasks(writes);
-  const interrupts = waiting
-    .filter(({ id }) => !finished.has(id))
-    .flatMap((task) => task.interrupts.filter(({ value }) => !isOvertaken({ id: task.id, value }, writes)));
-  return interrupts.filter(({ value }) => !isBudgetStop(value)).map(readQuestion);
+function isCallDue({ values, tasks }: StateSnapshot): boolean {
+  if (tasks.some(({ interrupts }) => interrupts.length > 0)) return true;
+  const { messages = [] } = values as { messages?: BaseMessage[] };
+  return openCalls(messages).length > 0;
 }

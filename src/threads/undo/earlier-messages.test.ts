@@ -10,6 +10,7 @@ import { PlanEdits } from "../plan/plan-edits.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import { DEFAULT_SETTINGS } from "../prepare/settings.ts";
 import { taskInput } from "../run/drive.ts";
+import { Thread } from "../thread/thread.ts";
 import { earlierMessages, lastMessage, takeBack, type EarlierMessage } from "./earlier-messages.ts";
 
 const CONFIG = { configurable: { thread_id: "t" } };
@@ -35,7 +36,7 @@ it.each(SAVERS)("what was said is found as a walk through all values finds it: %
   ]);
   await turn(taskInput("First", {}, "m1"));
   await turn(taskInput("Second", {}, "m2"));
-  await takeBack(agent, "t", (await lastMessage(agent, "t"))!.before!);
+  await takeBack(new Thread(agent, "t"), (await lastMessage(new Thread(agent, "t")))!.before!);
   await turn(taskInput("Second, again", {}, "m2b"));
   await turn(taskInput("Third", {}, "m3"), edits);
   // As others send it: without an id, as a plain object, and with what is there already.
@@ -61,7 +62,10 @@ it("the last message is found without a look at checkpoints before it, however l
       );
       for (let n = 0; n < turns; n++) await turn(taskInput(`Task ${n}`, {}, `m${n}`));
       const seen = lookedAt(saver);
-      expect(await lastMessage(agent, "t")).toMatchObject({ id: `m${turns - 1}`, isHandedOver: false });
+      expect(await lastMessage(new Thread(agent, "t"))).toMatchObject({
+        id: `m${turns - 1}`,
+        isHandedOver: false,
+      });
       return seen;
     }),
   );
@@ -106,7 +110,7 @@ function agentOn(checkpointer: BaseCheckpointSaver, steps: ConstructorParameters
 
 async function all(agent: RunAgent): Promise<EarlierMessage[]> {
   const found: EarlierMessage[] = [];
-  for await (const message of earlierMessages(agent, "t")) found.unshift(message);
+  for await (const message of earlierMessages(new Thread(agent, "t"))) found.unshift(message);
   return found;
 }
 

@@ -4,7 +4,7 @@ import { isFromUser } from "../../middleware/from-user.ts";
 import { compose } from "../../middleware/summarization/compose.ts";
 import { readContext } from "../../middleware/summarization/state.ts";
 import { INPUT_TASK } from "../plan/pending-edit.ts";
-import type { RunAgent } from "../prepare/agent.ts";
+import type { Thread } from "../thread/thread.ts";
 import { copyThread } from "./copy-thread.ts";
 
 /** A message of the user in a thread. */
@@ -21,7 +21,10 @@ export interface EarlierMessage {
  * What the user said in a thread, newest first, with the way back to before each of it. Reads as far back as it is
  * asked for, and looks at the messages of a checkpoint only where what was written does not tell what was said.
  */
-export async function* earlierMessages({ graph }: RunAgent, thread: string): AsyncGenerator<EarlierMessage> {
+export async function* earlierMessages({
+  agent: { graph },
+  id: thread,
+}: Thread): AsyncGenerator<EarlierMessage> {
   const told = new Set<string>();
   /** By the user, up to the checkpoint that is looked at, where that is known. */
   let said: readonly BaseMessage[] | undefined;
@@ -53,8 +56,8 @@ export async function* earlierMessages({ graph }: RunAgent, thread: string): Asy
 }
 
 /** What the user said last; undefined where nothing was said. */
-export async function lastMessage(agent: RunAgent, thread: string): Promise<EarlierMessage | undefined> {
-  for await (const message of earlierMessages(agent, thread)) return message;
+export async function lastMessage(thread: Thread): Promise<EarlierMessage | undefined> {
+  for await (const message of earlierMessages(thread)) return message;
   return undefined;
 }
 
@@ -125,15 +128,15 @@ function idOf({ config }: CheckpointTuple): string {
 }
 
 /** How many messages a model is sent of a thread. */
-export async function messageCount({ graph }: RunAgent, thread: string): Promise<number> {
-  const { values } = await graph.getState({ configurable: { thread_id: thread } });
+export async function messageCount(thread: Thread): Promise<number> {
+  const { values } = await thread.state();
   const { messages = [] } = values as { messages?: BaseMessage[] };
   return compose(messages, readContext(values)).messages.length;
 }
 
 /** Takes a thread back to before a message. What came after is not in its line any more. */
-export async function takeBack({ graph }: RunAgent, thread: string, before: string): Promise<void> {
-  await graph.updateState({ configurable: { thread_id: thread, checkpoint_id: before } }, null, "__copy__");
+export async function takeBack({ agent: { graph }, id }: Thread, before: string): Promise<void> {
+  await graph.updateState({ configurable: { thread_id: id, checkpoint_id: before } }, null, "__copy__");
 }
 
 /** Makes another thread of what there was before a message. */

@@ -4,6 +4,7 @@ import { createDeepAgent } from "../../deep/index.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunAgent, RunGraph } from "../prepare/agent.ts";
+import { Thread } from "../thread/thread.ts";
 import { copyThread } from "./copy-thread.ts";
 import { lastMessage, takeBack } from "./earlier-messages.ts";
 import { fileCallsOf } from "./file-calls.ts";
@@ -83,8 +84,8 @@ describe("the file calls of a thread", () => {
     expect(await paths()).toHaveLength(5);
     await copyThread(saver, { from: "t", to: "copy" });
     const agent = { graph } as RunAgent;
-    const { before } = (await lastMessage(agent, "t"))!;
-    await takeBack(agent, "t", before!);
+    const { before } = (await lastMessage(new Thread(agent, "t")))!;
+    await takeBack(new Thread(agent, "t"), before!);
     expect(await paths()).toEqual(["/zero.md"]);
     expect(await paths("copy")).toHaveLength(5);
   });

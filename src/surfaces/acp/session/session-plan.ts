@@ -7,7 +7,7 @@ import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.t
 import type { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 import { planItems, planText, sentRules } from "../../../threads/plan/plan-text.ts";
 import type { RunAgent } from "../../../threads/prepare/agent.ts";
-import { readRuledPlan } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import type { RuledPlan } from "../updates/plan-entries.ts";
 
 export interface SessionPlanOptions {
@@ -33,13 +33,13 @@ export class SessionPlan {
   }
 
   async read(): Promise<RuledPlan> {
-    return readRuledPlan(await this.#options.agent(), this.#options.thread);
+    return new Thread(await this.#options.agent(), this.#options.thread).plan();
   }
 
   /** Throws what `editPlan` throws. */
   async edit(edit: PlanEdit, signal: AbortSignal): Promise<Todo[]> {
     const agent = await this.#options.agent();
-    return editPlan(agent, this.#options.thread, edit, await this.#how(signal, edit.rules));
+    return editPlan(new Thread(agent, this.#options.thread), edit, await this.#how(signal, edit.rules));
   }
 
   /** Does what stands behind `/plan`, without a call of the model, and returns what there is to say. */
@@ -92,7 +92,10 @@ export class SessionPlan {
 
   async #clear(signal: AbortSignal): Promise<string> {
     if ((await this.read()).todos.length === 0) return PLAN_SAYS.none;
-    const todos = await clearPlan(await this.#options.agent(), this.#options.thread, await this.#how(signal));
+    const todos = await clearPlan(
+      new Thread(await this.#options.agent(), this.#options.thread),
+      await this.#how(signal),
+    );
     return this.#say(todos, PLAN_SAYS.cleared);
   }
 

@@ -24,8 +24,7 @@ import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { replay } from "../../../threads/record/replay.ts";
 import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
-import { closeTurn } from "../../../threads/thread/close-turn.ts";
-import { proposePlan, questionsOf } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import type { Traces } from "../../../threads/traces/index.ts";
 import { Editor } from "../editor.ts";
 import type { Sdk } from "../sdk.ts";
@@ -185,10 +184,11 @@ export class Session {
     const { agent, model, settings, notice } = await this.#ready();
     const notices = [notice, this.#options.notice].filter((line) => line !== undefined);
     const task = typedText(prompt);
-    const state = await agent.graph.getState({ configurable: { thread_id: this.id } });
+    const thread = new Thread(agent, this.id);
+    const state = await thread.state();
     const { title } = state.values as { title?: string };
     const named = title === undefined ? { title: shortened(task || "A file") } : {};
-    const input = await this.#input(agent, prompt, { state, run: settings, ...named });
+    const input = await this.#input(thread, prompt, { state, run: settings, ...named });
     if (named.title !== undefined) this.send({ sessionUpdate: "session_info_update", title: named.title });
     const prices = pricesOf(model.name);
     const events = new RunEvents(this.id, (event) => {
@@ -196,8 +196,7 @@ export class Session {
       this.#conversation.show(event);
     });
     return conduct(input, {
-      agent,
-      thread: this.id,
+      thread,
       held,
       model,
       events,
@@ -221,16 +220,16 @@ export class Session {
 
   /** What the agent goes on with. Words that are typed while it waits for an answer are the answer. */
   async #input(
-    agent: RunAgent,
+    thread: Thread,
     prompt: readonly ContentBlock[],
     { state, run, ...named }: { state: StateSnapshot; run: RunSettings; title?: string },
   ): Promise<object> {
-    const [question, ...others] = await questionsOf(agent, state);
+    const [question, ...others] = await thread.questions(state);
     const isAnswer = question?.kind === "clarification" && others.length === 0;
-    if (isAnswer) await waitingInput(agent, state, ["run", run]);
-    else await closeTurn(agent, this.id);
+    if (isAnswer) await waitingInput(thread.agent, state, ["run", run]);
+    else await thread.closeTurn();
     const { run: before } = state.values as { run?: RunSettings };
-    if (run.mode === "plan" && before?.mode !== "plan") await proposePlan(agent, this.id);
+    if (run.mode === "plan" && before?.mode !== "plan") await thread.proposePlan();
     return isAnswer
       ? new Command({ resume: { [question.id]: typedText(prompt) } })
       : { messages: [promptMessage(prompt)], run, ...named };
@@ -267,10 +266,7 @@ export class Session {
 
   /** Tells the whole conversation so far. */
   async tell(): Promise<void> {
-    const agent = await this.#reader();
-    const state = await agent.graph.getState({ configurable: { thread_id: this.id } });
-    const questions = await questionsOf(agent, state);
-    for (const event of await replay(agent.graph, state, { thread: this.id, questions })) {
+    for (const event of await replay(new Thread(await this.#reader(), this.id))) {
       if (event.type === "run-start" && event.task !== undefined) this.#conversation.showTask(event.task);
       else this.#conversation.show(event);
     }

@@ -4,11 +4,10 @@ import { HarnessError } from "../../../errors.ts";
 import type { Isolation } from "../../../files/index.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { shortList } from "../../../threads/events/short-list.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
 import { taskInput } from "../../../threads/run/drive.ts";
-import { goOnInput } from "../../../threads/thread/continue.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { directoryName, existingFolder, isHere } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
 import { projectFor, type ProjectFlags } from "../run/project.ts";
@@ -60,7 +59,7 @@ export async function resume(flags: ResumeFlags, terminal: Terminal): Promise<nu
       resumed: true,
       answers,
       resumeCommand: resumeCommand(flags, terminal),
-      input: (agent) => inputFor(agent, id),
+      input: inputFor,
     });
   });
 }
@@ -75,9 +74,9 @@ async function inFull(words: string, terminal: Terminal): Promise<string> {
   });
 }
 
-async function inputFor(agent: RunAgent, thread: string): Promise<object | null> {
-  const input = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
-  if (input === undefined) throw finished(thread);
+async function inputFor(thread: Thread): Promise<object | null> {
+  const input = await thread.nextInput();
+  if (input === undefined) throw finished(thread.id);
   return input === null ? null : taskInput(input, {});
 }
 

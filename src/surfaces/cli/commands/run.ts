@@ -11,7 +11,6 @@ import { readBudget } from "../../../threads/prepare/budget.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { taskInput } from "../../../threads/run/drive.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { proposePlan } from "../../../threads/thread/thread.ts";
 import { existingFolder } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
 import { projectFor, type ProjectFlags } from "../run/project.ts";
@@ -69,8 +68,8 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       task,
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
-      input: async (agent, used) => {
-        if (known && used.mode === "plan" && kept?.mode !== "plan") await proposePlan(agent, thread);
+      input: async (owned, used) => {
+        if (known && used.mode === "plan" && kept?.mode !== "plan") await owned.proposePlan();
         return taskInput(message, {
           run: used,
           ...(known?.title === undefined && { title: shortened(task) }),

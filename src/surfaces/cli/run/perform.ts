@@ -1,6 +1,6 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import { isUnfinished } from "../../../threads/events/ending.ts";
-import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
+import { createRunAgent } from "../../../threads/prepare/agent.ts";
 import { withPricedBudget } from "../../../threads/prepare/budget.ts";
 import { isolationNotice } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
@@ -9,7 +9,7 @@ import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
-import { openQuestions } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom } from "../../../threads/traces/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { Interruption } from "../interruption.ts";
@@ -35,7 +35,7 @@ export interface PerformOptions extends ProjectOfRun {
   /** Printed in front of a thread's name to say how to go on. */
   resumeCommand: string;
   /** The input of the run; null goes on where it stopped. */
-  input: (agent: RunAgent, settings: RunSettings) => Promise<object | null>;
+  input: (thread: Thread, settings: RunSettings) => Promise<object | null>;
 }
 
 /** Runs a thread on a terminal, from its first event to its last. Returns the exit code. */
@@ -74,10 +74,10 @@ export async function perform(options: PerformOptions): Promise<number> {
       mcp,
       canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
     });
-    const input = await options.input(agent, settings);
+    const owned = new Thread(agent, thread);
+    const input = await options.input(owned, settings);
     const answer = await questioner({
-      agent,
-      thread,
+      thread: owned,
       given: options.answers ?? [],
       terminal: canAsk(terminal, flags) ? terminal : undefined,
       output,
@@ -85,8 +85,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       emit: (body) => events.emit(body),
     });
     const { outcome } = await conduct(input, {
-      agent,
-      thread,
+      thread: owned,
       held,
       model,
       events,
@@ -99,7 +98,7 @@ export async function perform(options: PerformOptions): Promise<number> {
       prices,
       traces,
       onEnd: async (end) => {
-        const questions = end.outcome === "waiting" ? await openQuestions(agent, thread) : [];
+        const questions = end.outcome === "waiting" ? await owned.questions() : [];
         const hint = answerHint(questions);
         if (hint !== undefined) events.emit({ type: "notice", text: hint });
         const resume = `${options.resumeCommand} ${quoted(thread)} ${answerFlags(questions)}`.trimEnd();
@@ -107,7 +106,7 @@ export async function perform(options: PerformOptions): Promise<number> {
           const why = harmless(`stopped, since ${interruption.outputError}. Go on with: ${resume}`);
           terminal.stderr.write(shown`holdfast: ${why}\n`);
         }
-        return end.outcome !== "done" && (await isLeft(agent, thread)) ? { resume } : {};
+        return end.outcome !== "done" && (await isLeft(owned)) ? { resume } : {};
       },
     });
     return EXIT[outcome];
@@ -122,8 +121,8 @@ export async function perform(options: PerformOptions): Promise<number> {
 }
 
 /** Whether a thread has something to go on with. Where that cannot be read, it may have. */
-async function isLeft({ graph }: RunAgent, thread: string): Promise<boolean> {
-  const state = await graph.getState({ configurable: { thread_id: thread } }).catch(() => undefined);
+async function isLeft(thread: Thread): Promise<boolean> {
+  const state = await thread.state().catch(() => undefined);
   return state === undefined || isUnfinished(state);
 }
 

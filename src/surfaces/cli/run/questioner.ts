@@ -1,16 +1,14 @@
 import { HarnessError } from "../../../errors.ts";
 import type { RunEventBody } from "../../../threads/events/events.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
-import { openQuestions } from "../../../threads/thread/thread.ts";
+import type { Thread } from "../../../threads/thread/thread.ts";
 import type { Interruption } from "../interruption.ts";
 import type { Output } from "../output/output.ts";
 import type { Terminal } from "../terminal.ts";
 import { quoted } from "../wording.ts";
 
 export interface QuestionerOptions {
-  agent: RunAgent;
-  thread: string;
+  thread: Thread;
   /** Words for the questions that are open now, in their order. */
   given: readonly string[];
   /** Absent when there is nobody to ask. */
@@ -27,10 +25,10 @@ export interface QuestionerOptions {
 export async function questioner(
   options: QuestionerOptions,
 ): Promise<(question: Question) => Promise<unknown>> {
-  const { agent, thread, given, terminal, output, interruption, emit } = options;
-  const open = given.length > 0 ? await openQuestions(agent, thread) : [];
+  const { thread, given, terminal, output, interruption, emit } = options;
+  const open = given.length > 0 ? await thread.questions() : [];
   if (given.length > open.length) {
-    const message = `Thread ${quoted(thread)} has ${open.length} open questions, and there are ${given.length} answers.`;
+    const message = `Thread ${quoted(thread.id)} has ${open.length} open questions, and there are ${given.length} answers.`;
     throw new HarnessError("invalid-options", message);
   }
   const words = new Map(given.map((one, at) => [open[at]!.id, one]));

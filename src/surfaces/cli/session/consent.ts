@@ -8,7 +8,7 @@ import { inPlainSight } from "../../../threads/events/json-text.ts";
 import { readAnswer, type Question } from "../../../threads/events/questions.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
 import { planItems, planRules } from "../../../threads/plan/plan-text.ts";
-import { readThread } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { fileChange } from "../../../threads/undo/file-change.ts";
 import { fit, harmlessLines, oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { planLines, ruleLines, questionLines } from "../output/lines.ts";
@@ -135,7 +135,9 @@ async function callLinesFor(call: Call, ruled: RuledCall, session: Conversation)
 async function contentOf(path: string, session: Conversation): Promise<string | undefined> {
   const { settings, thread } = session;
   if (settings.dir !== undefined) return readFile(join(settings.dir, path), "utf8");
-  return thread === undefined ? undefined : (await readThread(await session.agent(), thread)).files[path];
+  return thread === undefined
+    ? undefined
+    : (await new Thread(await session.agent(), thread).content()).files[path];
 }
 
 function commandOf({ args }: Pick<Call, "args">): string {

@@ -1,4 +1,4 @@
-import { standingOf } from "../../../threads/thread/thread-status.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { oneLine, shown, type Harmless } from "../output/harmless.ts";
 import { quoted } from "../wording.ts";
 import type { Conversation } from "./conversation.ts";
@@ -15,7 +15,10 @@ const MOST_ROWS = 12;
 export async function takeUp(conversation: Conversation, { isAsked = true } = {}): Promise<void> {
   const { thread, paint, terminal } = conversation;
   if (thread === undefined) return;
-  const { asked, answer, isStopped, isWaiting } = await standingOf(await conversation.agent(), thread);
+  const { asked, answer, isStopped, isWaiting } = await new Thread(
+    await conversation.agent(),
+    thread,
+  ).status();
   const columns = (terminal.stdout.columns || 80) - 1;
   const rows = answer ? markdownRows(answer, { columns, paint }) : [];
   conversation.say(

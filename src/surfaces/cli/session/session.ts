@@ -19,11 +19,10 @@ import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
 import { taskInput } from "../../../threads/run/drive.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
-import { closeTurn } from "../../../threads/thread/close-turn.ts";
-import { goOnInput } from "../../../threads/thread/continue.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
-import { proposePlan, type Hold } from "../../../threads/thread/thread.ts";
+import { type Hold } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
 import { earlierMessages } from "../../../threads/undo/earlier-messages.ts";
 import { KeptCopies } from "../../../threads/undo/file-copies.ts";
@@ -256,10 +255,10 @@ export class Session implements Conversation {
     const isNew = this.thread === undefined;
     const thread = this.thread ?? (await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
-    const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (agent) => {
+    const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (owned) => {
       const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
-      if (!isNew) await closeTurn(agent, thread);
-      if (!isNew && isPlanNew) await proposePlan(agent, thread);
+      if (!isNew) await owned.closeTurn();
+      if (!isNew && isPlanNew) await owned.proposePlan();
       const turn = crypto.randomUUID();
       const input = taskInput(
         await this.#content(text),
@@ -277,8 +276,8 @@ export class Session implements Conversation {
   async goOn(): Promise<void> {
     const { thread } = this;
     if (thread === undefined) return this.say(shown`There is nothing to go on with yet.`);
-    const isBegun = await this.#work(thread, { resumed: true }, async (agent) => {
-      const words = goOnInput(await agent.graph.getState({ configurable: { thread_id: thread } }));
+    const isBegun = await this.#work(thread, { resumed: true }, async (owned) => {
+      const words = await owned.nextInput();
       if (words === undefined) {
         throw new HarnessError("invalid-options", "It is finished: say what shall be done next.");
       }
@@ -286,7 +285,7 @@ export class Session implements Conversation {
         const turn = crypto.randomUUID();
         return { turn, input: taskInput(words, { run: this.#run }, turn) };
       }
-      for await (const { id, isHandedOver } of earlierMessages(agent, thread)) {
+      for await (const { id, isHandedOver } of earlierMessages(owned)) {
         if (!isHandedOver) return { turn: id, input: null };
       }
       return { turn: crypto.randomUUID(), input: null };
@@ -321,7 +320,7 @@ export class Session implements Conversation {
   async #work(
     thread: string,
     what: { task?: string; resumed: boolean },
-    begin: (agent: RunAgent) => Promise<{ turn: string; input: object | null }>,
+    begin: (thread: Thread) => Promise<{ turn: string; input: object | null }>,
   ): Promise<boolean> {
     const controller = new AbortController();
     const edits = new PlanEdits();
@@ -331,9 +330,9 @@ export class Session implements Conversation {
     const isStopped = (): boolean => controller.signal.aborted || this.#isOver;
     try {
       held = await this.saver.acquireThread(thread);
-      const agent = await this.agent();
+      const owned = new Thread(await this.agent(), thread);
       if (isStopped()) return false;
-      const { turn, input } = await begin(agent);
+      const { turn, input } = await begin(owned);
       if (isStopped()) return false;
       this.thread = thread;
       this.compactAt = undefined;
@@ -345,8 +344,7 @@ export class Session implements Conversation {
       });
       const { outcome } = await conduct(input, {
         ...what,
-        agent,
-        thread,
+        thread: owned,
         held,
         model: this.model,
         events,

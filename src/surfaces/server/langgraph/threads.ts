@@ -9,6 +9,7 @@ import { writable } from "../../../threads/host/graphs.ts";
 import type { Host } from "../../../threads/host/port.ts";
 import { blindEdit } from "../../../threads/plan/blind-edit.ts";
 import { waitingInput } from "../../../threads/plan/pending-edit.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
 import { createdAt, hasFailed, stateUpdatedAt, updatedAt, type KnownThread } from "../http/access.ts";
 import { body, checked, json, jsonText, metadataOf, toJson } from "../http/answers.ts";
@@ -228,7 +229,7 @@ async function updateState(
   };
   const agent = await graph.reader(thread);
   const allowed = values === null || values === undefined ? null : writable(values as Body, { graph, agent });
-  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
+  const state = await new Thread(agent, thread).state();
   const isHead = [undefined, state.config.configurable?.["checkpoint_id"]].includes(place.checkpoint_id);
   const { todos, ...others } = allowed ?? {};
   const isBusy = await host.isBusy(thread);

@@ -5,9 +5,8 @@ import { pathMeant } from "../../../files/disk/from-host.ts";
 import { diskBackend } from "../../../files/index.ts";
 import { parsePath } from "../../../files/paths.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
-import type { RunAgent } from "../../../threads/prepare/agent.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
-import { questionsOf } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { fileCallsOf } from "../../../threads/undo/file-calls.ts";
 import {
   changesOfFiles,
@@ -48,21 +47,19 @@ export function pageFiles(parts: PageParts): Hono<ServerEnv> {
 
 /** A thread as it is saved, and the directory that it works on, where there is one. */
 interface ReadState {
-  thread: string;
-  agent: RunAgent;
+  thread: Thread;
   state: StateSnapshot;
   dir: string | undefined;
 }
 
-async function stateOf({ host, saver, graph }: PageParts, thread: string): Promise<ReadState> {
-  const agent = await host.graph(graph).reader(thread);
-  const state = await agent.graph.getState({ configurable: { thread_id: thread } });
-  return { thread, agent, state, dir: (await knownSettings(saver, thread))?.dir };
+async function stateOf({ host, saver, graph }: PageParts, id: string): Promise<ReadState> {
+  const thread = new Thread(await host.graph(graph).reader(id), id);
+  return { thread, state: await thread.state(), dir: (await knownSettings(saver, id))?.dir };
 }
 
 async function changesOf({ saver }: PageParts, { thread, state, dir }: ReadState): Promise<NetChange[]> {
   return dir === undefined
-    ? changesOfFiles(await givenFiles(saver, thread), ((state.values ?? {}) as Values).files ?? {})
+    ? changesOfFiles(await givenFiles(saver, thread.id), ((state.values ?? {}) as Values).files ?? {})
     : changesOnDisk(await fileCallsOf(saver, state), dir);
 }
 
@@ -81,8 +78,8 @@ async function fileOf(parts: PageParts, read: ReadState, given: string): Promise
   return { path, before: content, after: content, isKnown: true };
 }
 
-async function isAskedFor(path: string, { agent, state, dir }: ReadState): Promise<boolean> {
-  return (await questionsOf(agent, state)).some(({ call }) => {
+async function isAskedFor(path: string, { thread, state, dir }: ReadState): Promise<boolean> {
+  return (await thread.questions(state)).some(({ call }) => {
     const { file_path: given } = (call?.args ?? {}) as { file_path?: unknown };
     return call?.name === "write_file" && typeof given === "string" && meantPath(given, dir) === path;
   });

@@ -7,7 +7,7 @@ import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { planAt } from "../../../threads/plan/pending-edit.ts";
 import { replay, type ReplayOptions } from "../../../threads/record/replay.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
-import { openQuestions, questionsOf } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { hasFailed, type KnownThread } from "../http/access.ts";
 import type { PageParts } from "./parts.ts";
 import { threadOut } from "./thread-out.ts";
@@ -26,14 +26,13 @@ export async function openThread(
   // Before anything is read: what happens meanwhile is told twice rather than not at all.
   const { last } = host.events;
   const isSet = (await knownSettings(saver, id)) !== undefined;
-  const agent = await host.graph(graph).reader(id);
+  const found = new Thread(await host.graph(graph).reader(id), id);
   const active = checkpoint === undefined ? await host.active(id) : undefined;
   const live = active?.live.all() ?? [];
   // What the run at work has done is in its own events, and so is left out of what was before.
   const at = checkpoint ?? (live.length > 0 ? active?.head : undefined);
   const isEmpty = live.length > 0 && active?.head === undefined;
-  const config = { configurable: { thread_id: id, ...(at !== undefined && { checkpoint_id: at }) } };
-  const state = await agent.graph.getState(config);
+  const state = await found.state(at);
   const settings = await knownSettings(saver, id);
   // An agent that was made before they were there may not know the step that the thread is in.
   if (settings && !isSet) return openThread(parts, find, checkpoint);
@@ -43,18 +42,14 @@ export async function openThread(
     throw new HTTPException(404, { message: `There is no checkpoint ${checkpoint} in ${id}.` });
   }
   // A run that has asked is about to end: what it asks is in the thread.
-  const questions = active
-    ? active.hasAsked
-      ? await openQuestions(agent, id)
-      : []
-    : await questionsOf(agent, state);
+  const questions = active ? (active.hasAsked ? await found.questions() : []) : await found.questions(state);
   const isRunning = live.length === 0 && (active !== undefined || known.summary?.state === "running");
   // What is later than the moment that is shown, or is told by the run at work.
   const until = checkpoint === undefined ? live[0]?.at : Date.parse(state.createdAt ?? "");
   const past = isEmpty
     ? []
-    : await replay(agent.graph, state, {
-        thread: id,
+    : await replay(found, {
+        state,
         questions: active ? [] : questions,
         isRunning,
         until,

@@ -6,9 +6,8 @@ import type { RunRequest } from "../../../threads/host/request/request.ts";
 import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { APPROVALS, chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { goOnInput } from "../../../threads/thread/continue.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { openQuestions } from "../../../threads/thread/thread.ts";
+import { Thread } from "../../../threads/thread/thread.ts";
 import { copyThread } from "../../../threads/undo/copy-thread.ts";
 import { body, checked, json } from "../http/answers.ts";
 import type { ServerContext, ServerEnv } from "../http/context.ts";
@@ -86,8 +85,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
     .post("/:thread/resume", async (c) => {
       const { id } = await access.thread(c);
       if (await host.isBusy(id)) throw conflict("The thread is at work already.");
-      const { graph: reading } = await host.graph(graph).reader(id);
-      const words = goOnInput(await reading.getState({ configurable: { thread_id: id } }));
+      const words = await new Thread(await host.graph(graph).reader(id), id).nextInput();
       if (words === undefined) throw conflict("The thread is finished: give it another task.");
       // Of two who want the same at once, the second comes too late.
       const run = await start(id, {
@@ -109,7 +107,7 @@ export function pageThreads(parts: PageParts): Hono<ServerEnv> {
       const agent = await host.graph(graph).reader(id);
       const active = await host.active(id);
       if (active?.hasAsked) await active.done;
-      const open = (await host.isBusy(id)) ? [] : await openQuestions(agent, id);
+      const open = (await host.isBusy(id)) ? [] : await new Thread(agent, id).questions();
       const given = Object.entries(answers);
       if (given.length === 0) throw new HTTPException(422, { message: "There is no answer." });
       for (const [question, answer] of given) {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readPrices } from "../../../../threads/prepare/prices.ts";
 import { replay } from "../../../../threads/record/replay.ts";
-import { questionsOf } from "../../../../threads/thread/thread.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact, oneLine, shown } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -21,10 +21,10 @@ export async function exportThread(flags: ExportFlags, terminal: Terminal): Prom
   const { id, text } = await withSaver(statePath(flags, terminal), async (saver) => {
     const summary = await findThread(saver, flags.thread);
     const agent = await agentOf(saver, summary.id, terminal);
-    const state = await agent.graph.getState({ configurable: { thread_id: summary.id } });
-    const questions = await questionsOf(agent, state);
     const isRunning = summary.state === "running";
-    const events = await replay(agent.graph, state, { thread: summary.id, questions, isRunning });
+    const thread = new Thread(agent, summary.id);
+    const questions = await thread.questions();
+    const events = await replay(thread, { questions, isRunning });
     const title = summary.title ?? summary.id;
     const prices = readPrices(env["HOLDFAST_PRICES"]);
     return {

@@ -8,7 +8,7 @@ import { requestEdit } from "../../../../threads/edit/mailbox.ts";
 import { PlanConflict, type PlanEdit } from "../../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
 import type { RunAgent } from "../../../../threads/prepare/agent.ts";
-import { openQuestions, readRuledPlan } from "../../../../threads/thread/thread.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Interruption } from "../../interruption.ts";
 import { harmless, joined, oneLine, shown } from "../../output/harmless.ts";
@@ -48,7 +48,7 @@ async function editableAgent(saver: ThreadStore, thread: string, terminal: Termi
   if (!(await settingsOf(saver, thread)).plan) {
     throw new HarnessError("invalid-options", `Thread ${id} has no plan: it was run with --no-plan.`);
   }
-  const waiting = await openQuestions(agent, thread);
+  const waiting = await new Thread(agent, thread).questions();
   if (waiting.some(({ kind }) => kind === "plan-approval")) {
     throw new HarnessError(
       "invalid-options",
@@ -68,7 +68,7 @@ const REFUSED: readonly HarnessErrorCode[] = [
 
 async function editPlan(agent: RunAgent, thread: string, terminal: Terminal): Promise<number> {
   const { stdout, stderr, env } = terminal;
-  const { todos: found, rules } = await readRuledPlan(agent, thread);
+  const { todos: found, rules } = await new Thread(agent, thread).plan();
   let base = found;
   const original = planText(base, rules);
   let markdown = original;
@@ -121,7 +121,7 @@ async function requested(
     stdout.write(shown`Waiting for the step to end; Ctrl-C withdraws your changes.\n`);
   };
   try {
-    return await requestEdit(agent, thread, change, { signal: interruption.signal, onWait });
+    return await requestEdit(new Thread(agent, thread), change, { signal: interruption.signal, onWait });
   } finally {
     interruption.dispose();
   }

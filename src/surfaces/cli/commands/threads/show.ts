@@ -6,7 +6,8 @@ import { jsonText } from "../../../../threads/events/json-text.ts";
 import type { RunAgent } from "../../../../threads/prepare/agent.ts";
 import { replay } from "../../../../threads/record/replay.ts";
 import { transcript } from "../../../../threads/story/transcript.ts";
-import { questionsOf, readThread, type ThreadContent } from "../../../../threads/thread/thread.ts";
+import { type ThreadContent } from "../../../../threads/thread/thread.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { exact } from "../../output/harmless.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -30,7 +31,7 @@ export async function show(flags: ShowFlags, terminal: Terminal): Promise<number
     const summary = await findThread(saver, flags.thread);
     const agent = await agentOf(saver, summary.id, terminal);
     if (flags.transcript || flags.json) return history(flags, summary, agent);
-    return textOf(flags, summary, await readThread(agent, summary.id));
+    return textOf(flags, summary, await new Thread(agent, summary.id).content());
   });
   const { stdout } = terminal;
   stdout.write(exact(text.endsWith("\n") ? text : `${text}\n`, stdout));
@@ -43,9 +44,7 @@ async function history(
   { id, state: at }: ThreadSummary,
   agent: RunAgent,
 ): Promise<string> {
-  const state = await agent.graph.getState({ configurable: { thread_id: id } });
-  const questions = await questionsOf(agent, state);
-  const events = await replay(agent.graph, state, { thread: id, questions, isRunning: at === "running" });
+  const events = await replay(new Thread(agent, id), { isRunning: at === "running" });
   return json ? events.map((event) => jsonText(event)).join("\n") : transcript(events);
 }
 

@@ -5,7 +5,7 @@ import { clearPlan, PLAN_COMMAND, PLAN_SAYS, planWish } from "../../../../thread
 import { MAIN } from "../../../../threads/events/view.ts";
 import { PlanConflict } from "../../../../threads/plan/merged-plan.ts";
 import { planItems, planRules } from "../../../../threads/plan/plan-text.ts";
-import { openQuestions, readRuledPlan } from "../../../../threads/thread/thread.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { harmlessLines, oneLine, shown } from "../../output/harmless.ts";
 import { planLines, ruleLines } from "../../output/lines.ts";
 import { edit } from "../../threads/external-editor.ts";
@@ -31,10 +31,10 @@ export const plan: SlashCommand = {
     if (thread === undefined) return conversation.say(oneLine(PLAN_SAYS.none));
     const agent = await conversation.agent();
     if (wish.to === "clear") {
-      await clearPlan(agent, thread, { edits });
+      await clearPlan(new Thread(agent, thread), { edits });
       return conversation.say(oneLine(PLAN_SAYS.cleared));
     }
-    const { todos, rules } = await readRuledPlan(agent, thread);
+    const { todos, rules } = await new Thread(agent, thread).plan();
     if (todos.length === 0) return conversation.say(oneLine(PLAN_SAYS.none));
     conversation.say(...planLines(todos, MAIN, paint), ...ruleLines(rules, MAIN, paint));
   },
@@ -43,7 +43,7 @@ export const plan: SlashCommand = {
 async function isProposed(conversation: Conversation): Promise<boolean> {
   const { thread, isBusy } = conversation;
   if (thread === undefined || isBusy) return false;
-  const questions = await openQuestions(await conversation.agent(), thread);
+  const questions = await new Thread(await conversation.agent(), thread).questions();
   return questions.some(({ kind }) => kind === "plan-approval");
 }
 
@@ -52,7 +52,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
   const { thread, display, terminal } = conversation;
   if (thread === undefined) return conversation.say(shown`There is no plan yet.`);
   const agent = await conversation.agent();
-  const { todos: found, rules } = await readRuledPlan(agent, thread);
+  const { todos: found, rules } = await new Thread(agent, thread).plan();
   let base = found;
   const original = planText(base, rules);
   for (let text = original; ;) {
@@ -63,7 +63,7 @@ async function editInEditor(conversation: Conversation): Promise<void> {
       todos = planItems(text, base);
       const wanted = planRules(text);
       const edited = { todos, base, rules: wanted };
-      const made = await editPlan(agent, thread, edited, { edits: conversation.edits });
+      const made = await editPlan(new Thread(agent, thread), edited, { edits: conversation.edits });
       const isChanged = wanted.join("\n") !== rules.join("\n");
       const changes = diffTodos(base, made);
       return conversation.say(

@@ -1,6 +1,7 @@
 import { MODES, type Mode } from "../../../../project/index.ts";
 import { ownTools } from "../../../../threads/prepare/agent.ts";
 import { costOf } from "../../../../threads/prepare/prices.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { messageCount } from "../../../../threads/undo/earlier-messages.ts";
 import { dollars, short } from "../../output/amounts.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
@@ -84,7 +85,7 @@ export const compact: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to summarize yet.`);
-    const count = await messageCount(await conversation.agent(), thread);
+    const count = await messageCount(new Thread(await conversation.agent(), thread));
     if (count < 6) return conversation.say(shown`The conversation is short already.`);
     conversation.compactAt = count;
     conversation.say(

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { replay } from "../../../../threads/record/replay.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
 import { threadFile, threadText, writeNew } from "../../threads/thread-file.ts";
 import type { SlashCommand } from "../conversation.ts";
@@ -12,9 +13,8 @@ export const exportThread: SlashCommand = {
   run: async (args, conversation) => {
     const { thread, terminal } = conversation;
     if (thread === undefined) return conversation.say(shown`There is nothing to export yet.`);
-    const { graph } = await conversation.agent();
-    const state = await graph.getState({ configurable: { thread_id: thread } });
-    const events = await replay(graph, state, { thread, isRunning: conversation.isBusy });
+    const found = new Thread(await conversation.agent(), thread);
+    const events = await replay(found, { isRunning: conversation.isBusy });
     const file = resolve(terminal.cwd, args || threadFile(thread, ".md"));
     const { prices } = conversation;
     await writeNew(file, threadText({ title: thread, events, questions: [], prices }, file, ".md"));

@@ -2,6 +2,7 @@ import { shortened } from "../../../../middleware/shortened.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
 import { knownSettings } from "../../../../threads/thread/thread-settings.ts";
+import { Thread } from "../../../../threads/thread/thread.ts";
 import {
   earlierMessages,
   forkBefore,
@@ -99,7 +100,7 @@ export const undo: SlashCommand = {
   run: async (_args, conversation) => {
     const { thread } = conversation;
     const agent = thread === undefined ? undefined : await conversation.agent();
-    const last = agent && (await lastMessage(agent, thread!));
+    const last = agent && (await lastMessage(new Thread(agent, thread!)));
     if (!agent || thread === undefined || !last)
       return conversation.say(shown`There is nothing to take back.`);
     const copies = conversation.copiesFor(thread);
@@ -108,7 +109,7 @@ export const undo: SlashCommand = {
     try {
       files = copies?.restore(last.id);
       if (last.before === undefined) conversation.switchTo(undefined);
-      else await takeBack(agent, thread, last.before);
+      else await takeBack(new Thread(agent, thread), last.before);
       copies?.forget(last.id);
     } finally {
       await release();
@@ -155,7 +156,8 @@ async function chooseMessage(
   const { thread } = conversation;
   const all: EarlierMessage[] = [];
   if (thread !== undefined) {
-    for await (const message of earlierMessages(await conversation.agent(), thread)) all.push(message);
+    for await (const message of earlierMessages(new Thread(await conversation.agent(), thread)))
+      all.push(message);
   }
   if (all.length === 0) {
     conversation.say(shown`There is no message yet.`);

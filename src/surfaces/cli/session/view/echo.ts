@@ -1,4 +1,4 @@
-import { GO_ON } from "../../../../threads/thread/continue.prompt.ts";
+import { CONTINUE } from "../../../../threads/thread/continue.prompt.ts";
 import { harmlessLines, shown, type Harmless } from "../../output/harmless.ts";
 import type { Paint } from "../../output/paint.ts";
 
@@ -17,5 +17,5 @@ export function echoOf(text: string, paint: Paint): Harmless[] {
 
 /** What was typed for a message of a thread: the words that go on with a plan are ours. */
 export function typedFor(text: string): string {
-  return text === GO_ON ? "/continue" : text;
+  return text === CONTINUE ? "/continue" : text;
 }
