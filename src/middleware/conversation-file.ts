@@ -1,8 +1,9 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { fail } from "../files/failures.ts";
 import { leadingFolder } from "../files/glob.ts";
-import { compositeBackend, createBackend, parsePath, stateFiles, type FileBackend } from "../files/index.ts";
-import { isWithin } from "../files/paths.ts";
+import { capMatches } from "../files/grep.ts";
+import { parsePath, stateFiles, type FileBackend } from "../files/index.ts";
+import { inOrder } from "../files/paths.ts";
 import { isFromUser } from "./from-user.ts";
 
 const NAME = "conversation.md";
@@ -11,32 +12,59 @@ const NAME = "conversation.md";
 export const CONVERSATION_FOLDER = "/.history";
 
 /**
- * A backend with a thread's whole conversation as a file in a folder of its own, read-only. It is made of the messages
- * when it is read, and is there for whoever names it: listings and searches of the rest do not show it.
+ * A backend with a thread's whole conversation as a file in a folder, read-only. It is made of the messages when it is
+ * read, and is there for whoever names it or its folder: listings and searches of the rest do not show it. Other files
+ * of the folder are those of the backend.
  */
 export function withConversation(
   main: FileBackend,
   { folder, messages }: { folder: string; messages: readonly BaseMessage[] },
 ): FileBackend {
-  let mounted: FileBackend | undefined;
-  /** The backend that has a path. */
-  const at = (raw: string): FileBackend => {
-    const parsed = parsePath(raw);
-    if (!parsed.ok || !isWithin(parsed.path, folder)) return main;
-    return (mounted ??= compositeBackend(main, { [folder]: fileOf(messages) }));
-  };
+  const file = conversationPath(folder);
+  let made: FileBackend | undefined;
+  const conversation = (): FileBackend => (made ??= stateFiles({ [file]: conversationText(messages) }));
+  const isFile = (raw: string): boolean => pathOf(raw) === file;
+  const isFolder = (raw: string): boolean => pathOf(raw) === folder;
   return {
-    list: (path, options) => at(path).list(path, options),
-    read: (path) => at(path).read(path),
+    list: async (path, options) => {
+      const listed = await main.list(path, options);
+      if (!isFolder(path)) return listed;
+      const shown = await conversation().list(path, options);
+      if (!shown.ok) return listed;
+      const own = listed.ok ? listed.entries.filter((entry) => entry.path !== file) : [];
+      return { ok: true, entries: [...own, ...shown.entries].toSorted((a, b) => inOrder(a.name, b.name)) };
+    },
+    read: (path) => (isFile(path) ? conversation() : main).read(path),
     // Asked before a write: it is text, and not to be replaced.
-    readBytes: (path) => (at(path) === main ? main.readBytes(path) : refused()),
-    write: (path, content) => at(path).write(path, content),
-    writeBytes: (path, bytes) => at(path).writeBytes(path, bytes),
-    delete: (path) => at(path).delete(path),
-    edit: (path, edit) => at(path).edit(path, edit),
-    glob: (pattern, scope = {}) =>
-      at(pattern.startsWith("/") ? leadingFolder(pattern) : (scope.path ?? "/")).glob(pattern, scope),
-    grep: (query) => at(query.path ?? "/").grep(query),
+    readBytes: (path) => (isFile(path) ? refused() : main.readBytes(path)),
+    write: (path, content) => (isFile(path) ? refused() : main.write(path, content)),
+    writeBytes: (path, bytes) => (isFile(path) ? refused() : main.writeBytes(path, bytes)),
+    delete: (path) => (isFile(path) ? refused() : main.delete(path)),
+    edit: (path, edit) => (isFile(path) ? refused() : main.edit(path, edit)),
+    glob: async (pattern, scope = {}) => {
+      const root = pattern.startsWith("/") ? leadingFolder(pattern) : (scope.path ?? "/");
+      if (isFile(root)) return conversation().glob(pattern, scope);
+      const found = await main.glob(pattern, scope);
+      if (!isFolder(root)) return found;
+      const shown = await conversation().glob(pattern, scope);
+      if (!shown.ok) return found;
+      const own = found.ok ? found.paths.filter((path) => path !== file) : [];
+      return { ...(found.ok && found), ok: true, paths: [...own, ...shown.paths].toSorted(inOrder) };
+    },
+    grep: async (query) => {
+      const { path = "/" } = query;
+      if (isFile(path)) return conversation().grep(query);
+      const found = await main.grep(query);
+      if (!isFolder(path)) return found;
+      const shown = await conversation().grep(query);
+      if (!shown.ok) return found;
+      const { files, notes } = found.ok ? found : { files: [], notes: [] };
+      const own = files.filter((one) => one.path !== file);
+      return {
+        ok: true,
+        ...capMatches({ files: [...own, ...shown.files], notes: [...notes, ...shown.notes] }, query),
+      };
+    },
     // Nothing is written there, so nobody needs to know where it would have gone.
     route: (path) => ({ backend: main, path }),
     ...(main.locate && { locate: main.locate.bind(main) }),
@@ -44,25 +72,22 @@ export function withConversation(
   };
 }
 
-const refused = async () => fail("The conversation is read-only.", "denied");
-
-function fileOf(messages: readonly BaseMessage[]): FileBackend {
-  const files = stateFiles({ [`/${NAME}`]: conversationText(messages) });
-  return createBackend({
-    list: (path, options) => files.list(path, options),
-    read: (path) => files.read(path),
-    write: refused,
-    swap: refused,
-    delete: refused,
-    deleteFolder: refused,
-  });
+function pathOf(raw: string): string | undefined {
+  const parsed = parsePath(raw);
+  return parsed.ok ? parsed.path : undefined;
 }
+
+function conversationPath(folder: string): string {
+  return folder === "/" ? `/${NAME}` : `${folder}/${NAME}`;
+}
+
+const refused = async () => fail("The conversation is read-only.", "denied");
 
 const readers = new WeakMap<object, string>();
 
 /** Notes that a tool reads files of a workspace that has the conversation in a folder. */
 export function readsConversation<Tool extends object>(tool: Tool, folder: string): Tool {
-  readers.set(tool, `${folder}/${NAME}`);
+  readers.set(tool, conversationPath(folder));
   return tool;
 }
 

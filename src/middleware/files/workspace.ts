@@ -15,6 +15,7 @@ import type { ToolRuntime } from "../loose-tool.ts";
 import { earlierResults, messagesOf, updatesOf } from "../ordered-calls/call-turn.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
+import { readContext } from "../summarization/state.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
 import { isWithheld } from "../withheld-calls.ts";
 import { leafOf } from "./change-file.ts";
@@ -51,7 +52,7 @@ export interface WorkspaceParts {
   skills?: SkillLibrary | undefined;
   /** The rules of the agents that this one works for, the outermost first. */
   above?: readonly (readonly PermissionRule[])[] | undefined;
-  /** Where the conversation is shown as a file. Default `/.history`. */
+  /** Where the conversation is shown as a file, once it is summarized. Default `/.history`. */
   historyFolder?: string | undefined;
 }
 
@@ -64,7 +65,7 @@ export class Workspace {
   /** Whether commands can be run. */
   readonly canExecute: boolean;
   readonly #readFirst: boolean;
-  /** Where tool calls find the conversation as a file. */
+  /** Where tool calls find the conversation as a file, once a summary stands for some of it. */
   readonly historyFolder: string;
 
   /** Throws `invalid-options` for what cannot work, rules that cannot be read among it. */
@@ -116,7 +117,11 @@ export class Workspace {
     const replayed = await this.#replayed(files, { earlier, runtime, sightings });
     sightings?.begin();
     const { backend, changes } = this.#open(replayed, runtime);
-    const whole = withConversation(backend, { folder: this.historyFolder, messages });
+    // The model is told of the file with the first summary.
+    const isSummarized = readContext(runtime.state, runtime.configurable).summary !== undefined;
+    const whole = isSummarized
+      ? withConversation(backend, { folder: this.historyFolder, messages })
+      : backend;
     return { backend: whole, changes, sightings };
   }
 

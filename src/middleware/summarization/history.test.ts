@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HumanMessage } from "@langchain/core/messages";
@@ -44,8 +44,9 @@ it("the conversation is a file for whoever names it, and nowhere else", async ()
     callTool("glob", { pattern: "**" }),
     callTool("ls", { path: "/" }),
     callTool("ls", { path: "/.history" }),
+    callTool("grep", { pattern: "GIRAFFE", path: "/.history", output: "files" }),
+    callTool("glob", { pattern: "/.history/*" }),
     callTool("write_file", { file_path: FILE, content: "x" }),
-    callTool("write_file", { file_path: "/.history/other.md", content: "x" }),
     callTool("delete_file", { file_path: FILE }),
   ];
   const { agent } = agentOf([callTool("note"), callTool("note"), calls, "ok"]);
@@ -57,12 +58,45 @@ it("the conversation is a file for whoever names it, and nowhere else", async ()
     expect.not.stringContaining("the task"),
     expect.not.stringContaining("history"),
     expect.not.stringContaining("history"),
-    expect.stringContaining(FILE),
-    expect.stringContaining("The conversation is read-only."),
+    FILE,
+    FILE,
+    FILE,
     expect.stringContaining("The conversation is read-only."),
     expect.stringContaining("The conversation is read-only."),
   ]);
   expect(readdirSync(dir)).toEqual([]);
+});
+
+it("a project's own files in that folder stay as they are", async () => {
+  mkdirSync(join(dir, ".history"));
+  writeFileSync(join(dir, ".history/notes.md"), "an OKAPI\n");
+  const calls = [
+    callTool("ls", { path: "/.history" }),
+    callTool("read_file", { file_path: "/.history/notes.md" }),
+    callTool("grep", { pattern: "OKAPI", path: "/.history", output: "files" }),
+    callTool("glob", { pattern: "/.history/*" }),
+    callTool("write_file", { file_path: "/.history/other.md", content: "x" }),
+  ];
+  const { agent } = agentOf([callTool("note"), callTool("note"), calls, "ok"]);
+  const { messages } = await agent.invoke(go, config);
+  const replies = messages.filter(({ type }) => type === "tool").slice(2);
+  expect(replies.map(({ text }) => text)).toEqual([
+    `${FILE}\n/.history/notes.md`,
+    expect.stringContaining("an OKAPI"),
+    // The call that asks for it is in the conversation, too.
+    `/.history/notes.md\n${FILE}`,
+    `${FILE}\n/.history/notes.md`,
+    "Created /.history/other.md.",
+  ]);
+});
+
+it("where nothing was summarized a project may have a file of that name", async () => {
+  mkdirSync(join(dir, ".history"));
+  writeFileSync(join(dir, FILE), "the project's own\n");
+  const model = new ScriptedModel([callTool("read_file", { file_path: FILE }), "ok"]);
+  const agent = createDeepAgent({ model, plan: false, backend: diskBackend(dir), summarization: false });
+  const { messages } = await agent.invoke(go);
+  expect(messages.find(({ type }) => type === "tool")!.text).toContain("the project's own");
 });
 
 it("a summary is paid for once, however often the model fails after it", async () => {
