@@ -34,6 +34,17 @@ describe("arguments of work tools", () => {
     ]);
   });
 
+  it("may be null where they are optional, also in the objects of a list", async () => {
+    const edits = [{ old_string: "one", new_string: "1", replace_all: null }];
+    const calls = [
+      callTool("edit_file", { file_path: "/a.md", old_string: null, new_string: null, edits }),
+      callTool("edit_file", { file_path: "/a.md", edits: [{ old_string: "1", new_string: null }] }),
+    ];
+    const [edited, lacking] = await told(calls, { "/a.md": "one\n" });
+    expect(edited).toMatch(/^Edited \/a\.md:/);
+    expect(lacking).toMatch(/^Error: edits\.0\.new_string: .*Nothing was done\.$/);
+  });
+
   it("that are missing are named with what was sent", async () => {
     expect(await told([callTool("read_file", { where: "/a.md" })])).toEqual([
       "Error: file_path is missing; you sent where. Nothing was done.",

@@ -139,10 +139,12 @@ function repairNote({ state, ...runtime }: ToolRuntime): string | undefined {
   return notes && Object.hasOwn(notes, id) ? notes[id] : undefined;
 }
 
-/** Models send null for what they leave out. */
+/** Models send null for what they leave out, also in the objects of a list. */
 function withoutNulls(args: unknown): unknown {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+  if (Array.isArray(args)) return args.map(withoutNulls);
+  if (!isRecord(args)) return args;
+  const given = Object.entries(args).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, withoutNulls(value)]));
 }
 
 /** The id of the call that a tool is answering. */
