@@ -49,7 +49,7 @@ export const LEAN_WRITE_SCHEMA = {
 } as const;
 
 export const LEAN_UPDATE_DESCRIPTION =
-  'By id: {"done":"1,2"}. block: "3: reason". order: new order. edit: fields, before: id to move to.';
+  '{"done":"1,2"}. block: "3: reason". order: ids in order. before: id to move to.';
 
 const TEXT = { type: "string" } as const;
 
@@ -61,8 +61,8 @@ export const LEAN_UPDATE_SCHEMA = {
     cancel: TEXT,
     block: TEXT,
     add: { type: "array", items: TEXT },
-    // Some providers refuse an object without properties; more fields are understood than are named here.
-    edit: { type: "array", items: { type: "object", properties: { id: TEXT, content: TEXT } } },
+    // More fields are understood than are named here.
+    edit: { type: "array", items: { type: "object", properties: { id: TEXT, content: TEXT, before: TEXT } } },
     order: TEXT,
   },
 } as const;

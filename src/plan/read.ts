@@ -106,12 +106,15 @@ export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
     if (part === null || part === undefined) continue;
     const name = own(OPERATION_WORDS, key);
     if (name === undefined) {
+      // What `move` does, `before` of an edit does, too.
+      const { move: _, ...offered } = update;
+      const valid = Object.keys(offered).join(", ");
       reading.issue({
         rule: "arguments",
         field: key,
         sent: part,
-        valid: Object.keys(update).join(", "),
-        message: `"${key}" is not an operation; use ${Object.keys(update).join(", ")}.`,
+        valid,
+        message: `"${key}" is not an operation; use ${valid}.`,
       });
     } else if (name === "start" || name === "done" || name === "cancel" || name === "order") {
       update[name] = [...update[name], ...readIds(part, key, reading)];

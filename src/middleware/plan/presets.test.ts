@@ -58,7 +58,7 @@ describe("lean", () => {
       "1/3 done; now 2.",
       "worked",
       "1/4 done; now 2; next 4; blocked 3.",
-      "2/4 done; 4 waits on 3; blocked 3.",
+      "2/4 done; 4 waits on 3; blocked 3. Edited 4.",
     ]);
     expect(todos.map((todo) => ({ ...todo, actuals: undefined }))).toEqual([
       { id: "1", content: "read", status: "completed" },
@@ -340,7 +340,7 @@ describe("repair", () => {
         "todos[1] has no content; say in a few words what is to be done.",
         "The plan is unchanged.",
       ].join("\n"),
-      'Error: "frobnicate" is not an operation; use start, done, cancel, block, add, edit, move, order.\nThe plan is unchanged.',
+      'Error: "frobnicate" is not an operation; use start, done, cancel, block, add, edit, order.\nThe plan is unchanged.',
     ]);
     expect(todos).toEqual([]);
     expect(replies.every((reply) => reply.status === "error")).toBe(true);

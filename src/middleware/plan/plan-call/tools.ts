@@ -156,8 +156,19 @@ function acceptance(
   // The ids of a new plan are its positions; after a rewrite of an open plan the model has to be told.
   const whole = memory.unseen || edited !== "" || (isWrite && !isNewPlan(before));
   const set = isWrite && todos.length > 0 ? "Plan set. " : "";
-  const dropped = isWrite ? droppedItems(outcome) : "";
-  return `${edited}${set}${renderStatus(todos)}${dropped}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
+  const more = isWrite ? droppedItems(outcome) : whole ? "" : changedItems(outcome);
+  return `${edited}${set}${renderStatus(todos)}${more}${remarks}${whole && todos.length > 0 ? `\n${planText(todos, rules)}` : ""}`;
+}
+
+/** Confirms what the status line does not show: other words of an item, and another order of what is open. */
+function changedItems({ accepted, plan }: Outcome): string {
+  const { changes } = accepted!;
+  const edited = changes.flatMap((change) =>
+    change.type === "todo-edit" && change.set.content !== undefined ? change.id : [],
+  );
+  const isReordered = changes.some(({ type }) => type === "plan-reorder");
+  const order = isReordered ? plan.todos.filter(isOpen).map(({ id }) => id) : [];
+  return `${edited.length > 0 ? ` Edited ${edited.join(", ")}.` : ""}${order.length > 0 ? ` Order: ${order.join(", ")}.` : ""}`;
 }
 
 /** Says which open items a new list has left out, and of two lists in one turn that the later one counts. */
