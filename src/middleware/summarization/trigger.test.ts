@@ -88,6 +88,26 @@ describe("old results that can be had again", () => {
     );
   });
 
+  it("stay for two turns, however long they are", async () => {
+    const readAll = (from: number, to: number): Step =>
+      Array.from({ length: to - from }, (_, n) => callTool("read_file", { file_path: `/f${from + n}.txt` }));
+    const model = new ScriptedModel([readAll(0, 6), readAll(6, 9), readAll(9, 12), "ok"]);
+    const writer = new ScriptedModel(["They talked."], { loop: true });
+    const summarization = { model: writer, trigger: { tokens: 7200 }, keep: { tokens: 1500 } };
+    const agent = createDeepAgent({ model, plan: false, summarization });
+    await agent.invoke({ ...go, files } as never);
+    expect(writer.requests).toEqual([]);
+    const seen = model.requests.map(({ messages }) =>
+      messages.flatMap(({ type, text }) => (type === "tool" ? /file (\d+) word/.exec(text)?.[1] : []) ?? []),
+    );
+    expect(seen.map((numbers) => numbers.join(" ").trim())).toEqual([
+      "",
+      "0 1 2 3 4 5",
+      "0 1 2 3 4 5 6 7 8",
+      "6 7 8 9 10 11",
+    ]);
+  });
+
   it("do not keep a conversation from being summarized where they are not enough", async () => {
     const model = new ScriptedModel([...notes(30), "ok"]);
     const long = tool(() => "word ".repeat(600), {

@@ -137,11 +137,17 @@ export class ContextTurn {
     return { messages: messages.length, tokens: system + countTools(shown) + count(messages) };
   }
 
-  /** The conversation with old results left out, up to where a summary would reach. */
+  /**
+   * The conversation with old results left out, up to where a summary would reach. Those of the last two turns stay: of
+   * one the model has seen nothing yet, with the other it is at work.
+   */
   #cleared({ rest }: Composition): Fitting | undefined {
     const { sizes, count } = this.#parts;
-    const upTo = rest[cutOf(rest, sizes, count) - 1]?.id;
-    if (upTo === undefined || upTo === this.#memory.cleared) return undefined;
+    const turns = [...rest.keys()].filter((at) => rest[at]!.type === "ai");
+    const end = Math.min(cutOf(rest, sizes, count), turns.at(-2) ?? 0) - 1;
+    const upTo = rest[end]?.id;
+    const { cleared } = this.#memory;
+    if (upTo === undefined || end <= rest.findLastIndex(({ id }) => id === cleared)) return undefined;
     const update = { cleared: upTo, ...this.#since };
     return { composition: this.#compose({ ...this.#memory, ...update }), update };
   }
