@@ -46,8 +46,15 @@ describe("numberLines", () => {
 
   it("cuts long lines, never inside a character", () => {
     expect(shown("x".repeat(2000))).toHaveLength(2007);
-    expect(shown("x".repeat(2001))).toMatch(/^ {5}1\tx{2000} \[cut: the line has 2001 characters\]$/);
+    expect(shown(`a\n${"x".repeat(2001)}`)).toMatch(
+      /\n {5}2\tx{2000} \[cut: the line has 2001 characters; to see all of it, use offset 1, limit 1\]$/,
+    );
     expect(shown(`${"x".repeat(1999)}🎉`)).toMatch(/\tx{1999} \[cut/);
+  });
+
+  it("shows a long line that is asked for alone", () => {
+    expect(shown(`a\n${"x".repeat(50_000)}`, { offset: 1, limit: 1 })).toBe(`     2\t${"x".repeat(50_000)}`);
+    expect(shown("x".repeat(100_000), { limit: 1 })).toMatch(/x \[cut: the line has 100000 characters\]$/);
   });
 
   it("takes odd numbers for the nearest sensible ones", () => {

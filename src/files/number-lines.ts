@@ -2,6 +2,8 @@ import type { FileResult } from "./backend.ts";
 import { fail } from "./failures.ts";
 
 const MAX_LINE = 2000;
+/** Of a line that is asked for alone. */
+const MAX_SINGLE_LINE = 90_000;
 
 /** Which lines to show. */
 export interface LinePage {
@@ -20,8 +22,8 @@ export interface ShownLines {
 }
 
 /**
- * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut, and notes in square
- * brackets where there is more. An offset behind the end is a failure that says how long the file is.
+ * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut unless asked for alone, and notes
+ * in square brackets where there is more. An offset behind the end is a failure that says how long the file is.
  */
 export function numberLines(
   content: string,
@@ -34,10 +36,16 @@ export function numberLines(
     const length = lines.length === 1 ? "1 line" : `${lines.length} lines`;
     return fail(`The offset ${from} is behind the end: the file has ${length}.`);
   }
-  const to = Math.min(lines.length, from + Math.max(1, Math.trunc(limit) || 1));
-  const shown = lines
-    .slice(from, to)
-    .map((line, index) => `${String(from + index + 1).padStart(6)}\t${cutLine(line, MAX_LINE)}`);
+  const most = Math.max(1, Math.trunc(limit) || 1);
+  const to = Math.min(lines.length, from + most);
+  const shown = lines.slice(from, to).map((line, index) => {
+    const at = from + index;
+    const text =
+      most === 1
+        ? cutLine(line, MAX_SINGLE_LINE)
+        : cutLine(line, MAX_LINE, `; to see all of it, use offset ${at}, limit 1`);
+    return `${String(at + 1).padStart(6)}\t${text}`;
+  });
   if (to < lines.length) {
     shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
   }
@@ -60,10 +68,10 @@ export function splitLines(content: string): string[] {
   return lines;
 }
 
-/** A line in at most `max` characters and a note. */
-export function cutLine(line: string, max: number): string {
+/** A line in at most `max` characters and a note, which may say how to see the rest. */
+export function cutLine(line: string, max: number, rest = ""): string {
   if (line.length <= max) return line;
-  return `${line.slice(0, wholeCharacters(line, max))} [cut: the line has ${line.length} characters]`;
+  return `${line.slice(0, wholeCharacters(line, max))} [cut: the line has ${line.length} characters${rest}]`;
 }
 
 /** The nearest place at or before `index` that is not inside a surrogate pair. */
