@@ -8,8 +8,9 @@ const MAX_LINES = 40;
 const MAX_LINE = 200;
 
 const CONTEXT = 2;
-/** Of a part with more lines its first and last are shown. */
+/** Of a part with more lines its first and last are shown, if a gap is worth its line. */
 const MAX_PART = 16;
+const SHORTEST_GAP = 4;
 const MAX_SHOWN = 60;
 
 /** The lines of `after` that differ from `before`, numbered, with two around them; undefined where they are too many. */
@@ -23,7 +24,7 @@ export function changedRegions(before: string, after: string): string | undefine
       (line, at) =>
         `${String(newStart + at).padStart(6)}\t${cutLine(line.slice(1).replace(/\r$/, ""), MAX_LINE)}`,
     );
-    if (numbered.length <= MAX_PART) return numbered;
+    if (numbered.length < MAX_PART + SHORTEST_GAP) return numbered;
     const half = MAX_PART / 2;
     const gap = `   ... ${numbered.length - MAX_PART} more as you gave them`;
     return [...numbered.slice(0, half), gap, ...numbered.slice(-half)];
