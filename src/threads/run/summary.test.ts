@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel, type Step } from "../../testing/index.ts";
 import type { RunEvent } from "../events/events.ts";
@@ -8,9 +8,28 @@ import { replay } from "../record/replay.ts";
 import { threadOf } from "../story/thread.ts";
 import { transcript } from "../story/transcript.ts";
 import { Thread } from "../thread/thread.ts";
-import { earlierMessages, messageCount } from "../undo/earlier-messages.ts";
+import { earlierMessages, forkBefore, messageCount, takeBack } from "../undo/earlier-messages.ts";
 import { conduct, RunEvents } from "./conduct.ts";
 import { taskInput } from "./drive.ts";
+
+/** Calls a tool so often for each message of the user, and notes the number of the summary that it sees. */
+function talker(calls: Record<string, number>) {
+  const seen: { summary: number; words: string[] }[] = [];
+  let made = 0;
+  const step: Step = ({ messages }) => {
+    const all = messages.map(({ text }) => text).join("\n");
+    const number = Math.max(0, ...[...all.matchAll(/SUMMARY-(\d+)\./g)].map(([, n]) => Number(n)));
+    if (messages.at(-1)!.text.includes("Write the summary under these headings"))
+      return `SUMMARY-${number + 1}.`;
+    const words = Object.keys(calls).filter((word) => all.includes(word));
+    seen.push({ summary: number, words });
+    made += 1;
+    return made % (calls[words.at(-1)!]! + 1) === 0
+      ? ((made = 0), "Done.")
+      : callTool("ls", { path: `/${made}` });
+  };
+  return { model: new ScriptedModel([step], { loop: true }), seen };
+}
 
 const settings = { ...DEFAULT_SETTINGS, model: "scripted", plan: false };
 
@@ -57,4 +76,79 @@ it("a thread that was summarized is told whole, live and later, with a mark wher
   const { values } = await new Thread(reader, "t").state();
   expect((values as { messages: unknown[] }).messages).toHaveLength(14);
   expect(await messageCount(new Thread(reader, "t"))).toBe(8);
+});
+
+describe("in a thread that was summarized", () => {
+  const calls = { "Look first": 1, "Look long": 7, "Look again": 1, "Look back": 1 };
+  const setUp = async () => {
+    const checkpointer = await sqliteSaver(":memory:");
+    const { model, seen } = talker(calls);
+    const agent = createRunAgent({ settings, model, checkpointer, compactAt: 16 });
+    const say = (text: string, thread = "t") =>
+      agent.graph.invoke(taskInput(text, { run: settings }) as never, {
+        configurable: { thread_id: thread },
+      });
+    const told = async (thread = "t") => {
+      const events = await replay(new Thread(agent, thread));
+      const text = transcript(events);
+      return {
+        marks: events.filter(({ type }) => type === "summary").length,
+        words: Object.keys(calls).filter((word) => text.includes(word)),
+        results: events.filter(({ type }) => type === "tool-end").length,
+        entries: threadOf({ events, questions: [] }).entries,
+      };
+    };
+    /** The checkpoint before a message. */
+    const before = async (words: string): Promise<string> => {
+      for await (const message of earlierMessages(new Thread(agent, "t")))
+        if (message.text === words) return message.before!;
+      throw new Error(words);
+    };
+    await say("Look first");
+    await say("Look long");
+    await say("Look again");
+    const all = { marks: 1, words: ["Look first", "Look long", "Look again"], results: 9 };
+    expect(await told()).toMatchObject(all);
+    expect(seen.at(-1)).toEqual({ summary: 1, words: all.words });
+    return { agent, checkpointer, seen, say, told, before, all };
+  };
+
+  it("an undo to before the summary takes it back, too: the next requests have the messages themselves", async () => {
+    const { agent, seen, say, told, before } = await setUp();
+    await takeBack(new Thread(agent, "t"), await before("Look long"));
+    expect(await told()).toMatchObject({ marks: 0, words: ["Look first"], results: 1 });
+    seen.length = 0;
+    await say("Look back");
+    expect(seen).toEqual(
+      Array.from({ length: 2 }, () => ({ summary: 0, words: ["Look first", "Look back"] })),
+    );
+    expect(await told()).toMatchObject({ marks: 0, words: ["Look first", "Look back"], results: 2 });
+  });
+
+  it("an undo to after the summary leaves it, with all that was said before", async () => {
+    const { agent, seen, say, told, before } = await setUp();
+    await takeBack(new Thread(agent, "t"), await before("Look again"));
+    seen.length = 0;
+    await say("Look back");
+    const words = ["Look first", "Look long", "Look back"];
+    expect(seen).toEqual(Array.from({ length: 2 }, () => ({ summary: 1, words })));
+    const { entries, ...rest } = await told();
+    expect(rest).toEqual({ marks: 1, words, results: 9 });
+    expect(entries.filter(({ kind }) => kind === "notice")).toHaveLength(1);
+  });
+
+  it("a fork from before the summary has none, one from after it has it, and the thread stays whole", async () => {
+    const { checkpointer, seen, say, told, before, all } = await setUp();
+    await forkBefore(checkpointer, { from: "t", to: "early", before: await before("Look long") });
+    await forkBefore(checkpointer, { from: "t", to: "late", before: await before("Look again") });
+    expect(await told("early")).toMatchObject({ marks: 0, words: ["Look first"], results: 1 });
+    expect(await told("late")).toMatchObject({ marks: 1, words: ["Look first", "Look long"], results: 8 });
+    seen.length = 0;
+    await say("Look back", "early");
+    await say("Look back", "late");
+    expect(seen.map(({ summary }) => summary)).toEqual([0, 0, 1, 1]);
+    expect(seen[2]!.words).toEqual(["Look first", "Look long", "Look back"]);
+    expect(await told("late")).toMatchObject({ marks: 1, results: 9 });
+    expect(await told()).toMatchObject(all);
+  });
 });
