@@ -10,6 +10,8 @@ export interface Sizes {
   keep: ContextSize;
   /** The model's window, where it is known. */
   window: number | undefined;
+  /** The tokens that a request has besides the messages that a cut is made in. Default 0. */
+  besides?: number;
 }
 
 /** Puts options and defaults together. Throws `invalid-options` for a share of a window that nobody knows. */
@@ -63,8 +65,12 @@ export function tokenLimit({ trigger, window = 0 }: Sizes): number | undefined {
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** The share of the limit that the messages that stay may take: more, and the next request would be too long again. */
+/**
+ * The share that the messages that stay may take of the limit without what is there besides: more, and the next request
+ * would be too long again. At least so much of the limit as such they may take: the last turn has to be among them.
+ */
 const MOST_KEPT = 0.6;
+const LEAST_KEPT = 0.25;
 
 /** How many messages go, so that what stays is no more than wanted and no result stands without its call. */
 export function cutOf(
@@ -72,9 +78,9 @@ export function cutOf(
   sizes: Sizes,
   count: (messages: readonly BaseMessage[]) => number,
 ): number {
-  const { keep, window = 0 } = sizes;
-  const limit = tokenLimit(sizes);
-  const most = limit === undefined ? Infinity : limit * MOST_KEPT;
+  const { keep, window = 0, besides = 0 } = sizes;
+  const limit = tokenLimit(sizes) ?? Infinity;
+  const most = Math.max(limit * LEAST_KEPT, (limit - besides) * MOST_KEPT);
   const starts = [...messages.keys()].filter((at) => messages[at]!.type !== "tool");
   const tail = (at: number): number => count(messages.slice(at));
   const wanted = startFor();

@@ -192,3 +192,27 @@ describe("a summary", () => {
     );
   });
 });
+
+it("what stays leaves room where prompt and tools take most of the window, so that not every turn is summarized", async () => {
+  const look = tool(({ n }) => `note ${n} ${"word ".repeat(380)}`, {
+    name: "look",
+    description: "l",
+    schema: z.object({ n: z.number() }),
+  });
+  const model = new ScriptedModel([
+    ...Array.from({ length: 24 }, (_, n): Step => callTool("look", { n })),
+    "ok",
+  ]);
+  const writer = new ScriptedModel(["They talked."], { loop: true });
+  const middleware = [
+    summarizationMiddleware({ model: writer, trigger: { tokens: 4000 }, keep: { tokens: 1500 } }),
+  ];
+  const systemPrompt = "word ".repeat(1700);
+  await createAgent({ model, tools: [look], systemPrompt, middleware }).invoke(go, { recursionLimit: 200 });
+  expect(writer.requests.length).toBeLessThanOrEqual(12);
+  // The result that the model has not seen yet is in each request.
+  const unseen = model.requests
+    .slice(1)
+    .filter(({ messages }, n) => !messages.at(-1)!.text.startsWith(`note ${n} `));
+  expect(unseen).toEqual([]);
+});

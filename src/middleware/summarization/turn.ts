@@ -124,17 +124,22 @@ export class ContextTurn {
 
   /** The size of the whole request: what the provider last counted, and what has come since; else by estimate. */
   #measure({ messages, rest }: Composition): Measured {
-    const { count, run, own } = this.#parts;
+    const { count } = this.#parts;
     const usage = lastUsage(rest, this.#memory.since);
     if (usage) {
       const later = messages.slice(messages.length - rest.length + usage.at);
       return { messages: messages.length, tokens: usage.tokens + count(later) };
     }
+    return { messages: messages.length, tokens: this.#besides + count(messages) };
+  }
+
+  /** The tokens of system prompt and tools. */
+  get #besides(): number {
+    const { count, run, own } = this.#parts;
     const { systemMessage, tools } = this.#request;
     const sent = run.outgoingTo(own);
-    const system = count([sent?.system ?? systemMessage]);
     const shown = sent && sent.tools.length !== tools.length ? sent.tools : tools;
-    return { messages: messages.length, tokens: system + countTools(shown) + count(messages) };
+    return count([sent?.system ?? systemMessage]) + countTools(shown);
   }
 
   /**
@@ -167,8 +172,9 @@ export class ContextTurn {
     { sizes, tokens, isRefused = false }: { sizes: Sizes; tokens: number; isRefused?: boolean },
   ): Promise<Fitting | undefined> {
     const { count, run } = this.#parts;
-    const { rest } = composition;
-    const goes = this.#inThread(rest.slice(0, cutOf(rest, sizes, count)));
+    const { rest, head } = composition;
+    const besides = this.#besides + (head ? count([head]) : 0);
+    const goes = this.#inThread(rest.slice(0, cutOf(rest, { ...sizes, besides }, count)));
     if (goes.every(isSummaryMessage) || (!isRefused && run.isResting(rest.length))) return undefined;
     const upTo = goes.at(-1)!.id!;
     const summary =
