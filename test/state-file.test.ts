@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { Connection } from "../src/storage/connection.ts";
+import { Connection } from "../src/storage/sqlite/database/connection.ts";
 import { inPipes } from "./in-pipes.ts";
 import { inOneProcess } from "./one-process.ts";
 

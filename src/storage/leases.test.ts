@@ -8,10 +8,10 @@ import { Annotation, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../test/stores.ts";
-import { Connection } from "./connection.ts";
 import { sqliteSaver } from "./sqlite.ts";
-import { LEASES, type Lease } from "./tables.ts";
-import { LEASE, type ThreadStore } from "./thread-store.ts";
+import { Connection } from "./sqlite/database/connection.ts";
+import { LEASES, type Lease } from "./sqlite/database/tables.ts";
+import { LEASE, type ThreadStore } from "./store/thread-store.ts";
 
 let place: Pick<StorePlace, "open" | "opening" | "remove">;
 let ours: ThreadStore;

@@ -5,7 +5,6 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../test/stores.ts";
-import { Connection } from "./connection.ts";
 import {
   checkStore,
   repairStore,
@@ -15,6 +14,7 @@ import {
   type ScheduleRecord,
   type ThreadStore,
 } from "./index.ts";
+import { Connection } from "./sqlite/database/connection.ts";
 
 let saver: ThreadStore;
 let place: StorePlace;

@@ -6,11 +6,11 @@ import { createAgent } from "langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STORES, type StorePlace } from "../../test/stores.ts";
 import { ScriptedModel } from "../testing/index.ts";
-import { checkStore } from "./check.ts";
-import { Connection } from "./connection.ts";
-import { repairStore } from "./repair.ts";
+import { checkStore } from "./care/check.ts";
+import { repairStore } from "./care/repair.ts";
 import { sqliteSaver } from "./sqlite.ts";
-import type { ThreadStore } from "./thread-store.ts";
+import { Connection } from "./sqlite/database/connection.ts";
+import type { ThreadStore } from "./store/thread-store.ts";
 
 let folder: string;
 let file: string;

@@ -1,8 +1,8 @@
-import { ItemStore } from "./item-store.ts";
-import { Database, type DatabaseOptions } from "./postgres/database.ts";
+import { Database, type DatabaseOptions } from "./postgres/database/database.ts";
+import { migrate } from "./postgres/database/migrate.ts";
 import { PostgresItems } from "./postgres/items.ts";
-import { migrate } from "./postgres/migrate.ts";
 import { PostgresSaver } from "./postgres/saver.ts";
+import { ItemStore } from "./store/item-store.ts";
 
 /**
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there

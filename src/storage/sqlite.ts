@@ -1,7 +1,7 @@
-import { ItemStore } from "./item-store.ts";
-import { SqliteItems } from "./items.ts";
-import { openDatabase } from "./open.ts";
-import { SqliteSaver } from "./saver.ts";
+import { openDatabase } from "./sqlite/file/open.ts";
+import { SqliteItems } from "./sqlite/items.ts";
+import { SqliteSaver } from "./sqlite/saver.ts";
+import { ItemStore } from "./store/item-store.ts";
 
 /**
  * Opens a thread store, a SQLite file, and creates it with its folders when there is none; `:memory:` is one that

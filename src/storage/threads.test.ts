@@ -17,9 +17,9 @@ import { z } from "zod";
 import { STORES, type StorePlace } from "../../test/stores.ts";
 import { planMiddleware } from "../middleware/plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
-import { Connection } from "./connection.ts";
 import { sqliteSaver } from "./sqlite.ts";
-import type { ThreadStore } from "./thread-store.ts";
+import { Connection } from "./sqlite/database/connection.ts";
+import type { ThreadStore } from "./store/thread-store.ts";
 
 let place: StorePlace;
 let saver: ThreadStore;

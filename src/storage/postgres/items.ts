@@ -1,6 +1,6 @@
-import { BETWEEN, type Items, type Page, type StoredItem } from "../item-store.ts";
-import type { Database } from "./database.ts";
-import { SealedTable } from "./rows.ts";
+import { BETWEEN, type Items, type Page, type StoredItem } from "../store/item-store.ts";
+import type { Database } from "./database/database.ts";
+import { SealedTable } from "./database/tables.ts";
 
 export const ITEMS = new SealedTable<StoredItem>("items", [
   "namespace",

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { busy, isProcessGone } from "../leases.ts";
-import type { AcquireOptions, Release } from "../thread-store.ts";
-import type { Database, Row } from "./database.ts";
-import { Heart } from "./heart.ts";
-import { PLACE } from "./place.ts";
-import { STALE } from "./statements.ts";
+import { busy, isProcessGone } from "../sqlite/leases.ts";
+import type { AcquireOptions, Release } from "../store/thread-store.ts";
+import type { Database, Row } from "./database/database.ts";
+import { Heart } from "./database/heartbeat.ts";
+import { PLACE } from "./database/process-place.ts";
+import { STALE } from "./writes/statements.ts";
 
 /** Who has a thread. */
 export interface Lease {

@@ -1,8 +1,8 @@
-import { DELAY, fromRun, isForLater, toRun, type RunRow } from "../run-row.ts";
-import { fromSchedule, toSchedule, type ScheduleRow } from "../schedule-row.ts";
-import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../thread-store.ts";
-import type { Database, Row } from "./database.ts";
-import { SealedTable } from "./rows.ts";
+import { DELAY, fromRun, isForLater, toRun, type RunRow } from "../store/run-row.ts";
+import { fromSchedule, toSchedule, type ScheduleRow } from "../store/schedule-row.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../store/thread-store.ts";
+import type { Database, Row } from "./database/database.ts";
+import { SealedTable } from "./database/tables.ts";
 
 type HostedRow = {
   thread: string;

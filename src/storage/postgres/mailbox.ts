@@ -1,7 +1,7 @@
-import { KEPT_MS, withdrawn } from "../mailbox.ts";
-import type { Letter, Mailbox } from "../thread-store.ts";
-import type { Database } from "./database.ts";
-import { SealedTable } from "./rows.ts";
+import { KEPT_MS, withdrawn } from "../sqlite/mailbox.ts";
+import type { Letter, Mailbox } from "../store/thread-store.ts";
+import type { Database } from "./database/database.ts";
+import { SealedTable } from "./database/tables.ts";
 
 type EditRow = {
   id: number;

@@ -7,7 +7,7 @@ import { PASSWORD, startPostgres } from "../../../test/postgres-server.ts";
 import { ask, newDatabase } from "../../../test/postgres.ts";
 import { planMiddleware } from "../../middleware/plan/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
-import { checkStore } from "../check.ts";
+import { checkStore } from "../care/check.ts";
 import { postgresSaver, postgresStore } from "../postgres.ts";
 import type { PostgresSaver } from "./saver.ts";
 

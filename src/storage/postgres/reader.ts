@@ -6,19 +6,19 @@ import {
   type CheckpointTuple,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { Fixed, StoredCheckpoint, StoredWrite } from "../checkpoints.ts";
-import { Decoder } from "../decode.ts";
-import type { CheckpointKey } from "../keys.ts";
-import { Lists } from "../lists.ts";
-import { Memo } from "../memo.ts";
-import type { Seen } from "../seen.ts";
-import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "../summary.ts";
-import { naming } from "../thread-errors.ts";
-import { toTuple } from "../tuples.ts";
-import { ThreadBlobs } from "./blobs.ts";
-import type { Database, Row } from "./database.ts";
-import type { Lines } from "./lines.ts";
-import { CHECKPOINTS, corrupt, WRITES, type CheckpointRow } from "./rows.ts";
+import type { CheckpointKey } from "../checkpoint/key.ts";
+import type { Seen } from "../checkpoint/read-checkpoints.ts";
+import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "../checkpoint/summary.ts";
+import { Decoder } from "../codec/decode.ts";
+import { Memo } from "../codec/memo.ts";
+import { Lists } from "../codec/message-lists.ts";
+import type { Fixed, StoredCheckpoint, StoredWrite } from "../sqlite/checkpoints.ts";
+import { toTuple } from "../sqlite/tuples.ts";
+import { naming } from "../store/thread-errors.ts";
+import type { Database, Row } from "./database/database.ts";
+import { CHECKPOINTS, corrupt, WRITES, type CheckpointRow } from "./database/tables.ts";
+import { ThreadBlobs } from "./writes/blobs.ts";
+import type { Lines } from "./writes/write-queues.ts";
 
 export interface ReaderParts {
   database: Database;

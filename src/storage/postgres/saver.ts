@@ -10,27 +10,27 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { asItIs } from "../as-it-is.ts";
-import { encodeChannels, fixedOf, isEdit } from "../checkpoints.ts";
-import { leaseOf, readKey, toConfig } from "../keys.ts";
-import { Save } from "../save.ts";
-import { Seen } from "../seen.ts";
-import type { CheckpointSummary, ListCheckpointsOptions } from "../summary.ts";
-import { changed, naming } from "../thread-errors.ts";
-import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "../thread-store.ts";
-import { glance, isWaiting } from "../threads.ts";
-import { Turns } from "../turns.ts";
-import type { Change } from "./batch.ts";
-import type { Database } from "./database.ts";
-import { readParent, type Desk } from "./desk.ts";
+import { Turns } from "../checkpoint/event-loop-turns.ts";
+import { Save } from "../checkpoint/handled-save.ts";
+import { leaseOf, readKey, toConfig } from "../checkpoint/key.ts";
+import { Seen } from "../checkpoint/read-checkpoints.ts";
+import type { CheckpointSummary, ListCheckpointsOptions } from "../checkpoint/summary.ts";
+import { asItIs } from "../codec/frozen-copy.ts";
+import { encodeChannels, fixedOf, isEdit } from "../sqlite/checkpoints.ts";
+import { glance, isWaiting } from "../sqlite/threads.ts";
+import { isText, toText } from "../store/storable-text.ts";
+import { changed, naming } from "../store/thread-errors.ts";
+import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "../store/thread-store.ts";
+import type { Database } from "./database/database.ts";
+import type { CheckpointRow, ThreadRow, WriteRow } from "./database/tables.ts";
 import { Leases } from "./leases.ts";
 import { PostgresLedger } from "./ledger.ts";
-import { Lines, type Job } from "./lines.ts";
 import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
-import type { CheckpointRow, ThreadRow, WriteRow } from "./rows.ts";
-import { isText, toText } from "./text.ts";
 import { Threads } from "./threads.ts";
+import type { Change } from "./writes/batch.ts";
+import { readParent, type Desk } from "./writes/thread-cache.ts";
+import { Lines, type Job } from "./writes/write-queues.ts";
 
 /**
  * A LangGraph checkpointer over a Postgres database, with an index of its threads, for processes on many machines. It

@@ -1,9 +1,9 @@
-import { busy } from "../leases.ts";
-import type { ThreadSummary } from "../thread-store.ts";
-import type { Database, Row } from "./database.ts";
+import { busy } from "../sqlite/leases.ts";
+import type { ThreadSummary } from "../store/thread-store.ts";
+import type { Database, Row } from "./database/database.ts";
+import { THREADS } from "./database/tables.ts";
 import { isAlive, LEASE_COLUMNS, toLease } from "./leases.ts";
-import { THREADS } from "./rows.ts";
-import { leaseAllows } from "./statements.ts";
+import { leaseAllows } from "./writes/statements.ts";
 
 /** The index of threads: what a list of them shows, without reading their checkpoints. */
 export class Threads {

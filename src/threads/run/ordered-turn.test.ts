@@ -9,7 +9,7 @@ import { z } from "zod";
 import { STORES } from "../../../test/stores.ts";
 import { createDeepAgent } from "../../deep/index.ts";
 import { HarnessError } from "../../errors.ts";
-import { LEASE } from "../../storage/thread-store.ts";
+import { LEASE } from "../../storage/store/thread-store.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { createRunAgent } from "../prepare/agent.ts";

@@ -1,5 +1,5 @@
-import { checkStore } from "../../../../storage/check.ts";
-import type { Problem, Progress } from "../../../../storage/problem.ts";
+import { checkStore } from "../../../../storage/care/check.ts";
+import type { Problem, Progress } from "../../../../storage/care/problem.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";

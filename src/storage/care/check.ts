@@ -1,0 +1,36 @@
+import { Database, type DatabaseOptions } from "../postgres/database/database.ts";
+import { isDatabaseUrl } from "../store.ts";
+import { Survey as DatabaseSurvey } from "./database-survey.ts";
+import { Survey } from "./file-survey.ts";
+import type { Problem, Progress } from "./problem.ts";
+import { openReadable } from "./readable.ts";
+
+export interface CheckOptions extends Pick<DatabaseOptions, "schema"> {
+  onProgress?: (progress: Progress) => void;
+}
+
+/**
+ * Reads a whole thread store, of any size, and says all that is wrong with it. Changes nothing. Throws when there is
+ * no such file or database, or none of ours.
+ */
+export async function checkStore(address: string, options: CheckOptions = {}): Promise<Problem[]> {
+  return isDatabaseUrl(address) ? checkDatabase(address, options) : checkFile(address, options);
+}
+
+async function checkDatabase(url: string, { onProgress, ...options }: CheckOptions): Promise<Problem[]> {
+  const database = await Database.of(url, options);
+  try {
+    return await new DatabaseSurvey(database, onProgress).run();
+  } finally {
+    await database.close();
+  }
+}
+
+async function checkFile(path: string, { onProgress }: CheckOptions): Promise<Problem[]> {
+  const { connection, problems, close } = await openReadable(path);
+  try {
+    return [...problems, ...new Survey(connection, {}, onProgress).run()];
+  } finally {
+    close();
+  }
+}

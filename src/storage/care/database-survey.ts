@@ -1,0 +1,177 @@
+import { HarnessError } from "../../errors.ts";
+import type { Database, Row } from "../postgres/database/database.ts";
+import { CHECKPOINTS, HEADS, THREADS, WRITES, type SealedTable } from "../postgres/database/tables.ts";
+import { ITEMS } from "../postgres/items.ts";
+import { HOSTED, RUNS, SCHEDULES } from "../postgres/ledger.ts";
+import { EDITS } from "../postgres/mailbox.ts";
+import { blobOf } from "../postgres/writes/blobs.ts";
+import { itemDamage, type StoredItem } from "../store/item-store.ts";
+import { SCHEDULE_DAMAGE, targetsIn } from "./file-survey.ts";
+import type { Problem, Progress } from "./problem.ts";
+
+const BATCH = 500;
+
+/** Reads a whole database from end to end, thread by thread, and says all that is wrong. Changes nothing. */
+export class Survey {
+  readonly problems: Problem[] = [];
+  readonly #database: Database;
+  readonly #onProgress: (progress: Progress) => void;
+
+  constructor(database: Database, onProgress: (progress: Progress) => void = () => {}) {
+    this.#database = database;
+    this.#onProgress = onProgress;
+  }
+
+  async run(): Promise<Problem[]> {
+    const { schema, address } = this.#database;
+    if (!(await this.#hasTable("threads")))
+      throw new HarnessError("storage-failed", `There are no threads in ${address.shown}.`);
+    const [{ total } = {}] = await this.#database.query(`SELECT count(*) AS total FROM ${schema}.threads`);
+    let done = 0;
+    for await (const row of this.#rows("threads", ["key"])) {
+      await this.#readThread(row);
+      done += 1;
+      this.#onProgress({ done, total: Math.max(done, total as number) });
+    }
+    await this.#findOrphans();
+    await this.#readSealed("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
+    await this.#readSealed("runs", RUNS, ["id"], "an entry of its server is damaged");
+    // Tables of an earlier format are as whole.
+    const schedules = (await this.#hasTable("schedules")) ? this.#rows("schedules", ["id"]) : [];
+    for await (const row of schedules) {
+      if (!SCHEDULES.isWhole(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
+    }
+    for await (const row of this.#rows("items", ["namespace", "key"])) {
+      if (!ITEMS.isWhole(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
+    }
+    return this.problems;
+  }
+
+  async #hasTable(name: string): Promise<boolean> {
+    const table = `${this.#database.schema}.${name}`;
+    const [found] = await this.#database.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+    return found?.["there"] === true;
+  }
+
+  async #readThread(row: Row): Promise<void> {
+    const { key: thread, id } = row as { key: number; id: string };
+    const note = (what: string): void => void this.problems.push({ thread: id, what });
+    if (!THREADS.isWhole(row)) note("its entry in the list of threads is damaged");
+    const blobs = await this.#readBlobs(thread, note);
+    const heads = await this.#readHeads(thread, note);
+    const leads = (kind: string, text: string): boolean =>
+      targetsIn(kind, text).every((each) => blobs.has(each));
+    const counts = new Map<string, number>();
+    /** How many writes the checkpoints have, by what the next one in their namespace says. */
+    const last = new Map<string, { id: string; writes: number }>();
+    for await (const found of this.#rows("checkpoints", ["seq"], thread)) {
+      const checkpoint = found as ReturnType<typeof CHECKPOINTS.open>;
+      const before = last.get(checkpoint.ns);
+      if (before && before.writes !== found["before"]) {
+        note(`of ${String(found["before"])} writes to checkpoint ${before.id} ${before.writes} are whole`);
+      }
+      last.set(checkpoint.ns, { id: checkpoint.id, writes: await this.#countWrites(checkpoint, leads) });
+      if (!CHECKPOINTS.isWhole(found)) {
+        note(`checkpoint ${checkpoint.id} is damaged`);
+        continue;
+      }
+      counts.set(checkpoint.ns, (counts.get(checkpoint.ns) ?? 0) + 1);
+      const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) => leads("tree", text));
+      if (!isComplete) note(`checkpoint ${checkpoint.id} leads to what is damaged`);
+    }
+    for (const ns of new Set([...counts.keys(), ...heads.keys()])) {
+      const where = ns === "" ? "" : ` of ${ns}`;
+      const head = heads.get(ns);
+      const count = counts.get(ns) ?? 0;
+      const newest = last.get(ns);
+      if (!head) note(`the record of what is newest${where} is damaged`);
+      else if (head["count"] !== count)
+        note(`of ${String(head["count"])} checkpoints${where} ${count} are whole`);
+      else if (head["id"] !== newest?.id) note(`the newest checkpoint${where} is missing`);
+      else if (newest && head["pending"] !== newest.writes) {
+        note(`of ${String(head["pending"])} writes to checkpoint ${newest.id} ${newest.writes} are whole`);
+      }
+    }
+    for await (const edit of this.#rows("edits", ["id"], thread)) {
+      if (!EDITS.isWhole(edit)) note("an edit of its plan that waits is damaged");
+    }
+  }
+
+  /** The numbers of the blobs that are whole and lead to nothing that is not: one comes after those it refers to. */
+  async #readBlobs(thread: number, note: (what: string) => void): Promise<Set<number>> {
+    const whole = new Set<number>();
+    for await (const row of this.#rows("blobs", ["id"], thread)) {
+      const { id, kind, body } = row as { id: number; kind: string; body: string };
+      if (!blobOf(thread, row)) note(`blob ${id} is damaged`);
+      else if (targetsIn(kind, body).every((target) => whole.has(target))) whole.add(id);
+    }
+    return whole;
+  }
+
+  async #readHeads(thread: number, note: (what: string) => void): Promise<Map<string, Row>> {
+    const heads = new Map<string, Row>();
+    for await (const row of this.#rows("heads", ["ns"], thread)) {
+      if (HEADS.isWhole(row)) heads.set(row["ns"] as string, row);
+      else note(`the record of what is newest of ${String(row["ns"]) || "the main graph"} is damaged`);
+    }
+    return heads;
+  }
+
+  async #countWrites(
+    { thread, ns, id }: { thread: number; ns: string; id: string },
+    leads: (kind: string, text: string) => boolean,
+  ): Promise<number> {
+    const rows = await this.#database.query(
+      `SELECT * FROM ${this.#database.schema}.writes WHERE thread = $1 AND checkpoint = $2 AND ns = $3`,
+      [thread, id, ns],
+    );
+    return rows.filter((row) => WRITES.isWhole(row) && leads("tree", row["value"] as string)).length;
+  }
+
+  /** What belongs to a thread that is not in the list: its entry there is lost. */
+  async #findOrphans(): Promise<void> {
+    const { schema } = this.#database;
+    const lost = ["checkpoints", "blobs", "heads", "writes"].map(
+      (table) => `SELECT thread FROM ${schema}.${table} o WHERE NOT EXISTS
+        (SELECT 1 FROM ${schema}.threads t WHERE t.key = o.thread)`,
+    );
+    for (const { thread } of await this.#database.query(lost.join(" UNION "))) {
+      this.problems.push({
+        thread: `number ${String(thread)}`,
+        what: "its entry in the list of threads is lost",
+      });
+    }
+  }
+
+  async #readSealed<R extends Row>(
+    name: string,
+    table: SealedTable<R>,
+    key: readonly string[],
+    what: string,
+  ): Promise<void> {
+    for await (const row of this.#rows(name, key)) {
+      if (!table.isWhole(row)) this.problems.push({ thread: row["thread"] as string, what });
+    }
+  }
+
+  /** The rows of a table, or of one thread in it, in the order of their key. */
+  async *#rows(table: string, key: readonly string[], thread?: number): AsyncGenerator<Row> {
+    const columns = key.join(", ");
+    let last: unknown[] | undefined;
+    for (;;) {
+      const values: unknown[] = [...(last ?? []), ...(thread === undefined ? [] : [thread])];
+      const conditions = [
+        ...(last ? [`(${columns}) > (${last.map((_, at) => `$${at + 1}`).join(", ")})`] : []),
+        ...(thread === undefined ? [] : [`thread = $${values.length}`]),
+      ];
+      const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+      const rows = await this.#database.query(
+        `SELECT * FROM ${this.#database.schema}.${table} ${where} ORDER BY ${columns} LIMIT ${BATCH}`,
+        values,
+      );
+      yield* rows;
+      if (rows.length < BATCH) return;
+      last = key.map((column) => rows.at(-1)![column]);
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import { REFERENCE } from "../codec/encode.ts";
+import { hashOf } from "../sqlite/blobs.ts";
+import type { Connection, Row } from "../sqlite/database/connection.ts";
+import { toText, type Stored } from "../sqlite/database/table.ts";
+import {
+  BLOBS,
+  CHECKPOINTS,
+  EDITS,
+  HEADS,
+  ITEMS,
+  THREADS,
+  WRITES,
+  type StoredEdit,
+} from "../sqlite/database/tables.ts";
+import { LEDGER_TABLES } from "../sqlite/ledger.ts";
+import { itemDamage } from "../store/item-store.ts";
+import type { Problem, Progress } from "./problem.ts";
+
+export type StoredBlob = Stored<typeof BLOBS>;
+export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
+export type StoredWriteRow = Stored<typeof WRITES>;
+export type StoredItemRow = Stored<typeof ITEMS>;
+export type StoredThreadRow = Stored<typeof THREADS>;
+
+/** Gets everything that is whole and leads to nothing that is not: blobs first, then checkpoints with their writes. */
+export interface Sink {
+  thread?: (row: StoredThreadRow, isWhole: boolean) => void;
+  blob?: (row: StoredBlob) => void;
+  checkpoint?: (row: StoredCheckpointRow) => void;
+  write?: (row: StoredWriteRow) => void;
+  /** A row of a server's ledger: puts it into another file. */
+  ledger?: (copy: (to: Connection) => void) => void;
+  edit?: (row: StoredEdit) => void;
+  item?: (row: StoredItemRow) => void;
+}
+
+export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
+
+const BATCH = 200;
+/** The tables whose rows have numbers. */
+const NUMBERED = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS, items: ITEMS };
+
+/** Reads a thread store from end to end, row by row, past whatever cannot be read. */
+export class Survey {
+  readonly problems: Problem[] = [];
+  readonly #connection: Connection;
+  readonly #sink: Sink;
+  readonly #onProgress: (progress: Progress) => void;
+  readonly #names = new Map<number, string>();
+  /** The owner of each blob that is whole. */
+  readonly #blobs = new Map<number, number>();
+  #progress: Progress = { done: 0, total: 0 };
+
+  constructor(connection: Connection, sink: Sink = {}, onProgress: (progress: Progress) => void = () => {}) {
+    this.#connection = connection;
+    this.#sink = sink;
+    this.#onProgress = onProgress;
+  }
+
+  run(): Problem[] {
+    const pages = this.#attempt(() => this.#connection.all("PRAGMA store.integrity_check(20)"));
+    for (const row of pages ?? [{ integrity_check: "its pages cannot be checked" }]) {
+      const what = String(row["integrity_check"]);
+      if (what !== "ok") this.problems.push({ what });
+    }
+    this.#progress.total = this.#last("blobs", "id") + this.#last("checkpoints", "seq");
+    this.#readThreads();
+    this.#readBlobs();
+    this.#readCheckpoints();
+    this.#readLedger();
+    this.#readEdits();
+    this.#readItems();
+    return this.problems;
+  }
+
+  #readThreads(): void {
+    let found = 0;
+    for (const row of this.#rows("threads", "key")) {
+      const thread = THREADS.decode(row);
+      const isWhole = THREADS.isWhole(row);
+      // The index knows the id, too: where both agree, that much is certain.
+      const isNamed = isWhole || this.#attempt(() => this.#keyOf(thread.id)) === thread.key;
+      const id = isNamed ? thread.id : `recovered-${thread.key}`;
+      found += 1;
+      this.#names.set(thread.key, id);
+      if (!isWhole) this.#note(thread.key, "its entry in the list of threads is damaged");
+      this.#sink.thread?.({ ...thread, id }, isWhole);
+    }
+    const roster = this.#head(0, "");
+    if (found !== (roster?.count ?? 0)) {
+      this.problems.push({
+        what: `of ${roster?.count ?? "an unknown number of"} threads there are ${found}`,
+      });
+    }
+  }
+
+  /** A blob comes after those that it refers to. */
+  #readBlobs(): void {
+    for (const row of this.#rows("blobs", "id")) {
+      const blob = BLOBS.decode(row);
+      const isWhole = BLOBS.isWhole(row) && hashOf(blob.kind, blob.body).equals(blob.hash);
+      const isComplete = isWhole && this.#leads(blob.thread, blob.kind, blob.body);
+      if (!isWhole) this.#note(blob.thread, `blob ${blob.id} is damaged`);
+      if (!isComplete) continue;
+      this.#blobs.set(blob.id, blob.thread);
+      this.#sink.blob?.(blob);
+    }
+  }
+
+  #readCheckpoints(): void {
+    const found = new Map<string, { thread: number; ns: string; count: number; newest: string }>();
+    for (const row of this.#rows("checkpoints", "seq")) {
+      const checkpoint = CHECKPOINTS.decode(row);
+      const { thread, ns, id } = checkpoint;
+      if (!CHECKPOINTS.isWhole(row)) {
+        this.#note(thread, `checkpoint ${id} is damaged`);
+        continue;
+      }
+      const before = found.get(`${thread} ${ns}`);
+      found.set(`${thread} ${ns}`, { thread, ns, count: (before?.count ?? 0) + 1, newest: id });
+      const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) =>
+        this.#leads(thread, "tree", text),
+      );
+      if (!isComplete) this.#note(thread, `checkpoint ${id} leads to what is damaged`);
+      else this.#sink.checkpoint?.(checkpoint);
+      this.#readWrites(checkpoint, isComplete);
+    }
+    for (const { thread, ns, count, newest } of found.values()) {
+      const head = this.#head(thread, ns);
+      const where = ns === "" ? "" : ` of ${ns}`;
+      if (!head) this.#note(thread, `the record of what is newest${where} is damaged`);
+      else if (head.count !== count) {
+        this.#note(thread, `of ${head.count} checkpoints${where} ${count} are whole`);
+      } else if (head.id !== newest) this.#note(thread, `the newest checkpoint${where} is missing`);
+    }
+    for (const [thread] of this.#names) this.#expectHead(thread, found);
+  }
+
+  /** A thread whose every checkpoint is gone has no place in the loop above. */
+  #expectHead(thread: number, found: ReadonlyMap<string, unknown>): void {
+    const head = this.#head(thread, "");
+    if (head && head.count > 0 && !found.has(`${thread} `)) {
+      this.#note(thread, `of ${head.count} checkpoints none is whole`);
+    }
+  }
+
+  #readWrites({ thread, ns, id, writes: counted }: StoredCheckpointRow, isKept: boolean): void {
+    const rows = this.#attempt(() =>
+      this.#connection.all(
+        `SELECT ${WRITES.columns} FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx`,
+        [thread, ns, id],
+      ),
+    );
+    const head = this.#head(thread, ns);
+    const expected = head?.id === id ? head.pending : counted;
+    let whole = 0;
+    for (const row of rows ?? []) {
+      const write = WRITES.decode(row);
+      if (!WRITES.isWhole(row) || !this.#leads(thread, "tree", write.value)) continue;
+      whole += 1;
+      if (isKept) this.#sink.write?.(write);
+    }
+    if (whole !== expected)
+      this.#note(thread, `of ${expected} writes to checkpoint ${id} ${whole} are whole`);
+  }
+
+  #readLedger(): void {
+    for (const table of LEDGER_TABLES) {
+      const rows = this.#attempt(() =>
+        this.#connection.all(`SELECT ${table.columns} FROM ${table.name} NOT INDEXED`),
+      );
+      if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
+      for (const row of rows ?? []) {
+        if (table.isWhole(row)) this.#sink.ledger?.((to) => table.copy(row, to));
+        else this.problems.push(ledgerDamage(row));
+      }
+    }
+  }
+
+  #readEdits(): void {
+    for (const row of this.#rows("edits", "id")) {
+      const edit = EDITS.decode(row);
+      if (EDITS.isWhole(row)) this.#sink.edit?.(edit);
+      else this.#note(edit.thread, "an edit of its plan that waits is damaged");
+    }
+  }
+
+  #readItems(): void {
+    for (const row of this.#rows("items", "id")) {
+      const item = ITEMS.decode(row);
+      if (ITEMS.isWhole(row)) this.#sink.item?.(item);
+      else this.problems.push({ what: itemDamage(item) });
+    }
+  }
+
+  /** Whether everything that a text refers to is whole. */
+  #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
+    return targetsIn(kind, text).every((id) => this.#blobs.get(id) === thread);
+  }
+
+  #head(thread: number, ns: string): Stored<typeof HEADS> | undefined {
+    return this.#attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
+  }
+
+  #keyOf(id: string): number | undefined {
+    const row = this.#connection.get("SELECT key FROM threads WHERE id = ?", [id]);
+    return row?.["key"] as number | undefined;
+  }
+
+  #note(thread: number, what: string): void {
+    this.problems.push({ thread: this.#names.get(thread) ?? `number ${thread}`, what });
+  }
+
+  /** The rows of a table by their number. Where many cannot be read at once they are tried one by one. */
+  *#rows(table: keyof typeof NUMBERED, key: string): Generator<Row> {
+    const { columns } = NUMBERED[table];
+    const select = `SELECT ${columns} FROM ${table} WHERE ${table}.${key}`;
+    const end = this.#last(table, key);
+    for (let last = 0; last < end;) {
+      const start = last;
+      const rows = this.#attempt(() =>
+        this.#connection.all(`${select} > ? ORDER BY ${table}.${key} LIMIT ${BATCH}`, [start]),
+      );
+      const upTo = rows ? ((rows.at(-1)?.[key] as number | undefined) ?? end) : start + BATCH;
+      yield* rows ?? this.#oneByOne(`${select} = ?`, start + 1, upTo);
+      if (!rows)
+        this.problems.push({ what: `table ${table} cannot be read in one go from row ${start + 1}` });
+      if (table === "blobs" || table === "checkpoints") this.#progress.done += Math.min(upTo, end) - start;
+      this.#onProgress(this.#progress);
+      last = upTo;
+    }
+  }
+
+  *#oneByOne(sql: string, from: number, upTo: number): Generator<Row> {
+    for (let at = from; at <= upTo; at++) {
+      const row = this.#attempt(() => this.#connection.get(sql, [at]));
+      if (row) yield row;
+    }
+  }
+
+  #last(table: string, key: string): number {
+    const row = this.#attempt(() => this.#connection.get(`SELECT max(${key}) AS last FROM ${table}`));
+    return (row?.["last"] as number | null | undefined) ?? 0;
+  }
+
+  #attempt<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function ledgerDamage({ thread }: Row): Problem {
+  if (thread === undefined) return { what: SCHEDULE_DAMAGE };
+  return { thread: toText(thread), what: "an entry of its server is damaged" };
+}
+
+/** The numbers of the blobs that a blob or a text refers to. */
+export function targetsIn(kind: string, text: string | Uint8Array): number[] {
+  if (kind === "json" || kind === "bytes") return [];
+  const content: unknown = JSON.parse(typeof text === "string" ? text : toText(text));
+  return kind === "tree" ? referencesIn(content) : (content as number[]);
+}
+
+/** The numbers of the blobs that a tree refers to. What is the serializer's has none of ours in it. */
+function referencesIn(tree: unknown): number[] {
+  if (typeof tree !== "object" || tree === null || Object.hasOwn(tree, "lc")) return [];
+  const target = (tree as Record<string, unknown>)[REFERENCE];
+  return typeof target === "number" ? [target] : Object.values(tree).flatMap(referencesIn);
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { HarnessError } from "../../errors.ts";
+import { corrupt, type Connection } from "../sqlite/database/connection.ts";
+import { BLOBS, CHECKPOINTS, EDITS, ITEMS, LEASES, THREADS, WRITES } from "../sqlite/database/tables.ts";
+import { openDatabase } from "../sqlite/file/open.ts";
+import { recount } from "../sqlite/file/upgrade.ts";
+import { isAlive } from "../sqlite/leases.ts";
+import { SqliteSaver } from "../sqlite/saver.ts";
+import { Survey, type StoredThreadRow } from "./file-survey.ts";
+import type { Problem, Progress } from "./problem.ts";
+import { openReadable } from "./readable.ts";
+
+export interface Repair {
+  /** What was wrong, and so may be missing now. */
+  problems: Problem[];
+  /** Where the old file is kept; undefined when nothing was wrong and nothing was done. */
+  kept?: string;
+  /** How many threads there are now, and the ids of those that could not be saved. */
+  saved: number;
+  lost: string[];
+}
+
+/**
+ * Puts what can be saved of a thread store into a new file under its name, and keeps the old one beside it. A thread
+ * goes back to its newest checkpoint that is whole. Throws when the file cannot be read at all, or is in use.
+ */
+export async function repairStore(
+  path: string,
+  { onProgress }: { onProgress?: (progress: Progress) => void } = {},
+): Promise<Repair> {
+  const file = resolve(path);
+  const draft = `${file}.${randomUUID()}.new`;
+  const old = await openReadable(file);
+  try {
+    refuseWhileUsed(old.connection);
+    const fresh = await openDatabase(draft);
+    try {
+      const { problems: found, ...rest } = await copy(old.connection, fresh, onProgress);
+      const result = { problems: [...old.problems, ...found], ...rest };
+      fresh.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
+      fresh.close();
+      old.connection.close();
+      return result.problems.length === 0 ? result : { ...result, kept: exchange(file, draft) };
+    } finally {
+      fresh.close();
+    }
+  } finally {
+    old.close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(draft + suffix, { force: true });
+  }
+}
+
+async function copy(
+  old: Connection,
+  fresh: Connection,
+  onProgress: ((progress: Progress) => void) | undefined,
+): Promise<{ problems: Problem[]; saved: number; lost: string[] }> {
+  const threads: { row: StoredThreadRow; isWhole: boolean }[] = [];
+  const survey = new Survey(
+    old,
+    {
+      thread: (row, isWhole) => threads.push({ row, isWhole }),
+      blob: (row) => BLOBS.put(fresh, row),
+      checkpoint: (row) => CHECKPOINTS.put(fresh, row),
+      write: (row) => WRITES.put(fresh, row),
+      ledger: (copyTo) => copyTo(fresh),
+      edit: (row) => EDITS.put(fresh, row),
+      item: (row) => ITEMS.put(fresh, row),
+    },
+    onProgress,
+  );
+  const lost: string[] = [];
+  const changed: string[] = [];
+  fresh.transaction(() => {
+    survey.run();
+    for (const { row, isWhole } of threads) {
+      const newest = CHECKPOINTS.get(
+        fresh,
+        "WHERE thread = ? AND ns = '' ORDER BY checkpoints.seq DESC LIMIT 1",
+        [row.key],
+      );
+      if (!newest) {
+        lost.push(row.id);
+        continue;
+      }
+      const isSame = isWhole && row.checkpoint === newest.id;
+      if (!isSame) changed.push(row.id);
+      THREADS.put(fresh, isSame ? row : { ...row, ...UNKNOWN, checkpoint: newest.id });
+    }
+    for (const table of ["writes", "checkpoints", "blobs", "edits"]) {
+      fresh.run(`DELETE FROM ${table} WHERE thread NOT IN (SELECT key FROM threads)`);
+    }
+    recount(fresh);
+  });
+  const saver = new SqliteSaver(fresh);
+  for (const id of changed) await saver.noteNewest(id);
+  return { problems: survey.problems, saved: threads.length - lost.length, lost };
+}
+
+/** What the list shows of a thread that is not what it was, until its newest checkpoint has been read. */
+const UNKNOWN = { title: null, done: 0, total: 0, unfinished: 0, interrupted: 0, seq: 0 };
+
+function refuseWhileUsed(connection: Connection): void {
+  const leases = readLeases(connection);
+  const holder = leases.find((lease) => isAlive(lease));
+  if (!holder) return;
+  throw new HarnessError(
+    "thread-busy",
+    `${connection.path} is in use by process ${holder.pid} on ${holder.host}. Wait for it or stop it, then repair.`,
+  );
+}
+
+function readLeases(connection: Connection) {
+  try {
+    const rows = connection.all(`SELECT ${LEASES.columns} FROM leases`);
+    return rows.filter((row) => LEASES.isWhole(row)).map((row) => LEASES.decode(row));
+  } catch {
+    return [];
+  }
+}
+
+/** Puts the draft in the place of the file. Returns where the file is now. */
+function exchange(file: string, draft: string): string {
+  const kept = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  if (existsSync(kept)) throw corrupt(file, `${kept} is there already`);
+  renameSync(file, kept);
+  for (const suffix of ["-wal", "-shm"])
+    if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+  renameSync(draft, file);
+  return kept;
+}

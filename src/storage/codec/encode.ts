@@ -1,0 +1,202 @@
+import { BaseMessage } from "@langchain/core/messages";
+import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
+import { chunkOf, rootOf, type Cut } from "./chunk-tree.ts";
+import { isWhole, toChunks } from "./chunks.ts";
+import { isSend, MAX_DEPTH, sendFields, tooDeep, toJson, UNDEFINED } from "./json.ts";
+import type { Memo } from "./memo.ts";
+import { WATCHED, type Lists, type Prefix } from "./message-lists.ts";
+import type { BlobSink } from "./recent-blobs.ts";
+import { isPlainMessage } from "./revive.ts";
+
+/** Longer text gets a blob of its own, and is then stored once however often it recurs. */
+const INLINE_CHARS = 128;
+/** A longer list or record is cut into chunks. */
+const WHOLE_CHARS = 512;
+/** More items than these make a list longer than that, however short they are: a reference and its comma take 8. */
+const MOST_WHOLE = WHOLE_CHARS / 8;
+
+/** A key that begins with `~` is ours; one of the user's that does gets a second one. */
+export const REFERENCE = "~";
+export const SNAPSHOT = "~s";
+/** Stands beside a reference to a long list in which all are messages that can be read without waiting. */
+export const MESSAGES = "~m";
+
+export interface EncodeOptions {
+  blobs: BlobSink;
+  memo: Memo;
+  lists: Lists;
+  thread: number;
+}
+
+/**
+ * Writes values as JSON in which everything large is a reference to a blob. Arrays and plain objects are walked, so
+ * a message is stored once wherever it stands: in a list, in a pending write, in the state that a `Send` carries.
+ * An object with a key `lc` is LangChain's or the serializer's and is never walked. Call inside a transaction.
+ */
+export class Encoder {
+  readonly #options: EncodeOptions;
+  readonly #path: object[] = [];
+
+  constructor(options: EncodeOptions) {
+    this.#options = options;
+  }
+
+  encode(value: unknown): string {
+    const text = this.#text(value);
+    return text.length <= INLINE_CHARS ? text : this.#store("tree", text);
+  }
+
+  #text(value: unknown): string {
+    if (value === undefined) return UNDEFINED;
+    if (typeof value === "bigint") throw new TypeError("A BigInt cannot be saved in a checkpoint.");
+    if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+    if (this.#path.includes(value)) return '"[Circular]"';
+    if (this.#path.length > MAX_DEPTH) throw tooDeep();
+    this.#path.push(value);
+    try {
+      return this.#object(value);
+    } finally {
+      this.#path.pop();
+    }
+  }
+
+  #object(value: object): string {
+    if (Array.isArray(value)) return this.#list(value);
+    if (value instanceof Uint8Array) return this.#store("bytes", value);
+    if (isDeltaSnapshot(value)) return `{"${SNAPSHOT}":${this.encode(value.value)}}`;
+    if (isSend(value)) return this.#record({ ...sendFields(value) });
+    if (isWalkable(value)) return this.#record(value);
+    return this.#opaque(value);
+  }
+
+  /** What of a list is known to be stored is not walked again: see `Lists`. */
+  #list(items: readonly unknown[]): string {
+    const { lists, thread } = this.#options;
+    const isLong = items.length > MOST_WHOLE;
+    const known = isLong ? lists.find(thread, items) : undefined;
+    const start = known?.length ?? 0;
+    const texts: string[] = [];
+    // More than the chunk before those that are watched: something was changed, removed or inserted there.
+    if (items.length - start > 2 * WATCHED) this.#recall(items.slice(start));
+    for (let at = start; at < items.length; at++) {
+      texts.push(this.#item(items[at], at < items.length - WATCHED));
+    }
+    const whole = known ? undefined : `[${texts.join(",")}]`;
+    if (whole !== undefined && whole.length <= WHOLE_CHARS) {
+      // It may have been part of a longer one, and may be again.
+      lists.keepOnly(undefined, { thread, items, from: 0 });
+      return whole;
+    }
+    const { cut, prefix } = this.#cut(items, texts, known);
+    const root = rootOf(cut, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
+    const isPlain = this.#isPlain(items.slice(prefix?.length ?? 0));
+    return isPlain ? `{"${REFERENCE}":${root},"${MESSAGES}":1}` : reference(root);
+  }
+
+  /** What follows a change is still where it was. */
+  #recall(items: readonly unknown[]): void {
+    const { lists, memo, thread } = this.#options;
+    for (const { all, length, chunk } of lists.chunksIn(thread, items)) {
+      for (const [at, text] of chunk.texts.entries()) {
+        const item = all[length - chunk.texts.length + at]!;
+        if (memo.believe(item, thread)) continue;
+        const { [REFERENCE]: blob } = JSON.parse(text) as { [REFERENCE]: number };
+        memo.place(item, { thread, blob, isPlain: true });
+      }
+    }
+  }
+
+  #item(item: unknown, isOld: boolean): string {
+    const { memo, thread } = this.#options;
+    const known = isOld && isObject(item) ? memo.believe(item, thread) : undefined;
+    return known ? reference(known.blob) : this.encode(item);
+  }
+
+  /** Cuts off the chunks that are complete, and remembers them up to the first with something else than messages. */
+  #cut(
+    items: readonly unknown[],
+    texts: readonly string[],
+    known: Prefix | undefined,
+  ): { cut: Cut; prefix: Prefix | undefined } {
+    const { lists, thread } = this.#options;
+    const chunks = toChunks(texts);
+    const open = chunks.length > 0 && !isWhole(chunks.at(-1)!) ? chunks.pop()! : [];
+    let prefix = known;
+    let last = known?.chunk;
+    let length = known?.length ?? 0;
+    for (const chunk of chunks) {
+      const start = length;
+      length += chunk.length;
+      last = chunkOf(last, chunk);
+      const part = items.slice(start, length);
+      if (start !== (prefix?.length ?? 0) || !this.#isPlain(part)) continue;
+      prefix = lists.add({ thread, before: prefix, items: part, chunk: last });
+      last = prefix.chunk;
+    }
+    lists.keepOnly(prefix, { thread, items, from: known?.length ?? 0 });
+    return { cut: { last, open }, prefix };
+  }
+
+  #isPlain(items: readonly unknown[]): items is object[] {
+    const { memo, thread } = this.#options;
+    return items.every((item) => isObject(item) && memo.believe(item, thread)?.isPlain);
+  }
+
+  #record(record: object): string {
+    const texts: string[] = [];
+    for (const [key, value] of Object.entries(record) as [string, unknown][]) {
+      if (typeof value === "function" || typeof value === "symbol") continue;
+      const name = key.startsWith(REFERENCE) ? REFERENCE + key : key;
+      texts.push(`${JSON.stringify(name)}:${this.encode(value)}`);
+    }
+    const whole = `{${texts.join(",")}}`;
+    if (whole.length <= WHOLE_CHARS) return whole;
+    let ids = toChunks(texts).map((chunk) => this.#put("tree", `{${chunk.join(",")}}`));
+    while (ids.length > 1) {
+      const groups = toChunks(ids.map(String));
+      // Where every number ends a chunk, one node takes them all.
+      const next = groups.length < ids.length ? groups : [ids];
+      ids = next.map((group) => this.#put("record", `[${group.join(",")}]`));
+    }
+    return reference(ids[0]!);
+  }
+
+  #opaque(value: object): string {
+    const { memo, thread } = this.#options;
+    const message = BaseMessage.isInstance(value);
+    const known = message ? memo.find(value, thread) : undefined;
+    if (known) return reference(known.blob);
+    const text = toJson(value);
+    if (text.length <= INLINE_CHARS && !text.includes(`"${REFERENCE}`)) return text;
+    const blob = this.#options.blobs.put(thread, "json", text);
+    if (message) {
+      memo.place(value, { thread, blob, isPlain: isPlainMessage(text) });
+      memo.watch(value, thread);
+    }
+    return reference(blob);
+  }
+
+  #store(kind: "tree" | "bytes", body: string | Uint8Array): string {
+    return reference(this.#put(kind, body));
+  }
+
+  #put(kind: "tree" | "bytes" | "list" | "record", body: string | Uint8Array): number {
+    return this.#options.blobs.put(this.#options.thread, kind, body);
+  }
+}
+
+/** The text that stands for a blob. */
+export function reference(blob: number): string {
+  return `{"${REFERENCE}":${blob}}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether it is stored as its parts. */
+export function isWalkable(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return !Object.hasOwn(value, "lc") && typeof (value as { toJSON?: unknown }).toJSON !== "function";
+}

@@ -1,0 +1,289 @@
+import { SCHEDULED } from "@langchain/langgraph-checkpoint";
+import type { Statement } from "../database/database.ts";
+import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES, type WriteRow } from "../database/tables.ts";
+import { endedBy, type Batch, type PutCheckpoint } from "./batch.ts";
+import type { FreshBlob } from "./blobs.ts";
+
+/** A holder that has not been heard of for this long may be dead. */
+export const STALE = "interval '30 seconds'";
+
+/** Whether the lease of a thread lets somebody write: theirs, or nobody's. */
+export function leaseAllows(token: string): string {
+  return `CASE WHEN ${token} IS NULL THEN holder IS NULL OR beat < now() - ${STALE}
+    ELSE fence = ${token} AND holder IS NOT NULL END`;
+}
+
+/** What the text of a statement depends on. */
+interface Shape {
+  isNew: boolean;
+  /** Whether the thread becomes the one that was used last. */
+  isUsed: boolean;
+  hasWrites: boolean;
+  /** Whether some of the writes replace what is there. */
+  hasPlaces: boolean;
+  isLate: boolean;
+  isAppended: boolean;
+  isAgain: boolean;
+}
+
+/** Writes the statements that save to a thread. Each text is made once: a connection knows it by its name. */
+export class Statements {
+  readonly #schema: string;
+  readonly #texts = new Map<string, string>();
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  /** All of it or nothing is saved. */
+  of(batch: Batch): Statement {
+    const { writes, checkpoint } = batch;
+    const shape: Shape = {
+      isNew: batch.revision === 0,
+      isUsed: batch.revision === 0 || checkpoint?.row.ns === "",
+      hasWrites: writes.length > 0,
+      hasPlaces: writes.some(({ idx }) => idx < 0),
+      isLate: writes.length > 0 && batch.isLate,
+      isAppended: checkpoint?.isAgain === false,
+      isAgain: checkpoint?.isAgain === true,
+    };
+    const values = {
+      ...threadValues(batch),
+      ...blobValues(batch.desk.key, batch.fresh),
+      ...(shape.hasWrites && writeValues(writes)),
+      ...(checkpoint && checkpointValues(checkpoint)),
+    };
+    const name = `holdfast-save-${Object.values(shape).map(Number).join("")}`;
+    let text = this.#texts.get(name);
+    if (text === undefined) this.#texts.set(name, (text = textOf(this.#schema, shape, Object.keys(values))));
+    return { name, text, values: Object.values(values) };
+  }
+}
+
+type Param = keyof typeof TYPES;
+
+const TYPES = {
+  thread: "text",
+  token: "bigint",
+  key: "bigint",
+  revision: "bigint",
+  created: "bigint",
+  updated: "bigint",
+  title: "text",
+  done: "int",
+  total: "int",
+  checkpoint: "text",
+  unfinished: "int",
+  interrupted: "int",
+  seqs: "int",
+  blobs: "int",
+  threadSeal: "bytea",
+  writer: "text",
+  blobIds: "int[]",
+  blobKinds: "text[]",
+  blobBodies: "text[]",
+  blobSeals: "text[]",
+  writeNs: "text[]",
+  writeCheckpoints: "text[]",
+  writeTasks: "text[]",
+  writeIdx: "int[]",
+  writeChannels: "text[]",
+  writeValues: "text[]",
+  writeSeals: "text[]",
+  seq: "int",
+  ns: "text",
+  id: "text",
+  ended: "text",
+  parent: "text",
+  head: "text",
+  channels: "text",
+  metadata: "text",
+  checkpointSeal: "bytea",
+  headSeal: "bytea",
+} as const;
+
+type Values = Partial<Record<Param, unknown>>;
+
+function threadValues({ desk, row, token, revision }: Batch): Values {
+  return {
+    thread: row.id,
+    token: token ?? null,
+    key: row.key,
+    revision,
+    ...(revision === 0 && { created: row.created }),
+    updated: row.updated,
+    title: row.title,
+    done: row.done,
+    total: row.total,
+    checkpoint: row.checkpoint,
+    unfinished: row.unfinished,
+    interrupted: row.interrupted,
+    seqs: row.seqs,
+    blobs: row.blobs,
+    threadSeal: THREADS.seal(row),
+    writer: desk.writer,
+  };
+}
+
+function blobValues(thread: number, fresh: readonly FreshBlob[]): Values {
+  return {
+    blobIds: fresh.map(({ id }) => id),
+    blobKinds: fresh.map(({ kind }) => kind),
+    blobBodies: fresh.map(({ body }) =>
+      typeof body === "string" ? body : Buffer.from(body).toString("base64"),
+    ),
+    blobSeals: fresh.map(({ id, name }) => BLOBS.hexSeal({ thread, id, hash: Buffer.from(name, "latin1") })),
+  };
+}
+
+function writeValues(rows: readonly WriteRow[]): Values {
+  return {
+    writeNs: rows.map(({ ns }) => ns),
+    writeCheckpoints: rows.map(({ checkpoint }) => checkpoint),
+    writeTasks: rows.map(({ task }) => task),
+    writeIdx: rows.map(({ idx }) => idx),
+    writeChannels: rows.map(({ channel }) => channel),
+    writeValues: rows.map(({ value }) => value),
+    writeSeals: rows.map((row) => WRITES.hexSeal(row)),
+  };
+}
+
+function checkpointValues(checkpoint: PutCheckpoint): Values {
+  const { thread, seq, ns, id, parent, head, channels, metadata } = checkpoint.row;
+  return {
+    seq,
+    ...(!checkpoint.isAgain && {
+      ns,
+      id,
+      ended: endedBy(checkpoint)?.id ?? null,
+      headSeal: HEADS.seal({ thread, ns, seq, id }),
+    }),
+    parent,
+    head,
+    channels,
+    metadata,
+    checkpointSeal: CHECKPOINTS.seal(checkpoint.row),
+  };
+}
+
+type At = (param: Param) => string;
+
+function textOf(schema: string, shape: Shape, params: readonly string[]): string {
+  const at: At = (param) => `$${params.indexOf(param) + 1}::${TYPES[param]}`;
+  const parts = [
+    opening(schema, shape, at),
+    ...(shape.hasWrites ? [addWrites(schema, shape, at)] : []),
+    ...(shape.isAppended ? [append(schema, shape, at)] : []),
+    ...(shape.isAgain ? [putAgain(schema, at)] : []),
+  ];
+  const known = shape.isAppended ? `(${knownSeq(schema, at)})` : "NULL";
+  return `WITH ${parts.join(",\n  ")}
+  SELECT (SELECT count(*) FROM f) AS held, (SELECT count(*) FROM t) AS done, ${known} AS known`;
+}
+
+/** The place of the checkpoint that is to be added, where it is there already. */
+function knownSeq(schema: string, at: At): string {
+  return `SELECT seq FROM ${schema}.checkpoints WHERE thread = ${at("key")} AND ns = ${at("ns")} AND id = ${at("id")}`;
+}
+
+/**
+ * What every statement begins with. `f` locks the lease for as long as the statement takes: whoever takes the thread
+ * over waits for it, and then it is no more. `t` is there when nobody has written since the desk was made, and the
+ * checkpoint that is to be added is not there; all else hangs on it. `b` are the new blobs.
+ */
+function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): string {
+  const lease = `f AS (SELECT FROM ${schema}.leases WHERE thread = ${at("thread")}
+    AND ${leaseAllows(at("token"))} FOR SHARE)`;
+  const values: [column: string, value: string][] = [
+    ["updated", at("updated")],
+    ["title", at("title")],
+    ["done", at("done")],
+    ["total", at("total")],
+    ["checkpoint", at("checkpoint")],
+    ["unfinished", at("unfinished")],
+    ["interrupted", at("interrupted")],
+    ["seqs", at("seqs")],
+    ["blobs", at("blobs")],
+    ["seal", at("threadSeal")],
+    ["writer", at("writer")],
+    ["revision", `${at("revision")} + 1`],
+  ];
+  if (isUsed) values.push(["used", `nextval('${schema}.uses')`]);
+  const unless = isAppended ? ` AND NOT EXISTS (${knownSeq(schema, at)})` : "";
+  const thread = isNew
+    ? `t AS (INSERT INTO ${schema}.threads (key, id, created, ${values.map(([column]) => column).join(", ")})
+        SELECT ${at("key")}, ${at("thread")}, ${at("created")}, ${values.map(([, value]) => value).join(", ")} FROM f
+        ON CONFLICT (id) DO NOTHING RETURNING 1)`
+    : `t AS (UPDATE ${schema}.threads SET ${values.map(([column, value]) => `${column} = ${value}`).join(", ")}
+        FROM f WHERE key = ${at("key")} AND revision = ${at("revision")}${unless} RETURNING 1)`;
+  const blobs = `b AS (INSERT INTO ${schema}.blobs (thread, id, kind, body, seal)
+    SELECT ${at("key")}, u.id, u.kind, u.body, decode(u.seal, 'hex') FROM t,
+      unnest(${at("blobIds")}, ${at("blobKinds")}, ${at("blobBodies")}, ${at("blobSeals")}) AS u (id, kind, body, seal))`;
+  return [lease, thread, blobs].join(",\n  ");
+}
+
+/**
+ * A write that is there is kept, unless it is of those that are replaced. `a` is how many each checkpoint gets: its
+ * namespace counts those of the newest, and else the checkpoint that came next does.
+ */
+function addWrites(schema: string, { hasPlaces, isLate, isAppended }: Shape, at: At): string {
+  const key = at("key");
+  // The list of checkpoints here, and the bounds below, keep to the index, whatever is believed about the number of rows.
+  const same = `w.thread = ${key} AND w.checkpoint = ANY (${at("writeCheckpoints")}) AND w.checkpoint = u.checkpoint
+      AND w.ns = u.ns AND w.task = u.task AND w.idx = u.idx`;
+  const parts = [
+    `u AS (SELECT u.ns, u.checkpoint, u.task, u.idx, u.channel, u.value, decode(u.seal, 'hex') AS seal FROM t,
+      unnest(${at("writeNs")}, ${at("writeCheckpoints")}, ${at("writeTasks")}, ${at("writeIdx")}, ${at("writeChannels")},
+        ${at("writeValues")}, ${at("writeSeals")}) AS u (ns, checkpoint, task, idx, channel, value, seal))`,
+    `w AS (INSERT INTO ${schema}.writes (thread, ns, checkpoint, task, idx, channel, value, seal)
+      SELECT ${key}, u.ns, u.checkpoint, u.task, u.idx, u.channel, u.value, u.seal FROM u
+      WHERE NOT EXISTS (SELECT FROM ${schema}.writes w WHERE ${same}) RETURNING ns, checkpoint)`,
+    "a AS (SELECT ns, checkpoint, count(*)::int AS added FROM w GROUP BY ns, checkpoint)",
+    `n AS (UPDATE ${schema}.heads h SET pending = pending + a.added FROM a
+      WHERE h.thread = ${key} AND h.ns = a.ns AND h.id = a.checkpoint${isAppended ? ` AND h.ns <> ${at("ns")}` : ""})`,
+  ];
+  if (hasPlaces) {
+    parts.push(`r AS (UPDATE ${schema}.writes w SET channel = u.channel, value = u.value, seal = u.seal FROM u
+      WHERE ${same} AND w.idx < 0)`);
+  }
+  if (isLate) {
+    const own = `SELECT o.seq FROM ${schema}.checkpoints o WHERE o.thread = ${key} AND o.ns = a.ns AND o.id = a.checkpoint`;
+    parts.push(
+      `s AS (SELECT a.added, (SELECT min(c.seq) FROM ${schema}.checkpoints c
+        WHERE c.thread = ${key} AND c.ns = a.ns AND c.seq > (${own})) AS seq FROM a)`,
+      `l AS (UPDATE ${schema}.checkpoints c SET before = before + s.added FROM s
+        WHERE c.thread = ${key} AND c.seq = s.seq
+          AND c.seq BETWEEN (SELECT min(seq) FROM s) AND (SELECT max(seq) FROM s))`,
+    );
+  }
+  return parts.join(",\n  ");
+}
+
+/** Stores a checkpoint that is not there, as the newest of its namespace. */
+function append(schema: string, { hasWrites }: Shape, at: At): string {
+  const [key, ns, id, seq] = [at("key"), at("ns"), at("id"), at("seq")];
+  const head = `FROM ${schema}.heads WHERE thread = ${key} AND ns = ${ns}`;
+  const added = (checkpoint: string): string =>
+    hasWrites
+      ? ` + coalesce((SELECT added FROM a WHERE a.ns = ${ns} AND a.checkpoint = ${checkpoint}), 0)`
+      : "";
+  return `d AS (DELETE FROM ${schema}.writes w USING t WHERE w.thread = ${key} AND w.ns = ${ns}
+      AND w.checkpoint = ${at("ended")} AND w.channel = '${SCHEDULED}' RETURNING 1),
+  c AS (INSERT INTO ${schema}.checkpoints (thread, seq, before, ns, id, parent, head, channels, metadata, seal)
+    SELECT ${key}, ${seq}, coalesce((SELECT pending ${head}), 0)${added(`(SELECT id ${head})`)}
+        - (SELECT count(*) FROM d), ${ns}, ${id}, ${at("parent")}, ${at("head")},
+      ${at("channels")}, ${at("metadata")}, ${at("checkpointSeal")} FROM t),
+  h AS (INSERT INTO ${schema}.heads AS h (thread, ns, seq, count, pending, id, seal)
+    SELECT ${key}, ${ns}, ${seq}, 1,
+      (SELECT count(*) FROM ${schema}.writes WHERE thread = ${key} AND checkpoint = ${id} AND ns = ${ns})${added(id)},
+      ${id}, ${at("headSeal")} FROM t
+    ON CONFLICT (thread, ns) DO UPDATE SET seq = excluded.seq, count = h.count + 1, pending = excluded.pending,
+      id = excluded.id, seal = excluded.seal)`;
+}
+
+/** Stores a checkpoint once more, in its place. */
+function putAgain(schema: string, at: At): string {
+  return `c AS (UPDATE ${schema}.checkpoints SET parent = ${at("parent")}, head = ${at("head")},
+      channels = ${at("channels")}, metadata = ${at("metadata")}, seal = ${at("checkpointSeal")}
+    FROM t WHERE thread = ${at("key")} AND seq = ${at("seq")})`;
+}

@@ -1,0 +1,209 @@
+import { pathToFileURL } from "node:url";
+import type Database from "libsql";
+import { HarnessError } from "../../../errors.ts";
+import { holdFile } from "./open-files.ts";
+import { Known } from "./row-cache.ts";
+
+export type SqlValue = string | number | null | Uint8Array;
+export type Row = Record<string, unknown>;
+
+export const MEMORY = ":memory:";
+
+/** How long a writer waits for another process's transaction. Ours last milliseconds. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+export interface ConnectionOptions {
+  /** `read`: nothing is written to the file. `frozen`: nobody writes to it, so no lock is taken either. */
+  access?: "write" | "read" | "frozen";
+  /** The file that this is a copy of, for messages. */
+  of?: string;
+}
+
+/**
+ * One SQLite connection. Every call is synchronous, and so happens in the order it was made.
+ *
+ * The file is attached, as `store`, to an empty database in memory: libsql keeps a connection open until all its
+ * statements are garbage, and detaching closes the file at once.
+ */
+export class Connection {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  /** Rows that need not be read again, inside a transaction. */
+  readonly known = new Known();
+  readonly #database: Database.Database;
+  readonly #statements = { all: new Statements(), get: new Statements(), run: new Statements() };
+  readonly #letGo: () => void;
+
+  private constructor(
+    path: string,
+    { database, isReadOnly, letGo }: { database: Database.Database; isReadOnly: boolean; letGo: () => void },
+  ) {
+    this.path = path;
+    this.#database = database;
+    this.isReadOnly = isReadOnly;
+    this.#letGo = letGo;
+  }
+
+  static async open(
+    path: string,
+    { access = "write", of = path }: ConnectionOptions = {},
+  ): Promise<Connection> {
+    const Libsql = await loadLibsql();
+    const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
+    try {
+      database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
+      return new Connection(of, { database, isReadOnly: access !== "write", letGo: holdFile(path) });
+    } catch (error) {
+      database.close();
+      throw toHarnessError(of, error);
+    }
+  }
+
+  /** Runs statements that have no parameters and give no rows. */
+  exec(sql: string): void {
+    this.#guard(() => this.#database.exec(sql));
+  }
+
+  all(sql: string, params: SqlValue[] = []): Row[] {
+    return this.#guard(() => this.#prepare("all", sql).all(params) as Row[]);
+  }
+
+  get(sql: string, params: SqlValue[] = []): Row | undefined {
+    return this.#guard(() => this.#prepare("get", sql).get(params) as Row | undefined);
+  }
+
+  /** Returns the row id of an insert and how many rows changed. */
+  run(sql: string, params: SqlValue[] = []): { id: number; changes: number } {
+    const { lastInsertRowid, changes } = this.#guard(() => this.#prepare("run", sql).run(params));
+    return { id: Number(lastInsertRowid), changes };
+  }
+
+  /** All or nothing. Takes the write lock at once, so that what was read inside still holds when it is written. */
+  transaction<T>(work: () => T): T {
+    this.run("BEGIN IMMEDIATE");
+    try {
+      const result = this.#inside(() => {
+        const made = work();
+        this.known.save();
+        return made;
+      });
+      this.run("COMMIT");
+      return result;
+    } catch (error) {
+      this.known.rollBack();
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
+  snapshot<T>(work: () => T): T {
+    this.run("BEGIN");
+    try {
+      return this.#inside(work);
+    } finally {
+      this.#rollBack();
+    }
+  }
+
+  #inside<T>(work: () => T): T {
+    this.known.begin(this.get("PRAGMA store.data_version")?.["data_version"]);
+    try {
+      return work();
+    } finally {
+      this.known.end();
+    }
+  }
+
+  /** SQLite itself rolls back after some failures, such as a full disk. */
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.exec("ROLLBACK");
+  }
+
+  /** Whether other connections can see what is in it. */
+  get isShared(): boolean {
+    return this.path !== MEMORY;
+  }
+
+  get isOpen(): boolean {
+    return this.#database.open;
+  }
+
+  close(): void {
+    for (const statements of Object.values(this.#statements)) statements.clear();
+    if (!this.isOpen) return;
+    try {
+      if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
+      this.#database.exec("DETACH store");
+      this.#letGo();
+    } catch {
+      // Then the file is closed when the connection is garbage.
+    } finally {
+      this.#database.close();
+    }
+  }
+
+  // libsql ends the whole process when a buffer is passed as the only argument: parameters always go in an array.
+  // And its get() answers for the parameters of an all() before it: each has statements of its own.
+  #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
+    const statements = this.#statements[method];
+    const known = statements.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  }
+
+  #guard<T>(work: () => T): T {
+    if (!this.isOpen) throw new HarnessError("storage-failed", `${this.path} was closed.`);
+    try {
+      return work();
+    } catch (error) {
+      throw toHarnessError(this.path, error);
+    }
+  }
+}
+
+/** Prepared statements by their text. */
+class Statements extends Map<string, Database.Statement> {}
+
+async function loadLibsql(): Promise<typeof Database> {
+  try {
+    return (await import("libsql")).default;
+  } catch (cause) {
+    throw new HarnessError(
+      "missing-package",
+      "Storing threads in SQLite needs the package libsql. Install it with: npm install libsql",
+      { cause },
+    );
+  }
+}
+
+function toUri(path: string, access: "read" | "frozen"): string {
+  const { href } = pathToFileURL(path);
+  return `${href}?mode=ro${access === "frozen" ? "&immutable=1" : ""}`;
+}
+
+/** What SQLite says about statements that were right when they were written: the tables are not what they were. */
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|ERROR|SCHEMA|CONSTRAINT|MISMATCH|FORMAT|RANGE)/;
+
+/** An error of SQLite in words; the cause keeps the original. */
+export function toHarnessError(path: string, cause: unknown): HarnessError {
+  const { code = "", message } = cause as { code?: string; message: string };
+  if (DAMAGED.test(code)) return corrupt(path, message, { cause });
+  const hint = HINTS.find(([start]) => code.startsWith(start))?.[1] ?? "";
+  return new HarnessError("storage-failed", `${path} could not be used: ${message}.${hint}`, { cause });
+}
+
+const HINTS: readonly [code: string, hint: string][] = [
+  ["SQLITE_BUSY", " Another process kept it locked; try again."],
+  ["SQLITE_READONLY", " You may read it, not write to it: copy it to a place of yours."],
+];
+
+export function corrupt(path: string, what: string, options?: ErrorOptions): HarnessError {
+  return new HarnessError(
+    "storage-corrupt",
+    `${path} is damaged, or no Holdfast thread store: ${what}. It was left as it is. holdfast check says all that is wrong, holdfast repair saves what can be saved into a new file.`,
+    options,
+  );
+}

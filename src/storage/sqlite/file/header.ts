@@ -1,0 +1,79 @@
+import { readSync, statSync } from "node:fs";
+import { HarnessError } from "../../../errors.ts";
+import { corrupt } from "../database/connection.ts";
+import { reading } from "../database/open-files.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
+
+const HEADER_BYTES = 100;
+/** SQLite's default, which all stores have. */
+export const PAGE_BYTES = 4096;
+const MAGIC = "SQLite format 3\0";
+/** The size of a page, with or without a log, no bytes kept free, SQLite's constants, its newest format, UTF-8. */
+const FIXED = /^1000(0101|0202)00402020 00000004 00000001$/;
+
+/**
+ * Looks at a file before SQLite does, because opening it would already write beside it. Returns false when there is
+ * nothing yet; throws when the file is not ours, is cut short, or comes from a newer version.
+ */
+export function inspectFile(path: string): boolean {
+  if (!hasContent(path)) return false;
+  const damage = headerDamage(path);
+  if (damage !== undefined) throw corrupt(path, damage);
+  return true;
+}
+
+/** What the header of a file says against it. Throws when it comes from a newer version. */
+export function headerDamage(path: string): string | undefined {
+  const header = readStart(path, HEADER_BYTES);
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
+    return "it is not a SQLite database";
+  }
+  const fixed = [header.subarray(16, 24), header.subarray(44, 48), header.subarray(56, 60)];
+  if (!FIXED.test(fixed.map((part) => part.toString("hex")).join(" "))) return "its header is damaged";
+  if (header.readUInt32BE(68) !== APPLICATION_ID) return "it is the SQLite database of another program";
+  checkFormat(path, header.readUInt32BE(60));
+  const { size } = statSync(path);
+  const expected = expectedSize(header);
+  // A process killed while it copied its log into the file leaves a short file, and the log that completes it.
+  const isCut = size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`);
+  return isCut ? `it is cut short (${size} of ${expected} bytes)` : undefined;
+}
+
+/** Whether a file has more pages than it says, and no log that would explain it. SQLite may read it, and not write. */
+export function isLonger(path: string): boolean {
+  const expected = expectedSize(readStart(path, HEADER_BYTES));
+  return expected > 0 && statSync(path).size > expected && !hasContent(`${path}-wal`);
+}
+
+/** A first page with the header of one file and the list of tables of another. */
+export function firstPage({ header, tables }: { header: Buffer; tables: Buffer }): Buffer {
+  const page = Buffer.alloc(PAGE_BYTES);
+  tables.copy(page, 0, 0, PAGE_BYTES);
+  header.copy(page, 0, 0, HEADER_BYTES);
+  return page;
+}
+
+/** Throws `storage-version` for a format that is newer than ours. */
+export function checkFormat(path: string, format: number): void {
+  if (format <= SCHEMA_VERSION) return;
+  throw new HarnessError(
+    "storage-version",
+    `${path} was written by a newer Holdfast (format ${format}; this one reads ${SCHEMA_VERSION}). Update Holdfast, or use another file.`,
+  );
+}
+
+/** What a file begins with; less where there is less. */
+export function readStart(path: string, bytes: number): Buffer {
+  const start = Buffer.alloc(bytes);
+  return reading(path, (file) => start.subarray(0, readSync(file, start, 0, bytes, 0)));
+}
+
+/** The number of pages in the header counts only when it was written together with the change counter. */
+function expectedSize(header: Buffer): number {
+  const current = header.readUInt32BE(24) === header.readUInt32BE(92);
+  return current ? header.readUInt32BE(28) * PAGE_BYTES : 0;
+}
+
+export function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

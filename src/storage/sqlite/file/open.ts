@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { HarnessError } from "../../../errors.ts";
+import { Connection, corrupt, MEMORY } from "../database/connection.ts";
+import { hasContent, inspectFile } from "./header.ts";
+import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { upgrade } from "./upgrade.ts";
+
+/** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
+const CHECKED_BYTES = 32 * 1024 * 1024;
+/** When the log is written back to the file: each time ends with a flush to the disk, which everything waits for. */
+const LOG_PAGES = 1000;
+
+/** Opens a thread store, and creates it with its folders when there is none. */
+export async function openDatabase(path: string): Promise<Connection> {
+  if (path === MEMORY) {
+    const memory = await Connection.open(path);
+    memory.exec(SCHEMA);
+    return memory;
+  }
+  const file = resolve(path);
+  try {
+    if (!inspectFile(file)) await createFile(file);
+  } catch (error) {
+    if (error instanceof HarnessError) throw error;
+    const { message } = error as Error;
+    throw new HarnessError("storage-failed", `${file} could not be opened: ${message}`, { cause: error });
+  }
+  const connection = await openFile(file, "write");
+  try {
+    if (!connection.isReadOnly) settle(connection);
+    checkPages(connection);
+    upgrade(connection);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** Opens a file that is there, or a copy `of` it. One that may not be written to is opened to be read. */
+export async function openFile(file: string, access: "write" | "read", of = file): Promise<Connection> {
+  if (access === "write" && isWritable(file)) return Connection.open(file, { of });
+  try {
+    return await Connection.open(file, { access: "read", of });
+  } catch (error) {
+    if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
+    // SQLite wants to make files beside it, and cannot. It can do without where all is in the file itself.
+    if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen", of });
+    throw new HarnessError(
+      "storage-failed",
+      `${file} may only be read, and its newest part is still in ${file}-wal: copy both to a place of yours.`,
+      { cause: error },
+    );
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function settle(connection: Connection): void {
+  // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
+  // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
+  // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
+  connection.all("PRAGMA store.journal_mode = WAL");
+  connection.exec("PRAGMA store.synchronous = NORMAL");
+  connection.exec(`PRAGMA store.journal_size_limit = ${LOG_PAGES * 4096}`);
+  connection.all(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
+}
+
+/**
+ * Makes the file under another name first: at its own name it is complete or not there. The link fails when another
+ * process was faster, and then its file is used.
+ */
+async function createFile(file: string): Promise<void> {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // An empty file is filled in place: to replace it would be to delete what another process may just have put there.
+  if (existsSync(file)) return fill(file);
+  const draft = `${file}.${randomUUID()}.new`;
+  await fill(draft);
+  chmodSync(draft, 0o600);
+  try {
+    linkSync(draft, file);
+  } catch {
+    // No links on this file system, or the name is taken: a copy that never overwrites fails only for the latter.
+    if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+async function fill(file: string): Promise<void> {
+  const connection = await Connection.open(file);
+  try {
+    connection.exec("PRAGMA store.auto_vacuum = INCREMENTAL");
+    connection.exec(
+      `BEGIN EXCLUSIVE; ${SCHEMA} PRAGMA store.application_id = ${APPLICATION_ID}; PRAGMA store.user_version = ${SCHEMA_VERSION}; COMMIT;`,
+    );
+    connection.exec("PRAGMA store.journal_mode = WAL");
+  } catch (error) {
+    // The tables are there when another process was faster.
+    if (!inspectFile(file)) throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+/** What is small is looked through in a large file, too: a thread that is not in the list would seem to be new. */
+function checkPages(connection: Connection): void {
+  const isLarge = statSync(connection.path).size > CHECKED_BYTES;
+  for (const part of isLarge ? ["threads", "heads"] : ["1"]) {
+    const [found] = connection.all(`PRAGMA store.integrity_check(${part})`);
+    const what = found?.["integrity_check"];
+    if (what !== "ok") throw corrupt(connection.path, `its pages are damaged (${String(what)})`);
+  }
+}

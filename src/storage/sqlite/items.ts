@@ -1,0 +1,66 @@
+import { BETWEEN, type Items, type Page, type StoredItem } from "../store/item-store.ts";
+import { corrupt, type Connection } from "./database/connection.ts";
+import { ITEMS } from "./database/tables.ts";
+
+/** The character that follows the one between the parts of a namespace. */
+const BEHIND = String.fromCharCode(BETWEEN.charCodeAt(0) + 1);
+
+/** Items in a SQLite file. */
+export class SqliteItems implements Items {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async find(namespace: string, key: string): Promise<StoredItem | undefined> {
+    return this.#find(namespace, key);
+  }
+
+  #find(namespace: string, key: string) {
+    const item = ITEMS.get(this.#connection, "WHERE namespace = ? AND key = ?", [namespace, key]);
+    if (!item || (item.namespace === namespace && item.key === key)) return item;
+    throw corrupt(this.#connection.path, "its list of items is out of order");
+  }
+
+  async put(item: StoredItem): Promise<void> {
+    this.#connection.transaction(() => {
+      const known = this.#find(item.namespace, item.key);
+      ITEMS.put(this.#connection, {
+        ...item,
+        id: known?.id ?? this.#nextId(),
+        created: known?.created ?? item.created,
+      });
+    });
+  }
+
+  #nextId(): number {
+    return this.#connection.get("SELECT coalesce(max(id), 0) + 1 AS next FROM items")?.["next"] as number;
+  }
+
+  async remove(namespace: string, key: string): Promise<void> {
+    this.#connection.run("DELETE FROM items WHERE namespace = ? AND key = ?", [namespace, key]);
+  }
+
+  async under(namespace: string, { limit = -1, offset }: Page): Promise<StoredItem[]> {
+    const [where, names] =
+      namespace === ""
+        ? ["", []]
+        : [
+            "WHERE namespace = ? OR (namespace > ? AND namespace < ?)",
+            [namespace, namespace + BETWEEN, namespace + BEHIND],
+          ];
+    const rest = `${where} ORDER BY items.id LIMIT ? OFFSET ?`;
+    return ITEMS.all(this.#connection, rest, [...names, limit, offset]);
+  }
+
+  /** One item of each is read whole: what an index says has no checksum. */
+  async namespaces(): Promise<string[]> {
+    const some = "WHERE id IN (SELECT min(id) FROM items GROUP BY namespace)";
+    return ITEMS.all(this.#connection, some).map(({ namespace }) => namespace);
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
+}

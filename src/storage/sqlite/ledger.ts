@@ -1,0 +1,190 @@
+import { DELAY, fromRun, isForLater, toRun } from "../store/run-row.ts";
+import { fromSchedule, toSchedule } from "../store/schedule-row.ts";
+import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../store/thread-store.ts";
+import type { Together } from "./database/batched-writes.ts";
+import type { Connection } from "./database/connection.ts";
+import { Table, type Stored } from "./database/table.ts";
+
+const HOSTED = new Table("hosted", {
+  thread: "text",
+  graph: "text",
+  owner: "text?",
+  created: "number",
+  updated: "number",
+  failed: "number",
+  metadata: "text",
+});
+
+const RUNS = new Table("runs", {
+  id: "text",
+  thread: "text",
+  status: "text",
+  created: "number",
+  updated: "number",
+  attempt: "number",
+  base: "text?",
+  request: "text",
+});
+
+const SCHEDULES = new Table("schedules", {
+  id: "text",
+  created: "number",
+  due: "number?",
+  content: "text",
+});
+
+export const LEDGER_TABLES = [HOSTED, RUNS, SCHEDULES] as const;
+
+/** The ledger in a SQLite file. */
+export class SqliteLedger implements Ledger {
+  readonly #connection: Connection;
+  readonly #together: Together;
+
+  constructor(connection: Connection, together: Together) {
+    this.#connection = connection;
+    this.#together = together;
+  }
+
+  async thread(id: string): Promise<HostedThread | undefined> {
+    await this.#together.settled();
+    return this.#thread(id);
+  }
+
+  #thread(id: string): HostedThread | undefined {
+    const row = HOSTED.get(this.#connection, "WHERE thread = ?", [id]);
+    return row && toThread(row);
+  }
+
+  async threads(): Promise<HostedThread[]> {
+    await this.#together.settled();
+    return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toThread);
+  }
+
+  async changeThread(
+    id: string,
+    change: (before: HostedThread | undefined) => HostedThread | undefined,
+    run?: RunRecord,
+    moment?: Moment,
+  ): Promise<HostedThread | undefined> {
+    return this.#together.save(() => {
+      if (moment && !this.#take(moment)) return undefined;
+      const thread = change(this.#thread(id));
+      if (thread) this.#putThread(thread);
+      if (thread && run) RUNS.put(this.#connection, fromRun(run));
+      return thread;
+    });
+  }
+
+  #putThread({ id, graph, owner, createdAt, updatedAt, hasFailed, metadata }: HostedThread): void {
+    HOSTED.put(this.#connection, {
+      thread: id,
+      graph,
+      owner: owner ?? null,
+      created: createdAt,
+      updated: updatedAt,
+      failed: hasFailed ? 1 : 0,
+      metadata: JSON.stringify(metadata),
+    });
+  }
+
+  async run(id: string): Promise<RunRecord | undefined> {
+    await this.#together.settled();
+    const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
+    return row && toRun(row);
+  }
+
+  async runs(thread: string): Promise<RunRecord[]> {
+    await this.#together.settled();
+    const newestFirst = "WHERE thread = ? ORDER BY runs.created DESC, runs.id DESC";
+    return RUNS.all(this.#connection, newestFirst, [thread]).map(toRun);
+  }
+
+  async unfinished(): Promise<RunRecord[]> {
+    await this.#together.settled();
+    const oldestFirst = "WHERE status IN ('pending', 'running') ORDER BY runs.created, runs.id";
+    return RUNS.all(this.#connection, oldestFirst).map(toRun);
+  }
+
+  async forLater(): Promise<RunRecord[]> {
+    await this.#together.settled();
+    const mayWait = "WHERE status = 'pending' AND instr(request, ?) > 0 ORDER BY runs.created, runs.id";
+    return RUNS.whole(this.#connection, mayWait, [DELAY]).map(toRun).filter(isForLater);
+  }
+
+  async putRun(run: RunRecord): Promise<void> {
+    await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
+  }
+
+  async changeRun(
+    id: string,
+    change: (before: RunRecord) => RunRecord | undefined,
+  ): Promise<RunRecord | undefined> {
+    return this.#together.save(() => {
+      const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
+      const run = row && change(toRun(row));
+      if (run) RUNS.put(this.#connection, fromRun(run));
+      return run;
+    });
+  }
+
+  async removeRun(id: string): Promise<void> {
+    await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
+  }
+
+  async forget(thread: string): Promise<void> {
+    await this.#together.save(() => forgetHosted(this.#connection, thread));
+  }
+
+  async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
+    await this.#together.settled();
+    const newestFirst = "ORDER BY schedules.created DESC, schedules.id";
+    const rows =
+      dueBy === undefined
+        ? SCHEDULES.all(this.#connection, newestFirst)
+        : SCHEDULES.whole(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
+    return rows.map(toSchedule);
+  }
+
+  async changeSchedule(
+    id: string,
+    change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
+  ): Promise<ScheduleRecord | undefined> {
+    return this.#together.save(() => {
+      const before = this.#schedule(id);
+      const schedule = change(before && toSchedule(before));
+      if (schedule) SCHEDULES.put(this.#connection, fromSchedule(schedule));
+      else if (before) this.#connection.run("DELETE FROM schedules WHERE id = ?", [id]);
+      return schedule;
+    });
+  }
+
+  #schedule(id: string): Stored<typeof SCHEDULES> | undefined {
+    return SCHEDULES.get(this.#connection, "WHERE id = ?", [id]);
+  }
+
+  /** Moves a schedule on, if it is due at that moment. */
+  #take({ schedule, due, next }: Moment): boolean {
+    const row = this.#schedule(schedule);
+    if (row?.due !== due) return false;
+    SCHEDULES.put(this.#connection, { ...row, due: next });
+    return true;
+  }
+}
+
+/** Removes everything that a ledger has about a thread. */
+export function forgetHosted(connection: Connection, thread: string): void {
+  for (const { name } of [HOSTED, RUNS]) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
+}
+
+function toThread(row: Stored<typeof HOSTED>): HostedThread {
+  const { thread: id, graph, owner, created, updated, failed, metadata } = row;
+  return {
+    id,
+    graph,
+    ...(owner !== null && { owner }),
+    createdAt: created,
+    updatedAt: updated,
+    hasFailed: failed === 1,
+    metadata: JSON.parse(metadata) as Record<string, unknown>,
+  };
+}
