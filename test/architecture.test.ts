@@ -135,6 +135,18 @@ describe("the checker", () => {
       `const file = new URL("../b.json", import.meta.url);`,
       "use packageFile",
     ],
+    [
+      "a way into a room past its door",
+      "src/runs/a.ts",
+      `import "../storage/codec/json.ts";`,
+      "enters src/storage/codec by json.ts",
+    ],
+    [
+      "a way into a room inside of a room",
+      "src/storage/sqlite/a.ts",
+      `import "./database/table.ts";`,
+      "enters src/storage/sqlite/database by table.ts",
+    ],
     ["a star export", "src/plan/a.ts", `export * from "./b.ts";`, "has an `export *`"],
     ["a default export", "src/plan/a.ts", "export default 1;", "has a default export"],
     ["a renamed default export", "src/plan/a.ts", "export { a as default };", "has a default export"],
@@ -162,6 +174,11 @@ describe("the checker", () => {
       "src/plan/a.test.ts",
       `import "vitest"; import "../testing/index.ts"; new Date();`,
     ],
+    [
+      "doors, and a room's own files",
+      "src/storage/sqlite/database/a.ts",
+      `import "../../store/index.ts"; import "../leases.ts"; import "./table.ts";`,
+    ],
     ["the streams where they come in", "src/surfaces/cli/main.ts", "const { stdout } = process;"],
     ["words that are not globals", "src/plan/a.ts", `// Date\nconst x = { process: "console" }.process;`],
     ["a long prompt", "src/plan/a.prompt.ts", long],
@@ -169,6 +186,15 @@ describe("the checker", () => {
     ["a long comment", "src/plan/a.ts", `/*\n${long}*/\n${long.replaceAll("f", "// f")}`],
   ])("accepts %s", (_, path, source) => {
     expect(violations({ [path]: source })).toEqual([]);
+  });
+
+  it("reports a room with too many source files, tests not counted", () => {
+    const names = [...Array.from({ length: 12 }, (_, at) => `f${at}.ts`), "f0.test.ts"];
+    const files = Object.fromEntries(names.map((name) => [`src/storage/codec/${name}`, ""]));
+    expect(violations(files)).toEqual([]);
+    expect(violations({ ...files, "src/storage/codec/index.ts": "" })).toEqual([
+      "src/storage/codec: has 13 source files, more than 12",
+    ]);
   });
 
   it.each([

@@ -71,14 +71,37 @@ const DOORS: readonly { file: string; only: readonly string[] }[] = [
 ];
 const DOORS_LAYER = "surfaces/cli";
 
+/** Folders that others enter by their `index.ts` alone. One inside another has a door of its own. */
+const ROOMS_WITH_DOORS = [
+  "src/storage/store",
+  "src/storage/checkpoint",
+  "src/storage/codec",
+  "src/storage/sqlite",
+  "src/storage/sqlite/database",
+  "src/storage/sqlite/file",
+  "src/storage/postgres",
+  "src/storage/postgres/database",
+  "src/storage/postgres/writes",
+  "src/storage/care",
+];
+const MAX_ROOM_FILES = 12;
+
 const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
 const MAX_CODE_LINES = 400;
 
 /** Says what in these source files, given by path, breaks the architecture: one line each. */
 export function violations(files: Record<string, string>): string[] {
-  return Object.entries(files).flatMap(([path, source]) =>
+  const inFiles = Object.entries(files).flatMap(([path, source]) =>
     [...problemsOf(path, source)].map((problem) => `${path}: ${problem}`),
   );
+  return [...inFiles, ...crowdedRooms(Object.keys(files))];
+}
+
+function crowdedRooms(paths: readonly string[]): string[] {
+  return ROOMS_WITH_DOORS.flatMap((room) => {
+    const count = paths.filter((path) => posix.dirname(path) === room && !isTest(path)).length;
+    return count > MAX_ROOM_FILES ? [`${room}: has ${count} source files, more than ${MAX_ROOM_FILES}`] : [];
+  });
 }
 
 /** Files that import each other in a circle, types included: one line for each way round that was found. */
@@ -130,7 +153,7 @@ function* problemsOf(path: string, source: string): Generator<string> {
     .filter((part) => VAGUE.includes(part));
   yield* vague.map((name) => `has the vague name ${name}`);
 
-  if (/\.test(-d)?\.ts$/.test(path)) return;
+  if (isTest(path)) return;
   const allowed = LAYERS[layer];
   if (!allowed) return yield `${layer} has no layer`;
 
@@ -141,6 +164,7 @@ function* problemsOf(path: string, source: string): Generator<string> {
     (target) => target !== layer && !allowed.some((pattern) => matches(target, pattern)),
   );
   yield* forbidden.map((target) => `${layer} may not import ${target}`);
+  yield* file.imports.flatMap((name) => passedDoor(path, name) ?? []);
 
   if (/new URL\([^)]*import\.meta/.test(source)) yield "looks for a file from where it is: use packageFile";
   if (layer === PURE_LAYER) {
@@ -156,6 +180,20 @@ function* problemsOf(path: string, source: string): Generator<string> {
   if (file.codeLines > MAX_CODE_LINES && !path.endsWith(".prompt.ts")) {
     yield `has ${file.codeLines} code lines, more than ${MAX_CODE_LINES}`;
   }
+}
+
+/** A complaint about an import that enters a room from outside, and not by its door. */
+function passedDoor(path: string, name: string): string | undefined {
+  if (!name.startsWith(".")) return undefined;
+  const target = posix.join(path, "..", name);
+  const rooms = ROOMS_WITH_DOORS.filter((room) => target.startsWith(`${room}/`));
+  const room = rooms.toSorted((a, b) => b.length - a.length)[0];
+  if (room === undefined || path.startsWith(`${room}/`) || target === `${room}/index.ts`) return undefined;
+  return `enters ${room} by ${posix.relative(room, target)}: import its index.ts`;
+}
+
+function isTest(path: string): boolean {
+  return /\.test(-d)?\.ts$/.test(path);
 }
 
 /** `src/plan/apply.ts` is in `plan`, `src/errors.ts` in `errors`, `src/surfaces/cli/main.ts` in `surfaces/cli`. */

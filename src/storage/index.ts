@@ -1,22 +1,28 @@
-export { backupStore } from "./care/backup.ts";
-export { checkStore, type CheckOptions } from "./care/check.ts";
-export type { ItemStore } from "./store/item-store.ts";
+export {
+  backupStore,
+  checkStore,
+  repairStore,
+  type CheckOptions,
+  type Problem,
+  type Progress,
+  type Repair,
+} from "./care/index.ts";
 export { postgresSaver, postgresStore } from "./postgres.ts";
-export type { DatabaseOptions } from "./postgres/database/database.ts";
-export type { PostgresSaver } from "./postgres/saver.ts";
-export type { Problem, Progress } from "./care/problem.ts";
-export { repairStore, type Repair } from "./care/repair.ts";
-export type { SqliteSaver } from "./sqlite/saver.ts";
+export type { DatabaseOptions } from "./postgres/database/index.ts";
+export type { PostgresSaver } from "./postgres/index.ts";
 export { sqliteSaver, sqliteStore } from "./sqlite.ts";
+export type { SqliteSaver } from "./sqlite/index.ts";
 export { defaultStatePath } from "./state-path.ts";
 export { openStore } from "./store.ts";
-export type { CheckpointSummary, ListCheckpointsOptions } from "./checkpoint/summary.ts";
 export {
   LEASE,
   type AcquireOptions,
+  type CheckpointSummary,
   type HostedThread,
+  type ItemStore,
   type Ledger,
   type Letter,
+  type ListCheckpointsOptions,
   type Mailbox,
   type Moment,
   type Release,
@@ -26,4 +32,4 @@ export {
   type ThreadState,
   type ThreadStore,
   type ThreadSummary,
-} from "./store/thread-store.ts";
+} from "./store/index.ts";

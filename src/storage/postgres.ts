@@ -1,8 +1,6 @@
-import { Database, type DatabaseOptions } from "./postgres/database/database.ts";
-import { migrate } from "./postgres/database/migrate.ts";
-import { PostgresItems } from "./postgres/items.ts";
-import { PostgresSaver } from "./postgres/saver.ts";
-import { ItemStore } from "./store/item-store.ts";
+import { Database, migrate, type DatabaseOptions } from "./postgres/database/index.ts";
+import { PostgresItems, PostgresSaver } from "./postgres/index.ts";
+import { ItemStore } from "./store/index.ts";
 
 /**
  * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there

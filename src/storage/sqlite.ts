@@ -1,7 +1,6 @@
-import { openDatabase } from "./sqlite/file/open.ts";
-import { SqliteItems } from "./sqlite/items.ts";
-import { SqliteSaver } from "./sqlite/saver.ts";
-import { ItemStore } from "./store/item-store.ts";
+import { openDatabase } from "./sqlite/file/index.ts";
+import { SqliteItems, SqliteSaver } from "./sqlite/index.ts";
+import { ItemStore } from "./store/index.ts";
 
 /**
  * Opens a thread store, a SQLite file, and creates it with its folders when there is none; `:memory:` is one that

@@ -1,5 +1,4 @@
-import type { ItemStore } from "./store/item-store.ts";
-import type { ThreadStore } from "./store/thread-store.ts";
+import type { ItemStore, ThreadStore } from "./store/index.ts";
 
 /** Whether an address is one of a Postgres database rather than a file. */
 export function isDatabaseUrl(address: string): boolean {

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, linkSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import { Connection, corrupt } from "../sqlite/database/connection.ts";
-import { openDatabase } from "../sqlite/file/open.ts";
+import { Connection, corrupt } from "../sqlite/database/index.ts";
+import { openDatabase } from "../sqlite/file/index.ts";
 import { checkStore } from "./check.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { Database, type DatabaseOptions } from "../postgres/database/database.ts";
+import { Database, type DatabaseOptions } from "../postgres/database/index.ts";
 import { isDatabaseUrl } from "../store.ts";
 import { Survey as DatabaseSurvey } from "./database-survey.ts";
 import { Survey } from "./file-survey.ts";

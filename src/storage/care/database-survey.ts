@@ -1,12 +1,18 @@
 import { HarnessError } from "../../errors.ts";
-import type { Database, Row } from "../postgres/database/database.ts";
-import { CHECKPOINTS, HEADS, THREADS, WRITES, type SealedTable } from "../postgres/database/tables.ts";
-import { ITEMS } from "../postgres/items.ts";
-import { HOSTED, RUNS, SCHEDULES } from "../postgres/ledger.ts";
-import { EDITS } from "../postgres/mailbox.ts";
-import { blobOf } from "../postgres/writes/blobs.ts";
-import { itemDamage, type StoredItem } from "../store/item-store.ts";
-import { SCHEDULE_DAMAGE, targetsIn } from "./file-survey.ts";
+import { targetsIn } from "../codec/index.ts";
+import {
+  CHECKPOINTS,
+  HEADS,
+  THREADS,
+  WRITES,
+  type Database,
+  type Row,
+  type SealedTable,
+} from "../postgres/database/index.ts";
+import { EDITS, HOSTED, ITEMS, RUNS, SCHEDULES } from "../postgres/index.ts";
+import { blobOf } from "../postgres/writes/index.ts";
+import { itemDamage, type StoredItem } from "../store/index.ts";
+import { SCHEDULE_DAMAGE } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 
 const BATCH = 500;

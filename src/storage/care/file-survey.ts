@@ -1,7 +1,4 @@
-import { REFERENCE } from "../codec/encode.ts";
-import { hashOf } from "../sqlite/blobs.ts";
-import type { Connection, Row } from "../sqlite/database/connection.ts";
-import { toText, type Stored } from "../sqlite/database/table.ts";
+import { targetsIn } from "../codec/index.ts";
 import {
   BLOBS,
   CHECKPOINTS,
@@ -9,11 +6,15 @@ import {
   HEADS,
   ITEMS,
   THREADS,
+  toText,
   WRITES,
+  type Connection,
+  type Row,
+  type Stored,
   type StoredEdit,
-} from "../sqlite/database/tables.ts";
-import { LEDGER_TABLES } from "../sqlite/ledger.ts";
-import { itemDamage } from "../store/item-store.ts";
+} from "../sqlite/database/index.ts";
+import { LEDGER_TABLES } from "../sqlite/index.ts";
+import { hashOf, itemDamage } from "../store/index.ts";
 import type { Problem, Progress } from "./problem.ts";
 
 export type StoredBlob = Stored<typeof BLOBS>;
@@ -255,18 +256,4 @@ export class Survey {
 function ledgerDamage({ thread }: Row): Problem {
   if (thread === undefined) return { what: SCHEDULE_DAMAGE };
   return { thread: toText(thread), what: "an entry of its server is damaged" };
-}
-
-/** The numbers of the blobs that a blob or a text refers to. */
-export function targetsIn(kind: string, text: string | Uint8Array): number[] {
-  if (kind === "json" || kind === "bytes") return [];
-  const content: unknown = JSON.parse(typeof text === "string" ? text : toText(text));
-  return kind === "tree" ? referencesIn(content) : (content as number[]);
-}
-
-/** The numbers of the blobs that a tree refers to. What is the serializer's has none of ours in it. */
-function referencesIn(tree: unknown): number[] {
-  if (typeof tree !== "object" || tree === null || Object.hasOwn(tree, "lc")) return [];
-  const target = (tree as Record<string, unknown>)[REFERENCE];
-  return typeof target === "number" ? [target] : Object.values(tree).flatMap(referencesIn);
 }

@@ -3,22 +3,31 @@ import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import { Connection } from "../sqlite/database/connection.ts";
-import { copyHeld } from "../sqlite/database/open-files.ts";
-import { BLOBS, CHECKPOINTS, HEADS, ITEMS, THREADS, WRITES } from "../sqlite/database/tables.ts";
+import {
+  BLOBS,
+  CHECKPOINTS,
+  Connection,
+  copyHeld,
+  HEADS,
+  ITEMS,
+  THREADS,
+  WRITES,
+} from "../sqlite/database/index.ts";
 import {
   checkFormat,
   firstPage,
+  formatOf,
   hasContent,
   headerDamage,
   isLonger,
+  openDatabase,
+  openFile,
   PAGE_BYTES,
   readStart,
-} from "../sqlite/file/header.ts";
-import { openFile, openDatabase } from "../sqlite/file/open.ts";
-import { SCHEMA_VERSION } from "../sqlite/file/schema.ts";
-import { formatOf, upgrade } from "../sqlite/file/upgrade.ts";
-import { LEDGER_TABLES } from "../sqlite/ledger.ts";
+  SCHEMA_VERSION,
+  upgrade,
+} from "../sqlite/file/index.ts";
+import { LEDGER_TABLES } from "../sqlite/index.ts";
 import type { Problem } from "./problem.ts";
 import { logDamage } from "./wal.ts";
 

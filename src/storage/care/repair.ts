@@ -2,12 +2,19 @@ import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { HarnessError } from "../../errors.ts";
-import { corrupt, type Connection } from "../sqlite/database/connection.ts";
-import { BLOBS, CHECKPOINTS, EDITS, ITEMS, LEASES, THREADS, WRITES } from "../sqlite/database/tables.ts";
-import { openDatabase } from "../sqlite/file/open.ts";
-import { recount } from "../sqlite/file/upgrade.ts";
-import { isAlive } from "../sqlite/leases.ts";
-import { SqliteSaver } from "../sqlite/saver.ts";
+import {
+  BLOBS,
+  CHECKPOINTS,
+  corrupt,
+  EDITS,
+  ITEMS,
+  LEASES,
+  THREADS,
+  WRITES,
+  type Connection,
+} from "../sqlite/database/index.ts";
+import { openDatabase, recount } from "../sqlite/file/index.ts";
+import { isAlive, SqliteSaver } from "../sqlite/index.ts";
 import { Survey, type StoredThreadRow } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";

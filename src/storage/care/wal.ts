@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { hasContent, PAGE_BYTES, readStart } from "../sqlite/file/header.ts";
+import { hasContent, PAGE_BYTES, readStart } from "../sqlite/file/index.ts";
 
 const HEAD_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;

@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { LEASE } from "../store/thread-store.ts";
+import { LEASE } from "../store/index.ts";
 
 /** Where a checkpoint is: its thread, its namespace (empty for the main graph) and its own id. */
 export interface CheckpointKey {
@@ -32,4 +32,11 @@ export function toConfig({ threadId, ns, id }: CheckpointKey): {
   configurable: { thread_id: string; checkpoint_ns: string; checkpoint_id: string };
 } {
   return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
+}
+
+/** A place in the tables: the thread's number, the namespace, and a checkpoint's id. */
+export interface Place {
+  thread: number;
+  ns: string;
+  id: string;
 }

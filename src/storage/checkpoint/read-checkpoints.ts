@@ -1,4 +1,4 @@
-import type { Place } from "../sqlite/checkpoints.ts";
+import type { Place } from "./key.ts";
 
 /** So many checkpoints are remembered; who goes on from an older one is not warned. */
 const MAX_SEEN = 10_000;

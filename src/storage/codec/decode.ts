@@ -1,8 +1,7 @@
 import { load } from "@langchain/core/load";
 import { BaseMessage } from "@langchain/core/messages";
 import { DeltaSnapshot, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { chunkOf } from "./chunk-tree.ts";
-import { isWhole } from "./chunks.ts";
+import { chunkOf, isWhole } from "./chunk-tree.ts";
 import { MESSAGES, REFERENCE, reference, SNAPSHOT } from "./encode.ts";
 import { UNDEFINED } from "./json.ts";
 import { madeLater } from "./lazy-list.ts";

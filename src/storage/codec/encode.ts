@@ -1,8 +1,7 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
-import { chunkOf, rootOf, type Cut } from "./chunk-tree.ts";
-import { isWhole, toChunks } from "./chunks.ts";
-import { isSend, MAX_DEPTH, sendFields, tooDeep, toJson, UNDEFINED } from "./json.ts";
+import { chunkOf, isWhole, rootOf, toChunks, type Cut } from "./chunk-tree.ts";
+import { isSend, MAX_DEPTH, sendFields, toJson, tooDeep, UNDEFINED } from "./json.ts";
 import type { Memo } from "./memo.ts";
 import { WATCHED, type Lists, type Prefix } from "./message-lists.ts";
 import type { BlobSink } from "./recent-blobs.ts";
@@ -199,4 +198,18 @@ export function isWalkable(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
   return !Object.hasOwn(value, "lc") && typeof (value as { toJSON?: unknown }).toJSON !== "function";
+}
+
+/** The numbers of the blobs that a blob or a text refers to. */
+export function targetsIn(kind: string, text: string | Uint8Array): number[] {
+  if (kind === "json" || kind === "bytes") return [];
+  const content: unknown = JSON.parse(typeof text === "string" ? text : Buffer.from(text).toString());
+  return kind === "tree" ? referencesIn(content) : (content as number[]);
+}
+
+/** The numbers of the blobs that a tree refers to. What is the serializer's has none of ours in it. */
+function referencesIn(tree: unknown): number[] {
+  if (typeof tree !== "object" || tree === null || Object.hasOwn(tree, "lc")) return [];
+  const target = (tree as Record<string, unknown>)[REFERENCE];
+  return typeof target === "number" ? [target] : Object.values(tree).flatMap(referencesIn);
 }

@@ -1,12 +1,5 @@
 import { BaseMessage } from "@langchain/core/messages";
-import {
-  DeltaSnapshot,
-  isDeltaSnapshot,
-  type ChannelVersions,
-  type Checkpoint,
-  type CheckpointMetadata,
-} from "@langchain/langgraph-checkpoint";
-import { isEdit } from "../sqlite/checkpoints.ts";
+import { DeltaSnapshot, isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import { isWalkable } from "./encode.ts";
 import { isSend, MAX_DEPTH, sendFields, toJson, Written } from "./json.ts";
 
@@ -27,23 +20,6 @@ export function asItIs(value: unknown, copies = new Map<object, object>(), depth
     parts[key] = asItIs(parts[key], copies, depth + 1);
   }
   return copy;
-}
-
-/** A checkpoint as it is now; what is the same as in its parent is stored from there. */
-export function checkpointAsItIs(
-  checkpoint: Checkpoint,
-  metadata: CheckpointMetadata,
-  newVersions: ChannelVersions,
-): Checkpoint {
-  const { channel_values: values, channel_versions: versions } = checkpoint;
-  const isStored = (name: string): boolean =>
-    isEdit(metadata) || Object.hasOwn(newVersions, name) || versions[name] === undefined;
-  const copies = new Map<object, object>();
-  const made = Object.entries(values).map(([name, value]) => [
-    name,
-    isStored(name) ? asItIs(value, copies) : value,
-  ]);
-  return { ...checkpoint, channel_values: Object.fromEntries(made) as Record<string, unknown> };
 }
 
 /** What is stored in parts is copied in parts, and all else is written out. */

@@ -1,6 +1,5 @@
-import { BETWEEN, type Items, type Page, type StoredItem } from "../store/item-store.ts";
-import type { Database } from "./database/database.ts";
-import { SealedTable } from "./database/tables.ts";
+import { BETWEEN, type Items, type Page, type StoredItem } from "../store/index.ts";
+import { SealedTable, type Database } from "./database/index.ts";
 
 export const ITEMS = new SealedTable<StoredItem>("items", [
   "namespace",

@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { busy, isProcessGone } from "../sqlite/leases.ts";
-import type { AcquireOptions, Release } from "../store/thread-store.ts";
-import type { Database, Row } from "./database/database.ts";
-import { Heart } from "./database/heartbeat.ts";
-import { PLACE } from "./database/process-place.ts";
-import { STALE } from "./writes/statements.ts";
+import { busy, isProcessGone, type AcquireOptions, type Release } from "../store/index.ts";
+import { Heart, type Database, type Row } from "./database/index.ts";
 
 /** Who has a thread. */
 export interface Lease {
@@ -142,9 +139,6 @@ export function isAlive({ isHeard, holder, pid, place, since }: Lease): boolean 
   return isHeard && !(place === PLACE && isProcessGone({ pid, since, isOurs: ours.has(holder) }));
 }
 
-export const LEASE_COLUMNS = `thread, fence, holder, pid, host, place, extract(epoch FROM since) * 1000 AS since,
-  beat >= now() - ${STALE} AS heard`;
-
 export function toLease({ thread, fence, holder, pid, host, place, since, heard }: Row): Lease {
   return {
     thread: thread as string,
@@ -156,4 +150,34 @@ export function toLease({ thread, fence, holder, pid, host, place, since, heard 
     since: Number(since),
     isHeard: heard === true,
   };
+}
+
+/** A holder that has not been heard of for this long may be dead. */
+export const STALE = "interval '30 seconds'";
+
+/** Whether the lease of a thread lets somebody write: theirs, or nobody's. */
+export function leaseAllows(token: string): string {
+  return `CASE WHEN ${token} IS NULL THEN holder IS NULL OR beat < now() - ${STALE}
+    ELSE fence = ${token} AND holder IS NOT NULL END`;
+}
+
+export const LEASE_COLUMNS = `thread, fence, holder, pid, host, place, extract(epoch FROM since) * 1000 AS since,
+  beat >= now() - ${STALE} AS heard`;
+
+/**
+ * Where the number of a process means that process: the same host since it was started, and on Linux the same space of
+ * process numbers. Containers that are called alike must not take each other's processes for dead.
+ */
+const PLACE: string = [
+  hostname(),
+  attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+  attempt(() => readlinkSync("/proc/self/ns/pid")),
+].join(" ");
+
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
 }

@@ -1,18 +1,22 @@
-import { DELAY, fromRun, isForLater, toRun, type RunRow } from "../store/run-row.ts";
-import { fromSchedule, toSchedule, type ScheduleRow } from "../store/schedule-row.ts";
-import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../store/thread-store.ts";
-import type { Database, Row } from "./database/database.ts";
-import { SealedTable } from "./database/tables.ts";
-
-type HostedRow = {
-  thread: string;
-  graph: string;
-  owner: string | null;
-  created: number;
-  updated: number;
-  failed: number;
-  metadata: string;
-};
+import {
+  DELAY,
+  fromHosted,
+  fromRun,
+  fromSchedule,
+  isForLater,
+  toHosted,
+  toRun,
+  toSchedule,
+  type HostedRow,
+  type HostedThread,
+  type Ledger,
+  type Moment,
+  type RunRecord,
+  type RunRow,
+  type ScheduleRecord,
+  type ScheduleRow,
+} from "../store/index.ts";
+import { SealedTable, type Database, type Row } from "./database/index.ts";
 
 export const HOSTED = new SealedTable<HostedRow>("hosted", [
   "thread",
@@ -56,7 +60,7 @@ export class PostgresLedger implements Ledger {
     const rows = await this.#database.query(
       `SELECT * FROM ${this.#database.schema}.hosted ORDER BY updated DESC, thread`,
     );
-    return rows.map((row) => toThread(HOSTED.open(row, this.#database)));
+    return rows.map((row) => toHosted(HOSTED.open(row, this.#database)));
   }
 
   async changeThread(
@@ -71,7 +75,7 @@ export class PostgresLedger implements Ledger {
       // Also where there is no row yet that could be locked.
       await query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))", [`holdfast ${schema}`, id]);
       const thread = change(await this.#thread(id, query));
-      if (thread) await put(`${schema}.hosted`, "thread", HOSTED, fromThread(thread), query);
+      if (thread) await put(`${schema}.hosted`, "thread", HOSTED, fromHosted(thread), query);
       if (thread && run) await this.#putRun(run, query);
       return thread;
     });
@@ -79,7 +83,7 @@ export class PostgresLedger implements Ledger {
 
   async #thread(id: string, query: Query): Promise<HostedThread | undefined> {
     const [row] = await query(`SELECT * FROM ${this.#database.schema}.hosted WHERE thread = $1`, [id]);
-    return row && toThread(HOSTED.open(row, this.#database));
+    return row && toHosted(HOSTED.open(row, this.#database));
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
@@ -198,36 +202,4 @@ async function put<R extends Row>(
     `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places}) ON CONFLICT (${key}) DO UPDATE SET ${changes}`,
     [...sealed.columns.map((column) => row[column]), sealed.seal(row)],
   );
-}
-
-function fromThread({
-  id,
-  graph,
-  owner,
-  createdAt,
-  updatedAt,
-  hasFailed,
-  metadata,
-}: HostedThread): HostedRow {
-  return {
-    thread: id,
-    graph,
-    owner: owner ?? null,
-    created: createdAt,
-    updated: updatedAt,
-    failed: hasFailed ? 1 : 0,
-    metadata: JSON.stringify(metadata),
-  };
-}
-
-function toThread({ thread: id, graph, owner, created, updated, failed, metadata }: HostedRow): HostedThread {
-  return {
-    id,
-    graph,
-    ...(owner !== null && { owner }),
-    createdAt: created,
-    updatedAt: updated,
-    hasFailed: failed === 1,
-    metadata: JSON.parse(metadata) as Record<string, unknown>,
-  };
 }

@@ -1,18 +1,21 @@
-import { KEPT_MS, withdrawn } from "../sqlite/mailbox.ts";
-import type { Letter, Mailbox } from "../store/thread-store.ts";
-import type { Database } from "./database/database.ts";
-import { SealedTable } from "./database/tables.ts";
+import {
+  ANSWER_MAX_AGE_MS,
+  toLetter,
+  withdrawn,
+  type Letter,
+  type LetterRow,
+  type Mailbox,
+} from "../store/index.ts";
+import { SealedTable, type Database } from "./database/index.ts";
 
-type EditRow = {
-  id: number;
-  thread: number;
-  at: number;
-  content: string;
-  begun: string | null;
-  outcome: string | null;
-};
-
-export const EDITS = new SealedTable<EditRow>("edits", ["id", "thread", "at", "content", "begun", "outcome"]);
+export const EDITS = new SealedTable<LetterRow>("edits", [
+  "id",
+  "thread",
+  "at",
+  "content",
+  "begun",
+  "outcome",
+]);
 
 /** The mailbox of a thread in Postgres. */
 export class PostgresMailbox implements Mailbox {
@@ -61,13 +64,7 @@ export class PostgresMailbox implements Mailbox {
       `SELECT * FROM ${this.#table} WHERE thread = $1 AND outcome IS NULL ORDER BY id`,
       [this.#thread],
     );
-    return rows
-      .map((row) => EDITS.open(row, this.#database))
-      .map(({ id, content, begun }) => ({
-        id,
-        content: JSON.parse(content) as unknown,
-        ...(begun !== null && { begun: JSON.parse(begun) as unknown }),
-      }));
+    return rows.map((row) => toLetter(EDITS.open(row, this.#database)));
   }
 
   async begin(id: number, begun: unknown): Promise<void> {
@@ -82,7 +79,7 @@ export class PostgresMailbox implements Mailbox {
     if (row) await this.#change({ ...row, outcome: JSON.stringify(outcome) });
     await this.#database.query(
       `DELETE FROM ${this.#table} WHERE thread = $1 AND at < $2 AND outcome IS NOT NULL`,
-      [this.#thread, Date.now() - KEPT_MS],
+      [this.#thread, Date.now() - ANSWER_MAX_AGE_MS],
     );
   }
 
@@ -102,7 +99,7 @@ export class PostgresMailbox implements Mailbox {
     return rows.length > 0;
   }
 
-  async #find(id: number): Promise<EditRow | undefined> {
+  async #find(id: number): Promise<LetterRow | undefined> {
     const [row] = await this.#database.query(`SELECT * FROM ${this.#table} WHERE id = $1 AND thread = $2`, [
       id,
       this.#thread,
@@ -110,7 +107,7 @@ export class PostgresMailbox implements Mailbox {
     return row && EDITS.open(row, this.#database);
   }
 
-  async #change(row: EditRow): Promise<boolean> {
+  async #change(row: LetterRow): Promise<boolean> {
     const rows = await this.#database.query(
       `UPDATE ${this.#table} SET begun = $2, outcome = $3, seal = $4 WHERE id = $1 RETURNING id`,
       [row.id, row.begun, row.outcome, EDITS.seal(row)],

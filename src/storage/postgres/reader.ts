@@ -6,19 +6,26 @@ import {
   type CheckpointTuple,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../checkpoint/key.ts";
-import type { Seen } from "../checkpoint/read-checkpoints.ts";
-import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "../checkpoint/summary.ts";
-import { Decoder } from "../codec/decode.ts";
-import { Memo } from "../codec/memo.ts";
-import { Lists } from "../codec/message-lists.ts";
-import type { Fixed, StoredCheckpoint, StoredWrite } from "../sqlite/checkpoints.ts";
-import { toTuple } from "../sqlite/tuples.ts";
-import { naming } from "../store/thread-errors.ts";
-import type { Database, Row } from "./database/database.ts";
-import { CHECKPOINTS, corrupt, WRITES, type CheckpointRow } from "./database/tables.ts";
-import { ThreadBlobs } from "./writes/blobs.ts";
-import type { Lines } from "./writes/write-queues.ts";
+import {
+  toSummary,
+  toTuple,
+  type CheckpointKey,
+  type Fixed,
+  type Seen,
+  type StoredCheckpoint,
+  type StoredWrite,
+} from "../checkpoint/index.ts";
+import { Decoder, Lists, Memo } from "../codec/index.ts";
+import { naming, type CheckpointSummary, type ListCheckpointsOptions } from "../store/index.ts";
+import {
+  CHECKPOINTS,
+  corrupt,
+  WRITES,
+  type CheckpointRow,
+  type Database,
+  type Row,
+} from "./database/index.ts";
+import { ThreadBlobs, type Lines } from "./writes/index.ts";
 
 export interface ReaderParts {
   database: Database;

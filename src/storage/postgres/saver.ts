@@ -10,27 +10,39 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { Turns } from "../checkpoint/event-loop-turns.ts";
-import { Save } from "../checkpoint/handled-save.ts";
-import { leaseOf, readKey, toConfig } from "../checkpoint/key.ts";
-import { Seen } from "../checkpoint/read-checkpoints.ts";
-import type { CheckpointSummary, ListCheckpointsOptions } from "../checkpoint/summary.ts";
-import { asItIs } from "../codec/frozen-copy.ts";
-import { encodeChannels, fixedOf, isEdit } from "../sqlite/checkpoints.ts";
-import { glance, isWaiting } from "../sqlite/threads.ts";
-import { isText, toText } from "../store/storable-text.ts";
-import { changed, naming } from "../store/thread-errors.ts";
-import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "../store/thread-store.ts";
-import type { Database } from "./database/database.ts";
-import type { CheckpointRow, ThreadRow, WriteRow } from "./database/tables.ts";
+import {
+  encodeChannels,
+  fixedOf,
+  isEdit,
+  leaseOf,
+  readKey,
+  Save,
+  Seen,
+  toConfig,
+  Turns,
+} from "../checkpoint/index.ts";
+import { asItIs } from "../codec/index.ts";
+import {
+  changed,
+  isText,
+  isWaiting,
+  naming,
+  toColumns,
+  toText,
+  type AcquireOptions,
+  type CheckpointSummary,
+  type ListCheckpointsOptions,
+  type Release,
+  type ThreadStore,
+  type ThreadSummary,
+} from "../store/index.ts";
+import type { CheckpointRow, Database, ThreadRow, WriteRow } from "./database/index.ts";
 import { Leases } from "./leases.ts";
 import { PostgresLedger } from "./ledger.ts";
 import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
 import { Threads } from "./threads.ts";
-import type { Change } from "./writes/batch.ts";
-import { readParent, type Desk } from "./writes/thread-cache.ts";
-import { Lines, type Job } from "./writes/write-queues.ts";
+import { Lines, readParent, type Change, type Desk, type Job } from "./writes/index.ts";
 
 /**
  * A LangGraph checkpointer over a Postgres database, with an index of its threads, for processes on many machines. It
@@ -248,7 +260,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
 /** What a list shows of a checkpoint of the main graph. */
 function noteOf({ row, asking }: Desk, checkpoint: Checkpoint): Partial<ThreadRow> {
-  const seen = glance(checkpoint);
+  const seen = toColumns(checkpoint);
   const wasAsking = asking.delete(checkpoint.id) ? 1 : 0;
   return {
     ...seen,

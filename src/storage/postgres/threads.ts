@@ -1,9 +1,6 @@
-import { busy } from "../sqlite/leases.ts";
-import type { ThreadSummary } from "../store/thread-store.ts";
-import type { Database, Row } from "./database/database.ts";
-import { THREADS } from "./database/tables.ts";
-import { isAlive, LEASE_COLUMNS, toLease } from "./leases.ts";
-import { leaseAllows } from "./writes/statements.ts";
+import { busy, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { THREADS, type Database, type Row } from "./database/index.ts";
+import { isAlive, LEASE_COLUMNS, leaseAllows, toLease } from "./leases.ts";
 
 /** The index of threads: what a list of them shows, without reading their checkpoints. */
 export class Threads {
@@ -41,23 +38,8 @@ export class Threads {
   }
 
   #summary(found: Row): ThreadSummary {
-    const row = THREADS.open(found, this.#database);
     const lease = found["lease"] as Row | null;
-    const isRunning = lease !== null && isAlive(toLease(lease));
-    return {
-      id: row.id,
-      ...(row.title !== null && { title: row.title }),
-      createdAt: new Date(row.created),
-      updatedAt: new Date(row.updated),
-      todos: { done: row.done, total: row.total },
-      state: isRunning
-        ? "running"
-        : row.interrupted === 1
-          ? "interrupted"
-          : row.unfinished === 1
-            ? "idle"
-            : "done",
-    };
+    return toThreadSummary(THREADS.open(found, this.#database), lease !== null && isAlive(toLease(lease)));
   }
 
   /** Throws `thread-busy` when somebody else has the thread. */

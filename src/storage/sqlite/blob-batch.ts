@@ -1,9 +1,7 @@
-import type { Blob, BlobKind } from "../codec/recent-blobs.ts";
-import { bytesOf } from "../store/checksum.ts";
-import type { Connection } from "./database/connection.ts";
+import type { Blob, BlobKind } from "../codec/index.ts";
+import { bytesOf, HASH_BYTES, SEAL_BYTES } from "../store/index.ts";
+import type { Connection } from "./database/index.ts";
 
-export const HASH_BYTES = 16;
-const SEAL_BYTES = 8;
 /** Larger blobs come one by one. */
 const MAX_BYTES = 65_536;
 

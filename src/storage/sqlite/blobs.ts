@@ -1,10 +1,8 @@
 import type { HarnessError } from "../../errors.ts";
-import { Recent, type Blob, type BlobKind, type Gathered } from "../codec/recent-blobs.ts";
-import { digestText } from "../store/checksum.ts";
-import { HASH_BYTES, readPacked } from "./blob-batch.ts";
-import { corrupt, type Connection } from "./database/connection.ts";
-import { toText } from "./database/table.ts";
-import { BLOBS } from "./database/tables.ts";
+import { Recent, type Blob, type BlobKind, type Gathered } from "../codec/index.ts";
+import { digestOf, hashOf } from "../store/index.ts";
+import { readPacked } from "./blob-batch.ts";
+import { BLOBS, corrupt, toText, type Connection } from "./database/index.ts";
 
 const MAX_KNOWN = 50_000;
 
@@ -117,15 +115,4 @@ export class Blobs {
   #damaged(id: number): HarnessError {
     return corrupt(this.#connection.path, `blob ${id} does not match its checksum`);
   }
-}
-
-/** The name of a blob's content. */
-export function hashOf(kind: string, body: string | Uint8Array): Buffer {
-  const name = `${kind}\n`;
-  const named = typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]);
-  return Buffer.from(digestOf(named), "latin1");
-}
-
-function digestOf(named: string | Uint8Array): string {
-  return digestText("sha256", named, HASH_BYTES);
 }

@@ -5,18 +5,27 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { SCHEDULED, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
-import type { Encoder } from "../codec/encode.ts";
-import { corrupt, type Connection, type SqlValue } from "./database/connection.ts";
-import { toText, type Stored } from "./database/table.ts";
-import { CHECKPOINTS, WRITES, type StoredHead } from "./database/tables.ts";
+import {
+  encodeChannels,
+  fixedOf,
+  isEdit,
+  type Fixed,
+  type Place,
+  type StoredCheckpoint,
+  type StoredWrite,
+} from "../checkpoint/index.ts";
+import type { Encoder } from "../codec/index.ts";
+import {
+  CHECKPOINTS,
+  corrupt,
+  toText,
+  WRITES,
+  type Connection,
+  type SqlValue,
+  type Stored,
+  type StoredHead,
+} from "./database/index.ts";
 import type { Heads } from "./latest-checkpoints.ts";
-
-/** A place in the tables: the thread's number, the namespace, and a checkpoint's id. */
-export interface Place {
-  thread: number;
-  ns: string;
-  id: string;
-}
 
 export interface FoundPlace extends Place {
   threadId: string;
@@ -31,27 +40,6 @@ export interface Match {
   id?: string | undefined;
   /** The `seq` that those found come before. */
   before?: number | undefined;
-}
-
-/** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
-export type Fixed = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
-
-/** A stored checkpoint; `channels` and `metadata` are still encoded. */
-export interface StoredCheckpoint {
-  seq: number;
-  /** How many writes tasks have made to it. */
-  writes: number;
-  parent: string | null;
-  fixed: Fixed;
-  channels: Record<string, unknown>;
-  metadata: unknown;
-}
-
-/** A stored write of a task; `value` is still encoded. */
-export interface StoredWrite {
-  task: string;
-  channel: string;
-  value: unknown;
 }
 
 export interface NewCheckpoint {
@@ -288,44 +276,6 @@ const PLACE = "thread = ? AND ns = ? AND id = ?";
 
 const LOOK = `SELECT count(*) AS pending, (SELECT seq FROM checkpoints WHERE ${PLACE}) AS seq
   FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ?`;
-
-export function fixedOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Fixed {
-  return { v, ts, channel_versions, versions_seen };
-}
-
-/** What a checkpoint stores of its channels: what is new, and for the rest where its parent has it. */
-export function encodeChannels(
-  { channel_values: values, channel_versions: versions }: Checkpoint,
-  {
-    newVersions,
-    exact,
-    before,
-  }: {
-    newVersions: ChannelVersions;
-    exact: boolean;
-    before: Pick<StoredCheckpoint, "fixed" | "channels"> | undefined;
-  },
-  encoder: Encoder,
-): Record<string, unknown> {
-  const channels: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(values)) {
-    const version = versions[name];
-    const isNew = exact || Object.hasOwn(newVersions, name);
-    const kept = before?.fixed.channel_versions[name] === version ? before?.channels[name] : undefined;
-    if (!isNew && kept !== undefined) channels[name] = kept;
-    // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
-    else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
-  }
-  return channels;
-}
-
-/**
- * Whether versions tell nothing about the values. `updateState` applies what the tasks of a step have finished, and
- * raises no version for it; a copy stands beside the original, with values that its parent does not have.
- */
-export function isEdit({ source }: CheckpointMetadata): boolean {
-  return source === "update" || source === "fork";
-}
 
 function toParams({ thread, ns, id }: Place): [number, string, string] {
   return [thread, ns, id];

@@ -1,6 +1,5 @@
-import { BETWEEN, type Items, type Page, type StoredItem } from "../store/item-store.ts";
-import { corrupt, type Connection } from "./database/connection.ts";
-import { ITEMS } from "./database/tables.ts";
+import { BETWEEN, type Items, type Page, type StoredItem } from "../store/index.ts";
+import { corrupt, ITEMS, type Connection } from "./database/index.ts";
 
 /** The character that follows the one between the parts of a namespace. */
 const BEHIND = String.fromCharCode(BETWEEN.charCodeAt(0) + 1);

@@ -1,5 +1,4 @@
-import { corrupt, type Connection } from "./database/connection.ts";
-import { HEADS, type StoredHead } from "./database/tables.ts";
+import { corrupt, HEADS, type Connection, type StoredHead } from "./database/index.ts";
 
 /** The number under which the threads themselves are counted. */
 const ALL_THREADS = 0;

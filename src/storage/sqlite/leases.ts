@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HarnessError } from "../../errors.ts";
-import type { AcquireOptions, Release } from "../store/thread-store.ts";
-import type { Together } from "./database/batched-writes.ts";
-import type { Connection } from "./database/connection.ts";
-import { BEAT_MS, Heart } from "./database/heartbeat.ts";
-import { LEASES, type Lease } from "./database/tables.ts";
+import { BEAT_MS, busy, isProcessGone, type AcquireOptions, type Release } from "../store/index.ts";
+import { Heart, LEASES, type Connection, type Lease, type Together } from "./database/index.ts";
 
 /** A holder that has not been heard of for this long may be dead: it slept, hung, or its number was reused. */
 const STALE_MS = 30_000;
 /** So long it is listened to, by a clock that nobody can set, before that is believed. */
 const LISTEN_MS = 3.5 * BEAT_MS;
 const RETRY_MS = 50;
-const STARTED = Date.now() - process.uptime() * 1000;
 /** The tokens that are held from here, whatever has been done to the clock since. */
 const ours = new Set<string>();
 
@@ -153,34 +148,4 @@ export function isAlive(lease: Lease): boolean {
 /** Whether the holder's process is known to be gone. */
 function isDead({ holder, pid, host, since }: Lease): boolean {
   return host === hostname() && isProcessGone({ pid, since, isOurs: ours.has(holder) });
-}
-
-/** Whether a process of this machine that took a lease is gone. */
-export function isProcessGone({
-  pid,
-  since,
-  isOurs,
-}: {
-  pid: number;
-  since: number;
-  isOurs: boolean;
-}): boolean {
-  // A container that is restarted gives its process the number that the dead one had.
-  if (pid === process.pid) return !isOurs && since < STARTED;
-  try {
-    return !process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "EPERM";
-  }
-}
-
-export function busy(
-  threadId: string,
-  lease: Pick<Lease, "pid" | "host" | "since"> | undefined,
-): HarnessError {
-  const what = lease
-    ? `is in use by process ${lease.pid} on ${lease.host} since ${new Date(lease.since).toISOString()}`
-    : "was taken over by another process, which has finished";
-  const fix = lease ? "Wait for it or stop it" : "Read the thread again before going on";
-  return new HarnessError("thread-busy", `Thread ${JSON.stringify(threadId)} ${what}. ${fix}.`);
 }

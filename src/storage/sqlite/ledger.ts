@@ -1,9 +1,19 @@
-import { DELAY, fromRun, isForLater, toRun } from "../store/run-row.ts";
-import { fromSchedule, toSchedule } from "../store/schedule-row.ts";
-import type { HostedThread, Ledger, Moment, RunRecord, ScheduleRecord } from "../store/thread-store.ts";
-import type { Together } from "./database/batched-writes.ts";
-import type { Connection } from "./database/connection.ts";
-import { Table, type Stored } from "./database/table.ts";
+import {
+  DELAY,
+  fromHosted,
+  fromRun,
+  fromSchedule,
+  isForLater,
+  toHosted,
+  toRun,
+  toSchedule,
+  type HostedThread,
+  type Ledger,
+  type Moment,
+  type RunRecord,
+  type ScheduleRecord,
+} from "../store/index.ts";
+import { Table, type Connection, type Stored, type Together } from "./database/index.ts";
 
 const HOSTED = new Table("hosted", {
   thread: "text",
@@ -52,12 +62,12 @@ export class SqliteLedger implements Ledger {
 
   #thread(id: string): HostedThread | undefined {
     const row = HOSTED.get(this.#connection, "WHERE thread = ?", [id]);
-    return row && toThread(row);
+    return row && toHosted(row);
   }
 
   async threads(): Promise<HostedThread[]> {
     await this.#together.settled();
-    return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toThread);
+    return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toHosted);
   }
 
   async changeThread(
@@ -69,21 +79,9 @@ export class SqliteLedger implements Ledger {
     return this.#together.save(() => {
       if (moment && !this.#take(moment)) return undefined;
       const thread = change(this.#thread(id));
-      if (thread) this.#putThread(thread);
+      if (thread) HOSTED.put(this.#connection, fromHosted(thread));
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
       return thread;
-    });
-  }
-
-  #putThread({ id, graph, owner, createdAt, updatedAt, hasFailed, metadata }: HostedThread): void {
-    HOSTED.put(this.#connection, {
-      thread: id,
-      graph,
-      owner: owner ?? null,
-      created: createdAt,
-      updated: updatedAt,
-      failed: hasFailed ? 1 : 0,
-      metadata: JSON.stringify(metadata),
     });
   }
 
@@ -174,17 +172,4 @@ export class SqliteLedger implements Ledger {
 /** Removes everything that a ledger has about a thread. */
 export function forgetHosted(connection: Connection, thread: string): void {
   for (const { name } of [HOSTED, RUNS]) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
-}
-
-function toThread(row: Stored<typeof HOSTED>): HostedThread {
-  const { thread: id, graph, owner, created, updated, failed, metadata } = row;
-  return {
-    id,
-    graph,
-    ...(owner !== null && { owner }),
-    createdAt: created,
-    updatedAt: updated,
-    hasFailed: failed === 1,
-    metadata: JSON.parse(metadata) as Record<string, unknown>,
-  };
 }

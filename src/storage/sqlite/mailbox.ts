@@ -1,11 +1,5 @@
-import { HarnessError } from "../../errors.ts";
-import type { Letter, Mailbox } from "../store/thread-store.ts";
-import type { Connection } from "./database/connection.ts";
-import { toText } from "./database/table.ts";
-import { EDITS, type StoredEdit } from "./database/tables.ts";
-
-/** An answer that nobody has fetched for so long is for somebody who is gone. */
-export const KEPT_MS = 24 * 60 * 60 * 1000;
+import { ANSWER_MAX_AGE_MS, toLetter, withdrawn, type Letter, type Mailbox } from "../store/index.ts";
+import { EDITS, toText, type Connection, type StoredEdit } from "./database/index.ts";
 
 /** The mailbox of a thread in a SQLite file. */
 export class SqliteMailbox implements Mailbox {
@@ -38,11 +32,7 @@ export class SqliteMailbox implements Mailbox {
     const rows = EDITS.all(this.#connection, "WHERE thread = ? AND outcome IS NULL ORDER BY edits.id", [
       this.#thread,
     ]);
-    return rows.map(({ id, content, begun }) => ({
-      id,
-      content: JSON.parse(content) as unknown,
-      ...(begun !== null && { begun: JSON.parse(begun) as unknown }),
-    }));
+    return rows.map(toLetter);
   }
 
   async begin(id: number, begun: unknown): Promise<void> {
@@ -54,7 +44,7 @@ export class SqliteMailbox implements Mailbox {
 
   async answer(id: number, outcome: unknown): Promise<void> {
     this.#change(id, (row) => row && { ...row, outcome: JSON.stringify(outcome) });
-    const old = [this.#thread, Date.now() - KEPT_MS];
+    const old = [this.#thread, Date.now() - ANSWER_MAX_AGE_MS];
     this.#connection.run("DELETE FROM edits WHERE thread = ? AND at < ? AND outcome IS NOT NULL", old);
   }
 
@@ -81,8 +71,4 @@ export class SqliteMailbox implements Mailbox {
       if (row) EDITS.put(this.#connection, row);
     });
   }
-}
-
-export function withdrawn(): HarnessError {
-  return new HarnessError("edit-withdrawn", "The edit was withdrawn.");
 }

@@ -9,23 +9,31 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { Turns } from "../checkpoint/event-loop-turns.ts";
-import { Save } from "../checkpoint/handled-save.ts";
-import { leaseOf, readKey, toConfig } from "../checkpoint/key.ts";
-import { Seen } from "../checkpoint/read-checkpoints.ts";
-import { toSummary, type CheckpointSummary, type ListCheckpointsOptions } from "../checkpoint/summary.ts";
-import type { Decoder } from "../codec/decode.ts";
-import { Encoder } from "../codec/encode.ts";
-import { asItIs, checkpointAsItIs } from "../codec/frozen-copy.ts";
-import { Memo } from "../codec/memo.ts";
-import { Lists } from "../codec/message-lists.ts";
-import { changed, naming } from "../store/thread-errors.ts";
-import type { AcquireOptions, Release, ThreadStore, ThreadSummary } from "../store/thread-store.ts";
+import {
+  checkpointAsItIs,
+  leaseOf,
+  readKey,
+  Save,
+  Seen,
+  toConfig,
+  toSummary,
+  Turns,
+  type Place,
+} from "../checkpoint/index.ts";
+import { asItIs, Encoder, Lists, Memo, type Decoder } from "../codec/index.ts";
+import {
+  changed,
+  naming,
+  type AcquireOptions,
+  type CheckpointSummary,
+  type ListCheckpointsOptions,
+  type Release,
+  type ThreadStore,
+  type ThreadSummary,
+} from "../store/index.ts";
 import { Blobs } from "./blobs.ts";
-import { Checkpoints, type FoundPlace, type Place } from "./checkpoints.ts";
-import { Together } from "./database/batched-writes.ts";
-import { corrupt, type Connection } from "./database/connection.ts";
-import type { StoredThread } from "./database/tables.ts";
+import { Checkpoints, type FoundPlace } from "./checkpoints.ts";
+import { corrupt, Together, type Connection, type StoredThread } from "./database/index.ts";
 import { Heads } from "./latest-checkpoints.ts";
 import { Leases } from "./leases.ts";
 import { forgetHosted, SqliteLedger } from "./ledger.ts";

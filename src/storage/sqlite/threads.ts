@@ -1,11 +1,8 @@
-import { INTERRUPT, TASKS, type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
-import type { ThreadSummary } from "../store/thread-store.ts";
-import { corrupt, type Connection } from "./database/connection.ts";
-import { THREADS, type StoredThread } from "./database/tables.ts";
+import { type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
+import { isWaiting, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { corrupt, THREADS, type Connection, type StoredThread } from "./database/index.ts";
 import type { Heads } from "./latest-checkpoints.ts";
 import { isAlive, type Leases } from "./leases.ts";
-
-const CLOSED: unknown[] = ["completed", "cancelled"];
 
 const EMPTY = { title: null, done: 0, total: 0, checkpoint: null, seq: 0, unfinished: 0, interrupted: 0 };
 
@@ -54,7 +51,7 @@ export class Threads {
   note(thread: StoredThread, seq: number, checkpoint: Checkpoint): void {
     this.save({
       ...thread,
-      ...glance(checkpoint),
+      ...toColumns(checkpoint),
       updated: Date.now(),
       seq,
       interrupted: seq === thread.seq ? thread.interrupted : 0,
@@ -122,44 +119,11 @@ export class Threads {
   }
 
   #summary(thread: StoredThread): ThreadSummary {
-    const { id, title, created, updated, done, total, unfinished, interrupted } = thread;
-    const lease = this.#leases.find(id);
-    const running = lease !== undefined && isAlive(lease);
-    return {
-      id,
-      ...(title !== null && { title }),
-      createdAt: new Date(created),
-      updatedAt: new Date(updated),
-      todos: { done, total },
-      state: running ? "running" : interrupted === 1 ? "interrupted" : unfinished === 1 ? "idle" : "done",
-    };
+    const lease = this.#leases.find(thread.id);
+    return toThreadSummary(thread, lease !== undefined && isAlive(lease));
   }
 }
 
 function nameOf(id: string): string {
   return `thread ${id}`;
-}
-
-/** Whether a task has written that it waits for an answer. */
-export function isWaiting(writes: readonly PendingWrite[]): boolean {
-  return writes.some(([channel]) => channel === INTERRUPT);
-}
-
-/** What a list of threads shows of a checkpoint. */
-export function glance({
-  id,
-  channel_values: values,
-}: Checkpoint): Pick<StoredThread, "title" | "done" | "total" | "checkpoint" | "unfinished"> {
-  const title = typeof values["title"] === "string" ? values["title"] : null;
-  const todos: unknown[] = Array.isArray(values["todos"]) ? values["todos"] : [];
-  const isClosed = (todo: unknown): boolean => CLOSED.includes((todo as { status?: unknown } | null)?.status);
-  const done = todos.filter(isClosed).length;
-  return { title, done, total: todos.length, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
-}
-
-/** LangGraph keeps the nodes to run next in channels that are empty once they have run. */
-function hasNext(values: Record<string, unknown>): boolean {
-  const sends = values[TASKS];
-  if (Array.isArray(sends) && sends.length > 0) return true;
-  return Object.keys(values).some((name) => name === "__start__" || name.startsWith("branch:"));
 }

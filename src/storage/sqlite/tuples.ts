@@ -1,14 +1,7 @@
-import {
-  maxChannelVersion,
-  TASKS,
-  type Checkpoint,
-  type CheckpointMetadata,
-  type CheckpointPendingWrite,
-  type CheckpointTuple,
-} from "@langchain/langgraph-checkpoint";
-import { toConfig } from "../checkpoint/key.ts";
-import { Decoder, type DecodeContext } from "../codec/decode.ts";
-import type { Checkpoints, Place, StoredCheckpoint, StoredWrite } from "./checkpoints.ts";
+import { TASKS, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { toTuple, type Place } from "../checkpoint/index.ts";
+import { Decoder, type DecodeContext } from "../codec/index.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import type { Threads } from "./threads.ts";
 
 export interface TuplesParts extends Omit<DecodeContext, "thread"> {
@@ -74,41 +67,4 @@ export class Tuples {
   decoder(thread: number, options?: { isLazy: boolean }): Decoder {
     return new Decoder({ ...this.#parts, thread }, options);
   }
-}
-
-/** The rows of a checkpoint, still encoded. */
-export interface TupleRows {
-  threadId: string;
-  place: Place;
-  stored: StoredCheckpoint;
-  writes: readonly StoredWrite[];
-  /** What tasks of its parent have sent, where it is in the writes there. */
-  sends: readonly unknown[] | undefined;
-}
-
-/** Builds a checkpoint as LangGraph wants it; all that it leads to has been loaded. */
-export function toTuple(
-  { threadId, place: { ns, id }, stored, writes, sends }: TupleRows,
-  { decoder, firstVersion }: { decoder: Decoder; firstVersion: () => number },
-): CheckpointTuple {
-  const { fixed, channels, metadata, parent } = stored;
-  const checkpoint: Checkpoint = { ...fixed, id, channel_values: {} };
-  for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
-  if (sends) {
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = decoder.build(sends);
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : firstVersion();
-  }
-  return {
-    config: toConfig({ threadId, ns, id }),
-    checkpoint,
-    metadata: decoder.build(metadata) as CheckpointMetadata,
-    pendingWrites: writes.map(({ task, channel, value }) => {
-      const write: CheckpointPendingWrite = [task, channel, undefined];
-      decoder.set(write, 2, value);
-      return write;
-    }),
-    ...(parent !== null && { parentConfig: toConfig({ threadId, ns, id: parent }) }),
-  };
 }

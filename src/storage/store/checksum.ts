@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 
-const SEAL_BYTES = 8;
+export const SEAL_BYTES = 8;
+export const HASH_BYTES = 16;
 
 /** The checksum of a row, over some of its columns, in their order. */
 export function sealOf(table: string, columns: readonly string[], row: Record<string, unknown>): Buffer {
@@ -20,15 +21,22 @@ export function sealText(table: string, columns: readonly string[], row: Record<
 }
 
 /** The first bytes of a hash, each a character: Node takes twice as long to make a buffer of it. */
-export function digestText(
-  algorithm: "sha1" | "sha256",
-  content: string | Uint8Array,
-  bytes: number,
-): string {
+function digestText(algorithm: "sha1" | "sha256", content: string | Uint8Array, bytes: number): string {
   return hash(algorithm, content, "binary").slice(0, bytes);
 }
 
 /** Without a copy: rows are sealed and checked by the thousand. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** The name of a blob's content. */
+export function hashOf(kind: string, body: string | Uint8Array): Buffer {
+  const name = `${kind}\n`;
+  const named = typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]);
+  return Buffer.from(digestOf(named), "latin1");
+}
+
+export function digestOf(named: string | Uint8Array): string {
+  return digestText("sha256", named, HASH_BYTES);
 }

@@ -10,7 +10,6 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { isMatch } from "./item-filter.ts";
 import { isText } from "./storable-text.ts";
 
 /** An item as it is kept: the parts of its namespace in one text, its value as JSON. */
@@ -147,4 +146,30 @@ function isUnder(parts: readonly string[], { matchType, path }: Condition): bool
   if (path.length > parts.length) return false;
   const compared = matchType === "suffix" ? parts.slice(parts.length - path.length) : parts;
   return path.every((part, at) => part === "*" || part === compared[at]);
+}
+
+type Value = Record<string, unknown>;
+
+const OPERATORS: Record<string, (found: unknown, wanted: unknown) => boolean> = {
+  $eq: (found, wanted) => found === wanted,
+  $ne: (found, wanted) => found !== wanted,
+  $gt: (found, wanted) => Number(found) > Number(wanted),
+  $gte: (found, wanted) => Number(found) >= Number(wanted),
+  $lt: (found, wanted) => Number(found) < Number(wanted),
+  $lte: (found, wanted) => Number(found) <= Number(wanted),
+  $in: (found, wanted) => Array.isArray(wanted) && wanted.includes(found),
+  $nin: (found, wanted) => !Array.isArray(wanted) || !wanted.includes(found),
+};
+
+/** Whether an item's value fits the filter of a search, as LangGraph's store in memory has it. */
+function isMatch(value: Value, filter: Value): boolean {
+  return Object.entries(filter).every(([key, wanted]) => {
+    if (!isOperators(wanted)) return value[key] === wanted;
+    return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]!(value[key], operand));
+  });
+}
+
+function isOperators(wanted: unknown): wanted is Value {
+  if (typeof wanted !== "object" || wanted === null) return false;
+  return Object.keys(wanted).every((name) => Object.hasOwn(OPERATORS, name));
 }

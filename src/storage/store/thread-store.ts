@@ -1,5 +1,4 @@
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { CheckpointSummary, ListCheckpointsOptions } from "../checkpoint/summary.ts";
+import type { BaseCheckpointSaver, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 
 /**
  * `running`: a process holds the thread. `interrupted`: it waits for an answer. `idle`: it stopped half way and goes
@@ -16,6 +15,25 @@ export interface ThreadSummary {
   /** How many todos are closed, of how many. */
   todos: { done: number; total: number };
   state: ThreadState;
+}
+
+/** A checkpoint without the values of its channels. */
+export interface CheckpointSummary {
+  id: string;
+  /** The checkpoint that it came from. */
+  parentId?: string;
+  ns: string;
+  /** Its place in the order in which checkpoints were put; larger is newer, whatever the clock says. */
+  seq: number;
+  createdAt: Date;
+  metadata: CheckpointMetadata;
+}
+
+export interface ListCheckpointsOptions {
+  ns?: string;
+  limit?: number;
+  /** The `seq` that those found come before. */
+  before?: number;
 }
 
 export interface AcquireOptions {

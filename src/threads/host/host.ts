@@ -2,7 +2,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { HostedThread, Ledger, Moment, RunRecord, ThreadStore } from "../../storage/index.ts";
-import { isForLater } from "../../storage/store/run-row.ts";
+import { isForLater } from "../../storage/store/index.ts";
 import { editEvent } from "../edit/edit-events.ts";
 import { requestEdit } from "../edit/mailbox.ts";
 import type { RunEvent, RunEventBody } from "../events/events.ts";

@@ -4,7 +4,7 @@ import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@
 import { HarnessError } from "../../errors.ts";
 import { StepControl } from "../../middleware/step-control.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
-import { LEASE } from "../../storage/store/thread-store.ts";
+import { LEASE } from "../../storage/store/index.ts";
 import { stopJobs } from "../../subagents/background/registry.ts";
 import { EditEvents } from "../edit/edit-events.ts";
 import { MailboxService } from "../edit/mailbox.ts";

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { BEAT_MS } from "../../sqlite/database/heartbeat.ts";
+import { BEAT_MS } from "../../store/index.ts";
 import type { Database } from "./database.ts";
 
 /**

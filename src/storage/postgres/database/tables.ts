@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../errors.ts";
-import { sealOf } from "../../store/checksum.ts";
+import { sealOf } from "../../store/index.ts";
 import type { Database, Row } from "./database.ts";
 
 /** What a list shows of a thread, and what its writer must know. */

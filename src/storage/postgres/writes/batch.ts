@@ -1,5 +1,5 @@
 import { SCHEDULED } from "@langchain/langgraph-checkpoint";
-import type { CheckpointRow, HeadRow, ThreadRow, WriteRow } from "../database/tables.ts";
+import type { CheckpointRow, HeadRow, ThreadRow, WriteRow } from "../database/index.ts";
 import type { FreshBlob } from "./blobs.ts";
 import type { Desk } from "./thread-cache.ts";
 

@@ -1,7 +1,6 @@
-import type { Blob, BlobKind, BlobSink, BlobSource, Gathered, Recent } from "../../codec/recent-blobs.ts";
-import { hashOf } from "../../sqlite/blobs.ts";
-import type { Database, Row } from "../database/database.ts";
-import { BLOBS, corrupt } from "../database/tables.ts";
+import type { Blob, BlobKind, BlobSink, BlobSource, Gathered, Recent } from "../../codec/index.ts";
+import { hashOf } from "../../store/index.ts";
+import { BLOBS, corrupt, type Database, type Row } from "../database/index.ts";
 
 /** A blob as it was read; `name` is that of its content. */
 export interface NamedBlob extends Blob {

@@ -1,17 +1,16 @@
 import { SCHEDULED } from "@langchain/langgraph-checkpoint";
-import type { Statement } from "../database/database.ts";
-import { BLOBS, CHECKPOINTS, HEADS, THREADS, WRITES, type WriteRow } from "../database/tables.ts";
+import {
+  BLOBS,
+  CHECKPOINTS,
+  HEADS,
+  THREADS,
+  WRITES,
+  type Statement,
+  type WriteRow,
+} from "../database/index.ts";
+import { leaseAllows } from "../leases.ts";
 import { endedBy, type Batch, type PutCheckpoint } from "./batch.ts";
 import type { FreshBlob } from "./blobs.ts";
-
-/** A holder that has not been heard of for this long may be dead. */
-export const STALE = "interval '30 seconds'";
-
-/** Whether the lease of a thread lets somebody write: theirs, or nobody's. */
-export function leaseAllows(token: string): string {
-  return `CASE WHEN ${token} IS NULL THEN holder IS NULL OR beat < now() - ${STALE}
-    ELSE fence = ${token} AND holder IS NOT NULL END`;
-}
 
 /** What the text of a statement depends on. */
 interface Shape {

@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { Encoder } from "../../codec/encode.ts";
-import { Memo } from "../../codec/memo.ts";
-import { Lists } from "../../codec/message-lists.ts";
-import type { Fixed } from "../../sqlite/checkpoints.ts";
-import type { Database, Row } from "../database/database.ts";
-import { CHECKPOINTS, corrupt, HEADS, THREADS, type HeadRow, type ThreadRow } from "../database/tables.ts";
+import type { Fixed } from "../../checkpoint/index.ts";
+import { Encoder, Lists, Memo } from "../../codec/index.ts";
+import {
+  CHECKPOINTS,
+  corrupt,
+  HEADS,
+  THREADS,
+  type Database,
+  type HeadRow,
+  type Row,
+  type ThreadRow,
+} from "../database/index.ts";
 import { ThreadBlobs, type RecentBlobs } from "./blobs.ts";
 
 /** What the next checkpoint takes over from its parent. */

@@ -1,7 +1,6 @@
-import { Recent } from "../../codec/recent-blobs.ts";
-import { busy } from "../../sqlite/leases.ts";
-import { changed } from "../../store/thread-errors.ts";
-import { isAway, type Database } from "../database/database.ts";
+import { Recent } from "../../codec/index.ts";
+import { busy, changed } from "../../store/index.ts";
+import { isAway, type Database } from "../database/index.ts";
 import { isAlive, type Leases } from "../leases.ts";
 import { Batch, type Change } from "./batch.ts";
 import type { NamedBlob, RecentBlobs } from "./blobs.ts";

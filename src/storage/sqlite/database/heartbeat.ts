@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
+import { BEAT_MS } from "../../store/index.ts";
 import { holdFile } from "./open-files.ts";
-
-export const BEAT_MS = 2_000;
 
 /**
  * Says in the file, again and again, that this process is alive. It beats in a thread of its own with a connection of

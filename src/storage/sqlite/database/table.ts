@@ -1,4 +1,4 @@
-import { sealOf, sealText } from "../../store/checksum.ts";
+import { sealOf, sealText } from "../../store/index.ts";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
 interface Kinds {

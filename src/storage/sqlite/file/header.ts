@@ -1,7 +1,6 @@
 import { readSync, statSync } from "node:fs";
 import { HarnessError } from "../../../errors.ts";
-import { corrupt } from "../database/connection.ts";
-import { reading } from "../database/open-files.ts";
+import { corrupt, reading } from "../database/index.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;

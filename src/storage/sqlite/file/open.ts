@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { Connection, corrupt, MEMORY } from "../database/connection.ts";
+import { Connection, corrupt, MEMORY } from "../database/index.ts";
 import { hasContent, inspectFile } from "./header.ts";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { upgrade } from "./upgrade.ts";

@@ -1,9 +1,17 @@
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../../errors.ts";
-import { hashOf } from "../blobs.ts";
-import { corrupt, type Connection, type Row } from "../database/connection.ts";
-import { toText } from "../database/table.ts";
-import { BLOBS, CHECKPOINTS, LEASES, THREADS, WRITES } from "../database/tables.ts";
+import { hashOf } from "../../store/index.ts";
+import {
+  BLOBS,
+  CHECKPOINTS,
+  corrupt,
+  LEASES,
+  THREADS,
+  toText,
+  WRITES,
+  type Connection,
+  type Row,
+} from "../database/index.ts";
 import { Heads } from "../latest-checkpoints.ts";
 import { isAlive } from "../leases.ts";
 import { checkFormat } from "./header.ts";

@@ -15,7 +15,7 @@ async function databaseFinding(url: string): Promise<Finding> {
   const shown = shownState(url);
   try {
     const count = await withSaver(url, async (saver) => (await saver.listThreads({ limit: MANY })).length);
-    const { checkStore } = await import("../../../storage/care/check.ts");
+    const { checkStore } = await import("../../../storage/care/index.ts");
     const problems = await checkStore(url);
     if (problems.length > 0) {
       const text = `storage: ${shown} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;
@@ -46,7 +46,7 @@ async function fileFinding(path: string): Promise<Finding> {
         };
   }
   try {
-    const { checkStore } = await import("../../../storage/care/check.ts");
+    const { checkStore } = await import("../../../storage/care/index.ts");
     const problems = await checkStore(path);
     if (problems.length > 0) {
       const text = `storage: ${path} is damaged (${problems.length === 1 ? "1 problem" : `${problems.length} problems`})`;

@@ -2,7 +2,7 @@ import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import type { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import { escapeLiteral, Pool, type ClientBase, type PoolClient } from "pg";
 import { HarnessError } from "../../../errors.ts";
-import { readAddress } from "../../../storage/postgres/database/address.ts";
+import { readAddress } from "../../../storage/postgres/database/index.ts";
 import { migrateTables } from "./migrate.ts";
 import { MIGRATION_LOCK } from "./schema.ts";
 import { CHANNELS, Signals, type Channel } from "./signals.ts";

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { LATE, reviving } from "../../../storage/codec/revive.ts";
+import { LATE, reviving } from "../../../storage/codec/index.ts";
 
 /** How something is written now, and how it would be written if it had been before. */
 interface Written {

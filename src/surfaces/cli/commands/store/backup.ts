@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { HarnessError } from "../../../../errors.ts";
-import { backupStore } from "../../../../storage/care/backup.ts";
+import { backupStore } from "../../../../storage/care/index.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";

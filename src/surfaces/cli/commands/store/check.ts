@@ -1,5 +1,4 @@
-import { checkStore } from "../../../../storage/care/check.ts";
-import type { Problem, Progress } from "../../../../storage/care/problem.ts";
+import { checkStore, type Problem, type Progress } from "../../../../storage/care/index.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";

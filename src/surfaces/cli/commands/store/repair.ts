@@ -1,5 +1,5 @@
 import { HarnessError } from "../../../../errors.ts";
-import { repairStore } from "../../../../storage/care/repair.ts";
+import { repairStore } from "../../../../storage/care/index.ts";
 import { isDatabaseUrl } from "../../../../storage/store.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { oneLine, shown } from "../../output/harmless.ts";
