@@ -18,7 +18,7 @@ const RELEASE_ONLY = [
 
 /** Test files that the release run tries again with more rounds, sizes and widths (`test/rounds.ts`). */
 const DEEPER = [
-  "src/files/merge-*.test.ts",
+  "src/files/text/merge-*.test.ts",
   "src/middleware/loop/loop.test.ts",
   "src/middleware/summarization/holds.test.ts",
   "src/plan/engine.test.ts",

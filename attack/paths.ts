@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createBackend } from "../src/files/create.ts";
+import { createBackend } from "../src/files/backends/create.ts";
+import { withPermissions } from "../src/files/backends/with-permissions.ts";
 import { Disk } from "../src/files/disk/disk.ts";
-import { withPermissions } from "../src/files/with-permissions.ts";
 import { operate } from "../src/middleware/files/operate.ts";
 import { FILE_ARGUMENTS, type FileToolName } from "../src/middleware/files/schemas.ts";
 import { chance, type Attack } from "./attack.ts";

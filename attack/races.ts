@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Disk } from "../src/files/disk/disk.ts";
-import { Sweep } from "../src/files/sweep.ts";
+import { Sweep } from "../src/files/search/sweep.ts";
 import { chance, type Attack } from "./attack.ts";
 
 /** In the contents and the names of everything outside. */

@@ -137,7 +137,7 @@ describe("the checker", () => {
     ],
     [
       "a way into a room past its door",
-      "src/runs/a.ts",
+      "src/threads/a.ts",
       `import "../storage/codec/json.ts";`,
       "enters src/storage/codec by json.ts",
     ],

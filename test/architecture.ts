@@ -196,7 +196,7 @@ function isTest(path: string): boolean {
   return /\.test(-d)?\.ts$/.test(path);
 }
 
-/** `src/plan/apply.ts` is in `plan`, `src/errors.ts` in `errors`, `src/surfaces/cli/main.ts` in `surfaces/cli`. */
+/** `src/plan/apply/apply.ts` is in `plan`, `src/errors.ts` in `errors`, `src/surfaces/cli/main.ts` in `surfaces/cli`. */
 function layerOf(path: string): string {
   return /^src\/(surfaces\/[^/.]+|[^/.]+)/.exec(path)?.[1] ?? path;
 }

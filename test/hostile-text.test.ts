@@ -1,7 +1,7 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { expect, it } from "vitest";
-import { IgnoreRules } from "../src/files/ignore-rules.ts";
+import { IgnoreRules } from "../src/files/search/ignore-rules.ts";
 import { titleMiddleware } from "../src/middleware/title/index.ts";
 import { messageOf } from "../src/models/failure/error-chain.ts";
 import { readSnapshot } from "../src/models/offline/plan/text.ts";

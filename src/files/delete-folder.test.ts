@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { compositeBackend } from "./composite.ts";
-import { createBackend } from "./create.ts";
+import { compositeBackend } from "./backends/composite.ts";
+import { createBackend } from "./backends/create.ts";
+import { FROZEN_FILES } from "./backends/read-only-files.ts";
+import { stateFiles } from "./backends/state.ts";
+import { withPermissions } from "./backends/with-permissions.ts";
 import { Disk } from "./disk/disk.ts";
-import { FROZEN_FILES } from "./frozen-files.ts";
-import { stateFiles } from "./state.ts";
-import { withPermissions } from "./with-permissions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-delete-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FileBackend, FileResult } from "./backend.ts";
-import { createBackend } from "./create.ts";
+import type { FileBackend, FileResult } from "./backend/backend.ts";
+import { createBackend } from "./backends/create.ts";
+import { stateFiles } from "./backends/state.ts";
 import { diskBackend } from "./disk/index.ts";
-import { compileGlob } from "./glob.ts";
-import { grepFiles } from "./grep.ts";
-import { foldersAbove } from "./paths.ts";
-import { compilePattern } from "./pattern.ts";
-import { stateFiles } from "./state.ts";
-import { Sweep } from "./sweep.ts";
+import { foldersAbove } from "./paths/paths.ts";
+import { compileGlob } from "./search/glob.ts";
+import { grepFiles } from "./search/grep.ts";
+import { compilePattern } from "./search/pattern.ts";
+import { Sweep } from "./search/sweep.ts";
 
 let root: string;
 beforeEach(() => {

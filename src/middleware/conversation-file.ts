@@ -1,10 +1,10 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { fail } from "../files/failures.ts";
-import { leadingFolder } from "../files/glob.ts";
-import { capMatches } from "../files/grep.ts";
+import { fail } from "../files/backend/failures.ts";
 import { parsePath, stateFiles, type FileBackend } from "../files/index.ts";
-import { inOrder } from "../files/paths.ts";
-import { isFromUser } from "./from-user.ts";
+import { inOrder } from "../files/paths/paths.ts";
+import { leadingFolder } from "../files/search/glob.ts";
+import { capMatches } from "../files/search/grep.ts";
+import { isFromUser } from "./text/from-user.ts";
 
 const NAME = "conversation.md";
 

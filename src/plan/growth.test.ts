@@ -13,7 +13,7 @@ import {
   type Plan,
   type Todo,
 } from "./index.ts";
-import { repairJson } from "./repair.ts";
+import { repairJson } from "./read/repair.ts";
 
 const ENDLESS: Policy = { ...LEAN_POLICY, maxItems: Infinity };
 const texts = (size: number): string[] => Array.from({ length: size }, (_, at) => `Item ${at}`);

@@ -1,11 +1,11 @@
-export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply.ts";
-export { chargeActuals, ZERO_TALLY, type Mark, type Tally } from "./actuals.ts";
-export { actionable, findCycle, nextStartable, startable, unmetDependencies } from "./dependencies.ts";
-export { diffTodos, patchTodos } from "./diff.ts";
-export { parseMarkdown, renderMarkdown, type MarkdownResult, type MarkdownTodo } from "./markdown.ts";
-export { mergeEdit, readEdit, type Conflict, type Merge, type Sides } from "./merge.ts";
-export { renderMermaid } from "./mermaid.ts";
-export { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./policy.ts";
+export { applyUpdate, applyWrite, type ApplyOptions, type Author } from "./apply/apply.ts";
+export { chargeActuals, ZERO_TALLY, type Mark, type Tally } from "./todo/actuals.ts";
+export { actionable, findCycle, nextStartable, startable, unmetDependencies } from "./todo/dependencies.ts";
+export { diffTodos, patchTodos } from "./todo/diff.ts";
+export { parseMarkdown, renderMarkdown, type MarkdownResult, type MarkdownTodo } from "./render/markdown.ts";
+export { mergeEdit, readEdit, type Conflict, type Merge, type Sides } from "./apply/merge.ts";
+export { renderMermaid } from "./render/mermaid.ts";
+export { CHECKLIST_POLICY, CLASSIC_POLICY, LEAN_POLICY, type Policy } from "./todo/policy.ts";
 export {
   PRESET_NAMES,
   PRESETS,
@@ -13,16 +13,16 @@ export {
   type PresetName,
   type Reminders,
   type ToolText,
-} from "./presets.ts";
+} from "./presets/presets.ts";
 export {
   describeChanges,
   dueReminders,
   type Reminder,
   type ReminderKind,
   type Situation,
-} from "./reminders.ts";
-export { MARKS, renderChecklist, renderSnapshot, renderStatus } from "./render.ts";
-export { checkTodos } from "./rules.ts";
+} from "./presets/reminders.ts";
+export { MARKS, renderChecklist, renderSnapshot, renderStatus } from "./render/render.ts";
+export { checkTodos } from "./apply/rules.ts";
 export { TodoManager } from "./todo-manager.ts";
 export {
   countTodos,
@@ -42,4 +42,4 @@ export {
   type Rule,
   type Status,
   type Todo,
-} from "./todo.ts";
+} from "./todo/todo.ts";

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyUpdate, applyWrite } from "./apply.ts";
-import { parseMarkdown, renderMarkdown } from "./markdown.ts";
-import { CHECKLIST_POLICY } from "./policy.ts";
+import { applyUpdate, applyWrite } from "./apply/apply.ts";
+import { parseMarkdown, renderMarkdown } from "./render/markdown.ts";
 import { TodoManager } from "./todo-manager.ts";
-import { EMPTY_PLAN, type Plan } from "./todo.ts";
+import { CHECKLIST_POLICY } from "./todo/policy.ts";
+import { EMPTY_PLAN, type Plan } from "./todo/todo.ts";
 
 const item = (text: string, id?: string | number) => ({
   text,

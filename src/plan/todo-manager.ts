@@ -1,10 +1,10 @@
 import { HarnessError } from "../errors.ts";
-import { applyWrite } from "./apply.ts";
-import { CHECKLIST_POLICY, type Policy } from "./policy.ts";
-import { PRESETS } from "./presets.ts";
-import { dueReminders } from "./reminders.ts";
-import { renderChecklist } from "./render.ts";
-import { EMPTY_PLAN, type Plan, type Todo } from "./todo.ts";
+import { applyWrite } from "./apply/apply.ts";
+import { PRESETS } from "./presets/presets.ts";
+import { dueReminders } from "./presets/reminders.ts";
+import { renderChecklist } from "./render/render.ts";
+import { CHECKLIST_POLICY, type Policy } from "./todo/policy.ts";
+import { EMPTY_PLAN, type Plan, type Todo } from "./todo/todo.ts";
 
 /**
  * The TodoWrite lesson as an object, for loops without LangChain: it validates, renders, and nags after three

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HarnessError } from "../errors.ts";
-import { nearWords } from "../files/near.ts";
+import { nearWords } from "../files/text/near.ts";
 import { readText } from "../middleware/instructions/read-text.ts";
 import { compileRule, RULE } from "./rules.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { HarnessError } from "../errors.ts";
-import { isInside } from "../files/inside.ts";
+import { isInside } from "../files/paths/inside.ts";
 import { readSkills } from "../middleware/skills/read-skills.ts";
 import type { Skill } from "../middleware/skills/skill.ts";
 import { MODES, parseConfig, parseJson, type Config } from "./config.ts";

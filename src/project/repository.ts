@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isInside } from "../files/inside.ts";
+import { isInside } from "../files/paths/inside.ts";
 import { readSettings } from "./config.ts";
 import { readInstructions, type InstructionFolder } from "./instructions.ts";
 import { isThere, projectPlaces, type UserPlaces } from "./places.ts";

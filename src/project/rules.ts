@@ -1,5 +1,5 @@
-import { parsePath } from "../files/paths.ts";
-import { compileRules } from "../files/permissions.ts";
+import { parsePath } from "../files/paths/paths.ts";
+import { compileRules } from "../files/paths/permissions.ts";
 
 /** `tool`, or `tool(pattern)` for what it is called with; a star stands for anything, also in the tool's name. */
 export const RULE = /^[\w*.:-]+(?:\(.+\))?$/s;

@@ -1,7 +1,7 @@
 import { isGraphBubbleUp } from "@langchain/langgraph";
-import type { ToolRuntime } from "../middleware/loose-tool.ts";
 import { ownerOf } from "../middleware/plan/events.ts";
 import type { FollowedTodo } from "../middleware/plan/reports/follow.ts";
+import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { ZERO_TALLY } from "../plan/index.ts";
 import { runChild, type ChildPlace } from "./child.ts";
 import type { SubagentEvent } from "./events.ts";

@@ -1,9 +1,9 @@
 import { BUDGET_KEY, type Budget } from "../middleware/budget/account.ts";
 import { STEP_LIMIT } from "../middleware/budget/options.ts";
-import type { ToolRuntime } from "../middleware/loose-tool.ts";
 import { OWNER_KEY, TODO_KEY } from "../middleware/plan/events.ts";
-import { StepControl } from "../middleware/step-control.ts";
+import { StepControl } from "../middleware/state/step-control.ts";
 import { CONTEXT_KEY, readContext } from "../middleware/summarization/state.ts";
+import type { ToolRuntime } from "../middleware/tools/loose-tool.ts";
 import { ChildStream, STREAM_KEY } from "./child-stream.ts";
 import type { Given } from "./exchange.ts";
 import { readReport, type Report } from "./report.ts";

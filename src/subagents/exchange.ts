@@ -3,7 +3,7 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { diffFiles } from "../files/index.ts";
 import { readPlanState } from "../middleware/plan/state.ts";
 import { isOpen } from "../plan/index.ts";
-import { renderRules } from "../plan/render.ts";
+import { renderRules } from "../plan/render/render.ts";
 import type { CompiledSubagent } from "./spec.ts";
 import { RULES_FOR_ALL } from "./task.prompt.ts";
 

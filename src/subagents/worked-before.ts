@@ -1,6 +1,6 @@
 import { GraphInterrupt, isGraphInterrupt } from "@langchain/langgraph";
-import { isRecord } from "../middleware/review.ts";
-import { stepWrites } from "../middleware/step-writes.ts";
+import { stepWrites } from "../middleware/state/step-writes.ts";
+import { isRecord } from "../middleware/tools/review.ts";
 
 /** For how many milliseconds a job had worked in earlier invocations, before it stopped to ask. */
 export async function workedBefore(configurable: Record<string, unknown> | undefined): Promise<number> {

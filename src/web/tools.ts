@@ -1,8 +1,8 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { checkOptions } from "../middleware/check-options.ts";
-import { callId, checkedTool, failure } from "../middleware/loose-tool.ts";
-import { fromOutside } from "../middleware/outside.ts";
+import { fromOutside } from "../middleware/text/outside.ts";
+import { callId, checkedTool, failure } from "../middleware/tools/loose-tool.ts";
 import { WEB_OPTIONS } from "./check-options.ts";
 import { decode } from "./decode.ts";
 import { fetchPage, LARGEST_PAGE, PageError, type Page } from "./fetch-page.ts";

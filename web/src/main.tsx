@@ -6,7 +6,7 @@ import { addressedThread } from "./store/actions.ts";
 import { PageStore } from "./store/page-store.ts";
 import "./style/index.css";
 import { App } from "./ui/app.tsx";
-import { watchAttention } from "./ui/attention.ts";
+import { watchAttention } from "./ui/threads/attention.ts";
 import { StoreContext } from "./ui/use-store.ts";
 
 const token = await findToken();

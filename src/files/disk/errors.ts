@@ -1,5 +1,5 @@
-import type { Failure } from "../backend.ts";
-import { fail, noSuchFile } from "../failures.ts";
+import type { Failure } from "../backend/backend.ts";
+import { fail, noSuchFile } from "../backend/failures.ts";
 import { NotPlainError } from "./anchor.ts";
 
 /** What an error of the file system means for a caller. Names no path of the host; a bug is thrown on. */

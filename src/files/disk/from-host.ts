@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { foldersAbove, parentOf, parsePath } from "../paths.ts";
+import { foldersAbove, parentOf, parsePath } from "../paths/paths.ts";
 
 /**
  * The path below a folder that file tools take the words of a model for: what is shown, ruled and kept of a call is

@@ -1,5 +1,5 @@
-import type { FileBackend } from "../backend.ts";
-import { createBackend } from "../create.ts";
+import type { FileBackend } from "../backend/backend.ts";
+import { createBackend } from "../backends/create.ts";
 import { Disk, type DiskOptions } from "./disk.ts";
 import { DISK_PLACE } from "./place.prompt.ts";
 

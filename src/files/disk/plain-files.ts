@@ -1,11 +1,11 @@
 import { constants } from "node:fs";
 import { lstat, opendir, readdir, rmdir, unlink } from "node:fs/promises";
-import type { FileEntry, FileResult, ListOptions } from "../backend.ts";
-import { exclusive } from "../exclusive.ts";
-import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../failures.ts";
-import { nameOf, parentOf, parsePath, pathIn } from "../paths.ts";
-import { Sweep } from "../sweep.ts";
-import { decodeText } from "../text.ts";
+import type { FileEntry, FileResult, ListOptions } from "../backend/backend.ts";
+import { fail, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
+import { exclusive } from "../backends/exclusive.ts";
+import { nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
+import { Sweep } from "../search/sweep.ts";
+import { decodeText } from "../text/decode.ts";
 import { enter, NotPlainError, type Anchor, type Hold } from "./anchor.ts";
 import { whenFree } from "./descriptors.ts";
 import { explain } from "./errors.ts";

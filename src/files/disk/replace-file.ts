@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { rename, unlink } from "node:fs/promises";
-import { nameOf } from "../paths.ts";
+import { nameOf } from "../paths/paths.ts";
 import type { Anchor } from "./anchor.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { rounds } from "../../../test/rounds.ts";
-import { compilePattern } from "../pattern.ts";
+import { compilePattern } from "../search/pattern.ts";
 import { diskBackend } from "./index.ts";
 import { ripgrepCandidates, ripgrepPattern } from "./ripgrep.ts";
 

@@ -1,15 +1,15 @@
 import { mkdir, realpath } from "node:fs/promises";
-import type { Execution, FileBackend, FileResult } from "../backend.ts";
+import type { Execution, FileBackend, FileResult } from "../backend/backend.ts";
+import { fail } from "../backend/failures.ts";
+import { FROZEN_FILES } from "../backends/read-only-files.ts";
+import { withPermissions } from "../backends/with-permissions.ts";
 import { diskBackend, type DiskOptions } from "../disk/index.ts";
-import { fail } from "../failures.ts";
-import { FROZEN_FILES } from "../frozen-files.ts";
-import { withPermissions } from "../with-permissions.ts";
-import { bubblewrapWorks, inNamespaces } from "./bubblewrap.ts";
-import { freeze } from "./frozen.ts";
-import type { Isolation } from "./isolations.ts";
+import { bubblewrapWorks, inNamespaces } from "./isolation/bubblewrap.ts";
+import type { Isolation } from "./isolation/isolations.ts";
+import { freeze } from "./isolation/read-only-paths.ts";
+import { inSeatbelt, seatbeltIsThere } from "./isolation/seatbelt.ts";
 import { placeText } from "./place.ts";
 import { runCommand, type CommandOptions } from "./run-command.ts";
-import { inSeatbelt, seatbeltIsThere } from "./seatbelt.ts";
 
 /** Variables that a command gets from this process: none of them is a secret. */
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "TERM", "LANG", "LANGUAGE"];

@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { canIsolate } from "../../../scripts/bubblewrap.mjs";
 import { shellBackend, type ShellOptions } from "./index.ts";
-import { seatbeltRules } from "./seatbelt.ts";
+import { seatbeltRules } from "./isolation/seatbelt.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdfast-isolation-")));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Execution, FileResult } from "../backend.ts";
-import { fail } from "../failures.ts";
+import type { Execution, FileResult } from "../backend/backend.ts";
+import { fail } from "../backend/failures.ts";
 import { CappedOutput } from "./capped-output.ts";
-import { taggedProcesses } from "./strays.ts";
-import { COMMAND_TAG, warden } from "./warden.ts";
+import { taggedProcesses } from "./stray-processes.ts";
+import { COMMAND_TAG, warden } from "./supervisor.ts";
 
 const GRACE_MS = 2000;
 const SILENT_GRACE_MS = 200;

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { endGroup, endStrays } from "../../files/shell/run-command.ts";
-import { COMMAND_TAG, warden } from "../../files/shell/warden.ts";
+import { COMMAND_TAG, warden } from "../../files/shell/supervisor.ts";
 import type { ProgramServer } from "../options.ts";
 import { wantedMessages } from "./wanted-messages.ts";
 

@@ -2,7 +2,7 @@ import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
 import { z } from "zod";
-import { callId, checkedTool } from "../../middleware/loose-tool.ts";
+import { callId, checkedTool } from "../../middleware/tools/loose-tool.ts";
 import { FIND_TOOLS_DESCRIPTION, NOTHING_FOUND } from "./find-tools.prompt.ts";
 
 export const FIND_TOOLS = "find_tools";

@@ -1,5 +1,5 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { withContent } from "../../middleware/with-content.ts";
+import { withContent } from "../../middleware/tools/with-content.ts";
 
 /**
  * The messages with images of tool results in a message behind the results of their turn. Of OpenAI's chat protocol and

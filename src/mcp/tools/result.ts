@@ -1,6 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import { fromOutside } from "../../middleware/outside.ts";
+import { fromOutside } from "../../middleware/text/outside.ts";
 import type { Secrets } from "../connection/secrets.ts";
 
 /** Larger pictures would fill every checkpoint and request; in base64. */

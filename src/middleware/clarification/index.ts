@@ -2,9 +2,9 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { interrupt } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { callId, checkedTool } from "../loose-tool.ts";
-import { isPlanTool } from "../plan-tool.ts";
 import { answeredOnce } from "../tool-errors/index.ts";
+import { callId, checkedTool } from "../tools/loose-tool.ts";
+import { isPlanTool } from "../tools/plan-tool.ts";
 import { CLARIFICATION_DESCRIPTION } from "./clarification.prompt.ts";
 
 export const CLARIFICATION_TOOL = "ask_clarification";

@@ -1,7 +1,7 @@
 import type { ToolCall } from "@langchain/core/messages";
-import { show } from "../../plan/reading.ts";
-import { argumentsProblem } from "../loose-tool.ts";
-import { decisionList, decisionType, editedCall, reasonOf } from "../review.ts";
+import { show } from "../../plan/read/reading.ts";
+import { argumentsProblem } from "../tools/loose-tool.ts";
+import { decisionList, decisionType, editedCall, reasonOf } from "../tools/review.ts";
 import type { ConsentRule } from "./options.ts";
 
 /** What a person decides about a call. `edit` brings the arguments that it is made with. */

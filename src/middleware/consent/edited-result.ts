@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { ToolMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
-import { saidByUser } from "../from-user.ts";
-import { withNote } from "../noted-result.ts";
-import { shortened } from "../shortened.ts";
+import { saidByUser } from "../text/from-user.ts";
+import { shortened } from "../text/shortened.ts";
+import { withNote } from "../tools/noted-result.ts";
 import { CONSENT_TEXTS } from "./consent.prompt.ts";
 
 type Arguments = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { answeredCalls } from "../repeats/journal.ts";
-import { stepWrites } from "../step-writes.ts";
+import { stepWrites } from "../state/step-writes.ts";
 
 /** What is known of a turn's calls that ask, when an answer comes that has no interrupt's id. */
 export interface OpenCalls {

@@ -1,6 +1,6 @@
 import { ToolMessage, type AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { Beginnings } from "../beginnings.ts";
+import { Beginnings } from "../text/beginnings.ts";
 
 type ToolCall = NonNullable<AIMessage["tool_calls"]>[number];
 

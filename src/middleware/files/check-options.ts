@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FILE_ACTIONS, type PermissionRule } from "../../files/permissions.ts";
+import { FILE_ACTIONS, type PermissionRule } from "../../files/paths/permissions.ts";
 import { hasMethods } from "../check-options.ts";
 import { MEDIA } from "./media.ts";
 import type { FilesOptions, WorkspaceOptions } from "./options.ts";

@@ -1,6 +1,6 @@
-import { leadingFolder } from "../../files/glob.ts";
 import type { FileBackend } from "../../files/index.ts";
-import { parsePath, pathIn, segmentsOf } from "../../files/paths.ts";
+import { parsePath, pathIn, segmentsOf } from "../../files/paths/paths.ts";
+import { leadingFolder } from "../../files/search/glob.ts";
 import type { FileToolName } from "./schemas.ts";
 
 /** The arguments that are paths, and those that are globs. */

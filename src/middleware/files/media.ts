@@ -1,6 +1,6 @@
 import { HumanMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import type { MediaType } from "../../files/media-type.ts";
-import { nameOf } from "../../files/paths.ts";
+import { nameOf } from "../../files/paths/paths.ts";
+import type { MediaType } from "../../files/text/media-type.ts";
 import { settled } from "../../models/deferred.ts";
 
 /** What a model may be able to look at beside text. */

@@ -6,17 +6,17 @@ import {
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
-import { mediaTypeOf } from "../../files/media-type.ts";
-import type { ShownLines } from "../../files/number-lines.ts";
-import { parentOf } from "../../files/paths.ts";
-import { editFile, plainPath, writeFile } from "./change-file.ts";
+import { parentOf } from "../../files/paths/paths.ts";
+import { mediaTypeOf } from "../../files/text/media-type.ts";
+import type { ShownLines } from "../../files/text/number-lines.ts";
+import { editFile, plainPath, writeFile } from "./changes/change-file.ts";
+import type { Sightings } from "./changes/sightings.ts";
+import { textEdits } from "./changes/text-edits.ts";
 import { failureOf, type FailedCommand } from "./failed-command.ts";
 import { HELD_TEXTS } from "./files.prompt.ts";
 import { located } from "./located.ts";
 import { look, type Media, type Shown } from "./media.ts";
 import type { FILE_ARGUMENTS, FileToolName } from "./schemas.ts";
-import type { Sightings } from "./sightings.ts";
-import { textEdits } from "./text-edits.ts";
 
 type Arguments<Name extends FileToolName> = z.output<(typeof FILE_ARGUMENTS)[Name]>;
 

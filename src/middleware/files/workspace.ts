@@ -8,25 +8,25 @@ import {
   type PermissionRule,
   type StateBackend,
 } from "../../files/index.ts";
-import { compileRules } from "../../files/permissions.ts";
+import { compileRules } from "../../files/paths/permissions.ts";
 import { checkOptions } from "../check-options.ts";
 import { CONVERSATION_FOLDER, withConversation } from "../conversation-file.ts";
-import type { ToolRuntime } from "../loose-tool.ts";
 import { earlierResults, messagesOf, updatesOf } from "../ordered-calls/call-turn.ts";
 import type { SkillLibrary } from "../skills/library.ts";
 import { withSkills } from "../skills/mount.ts";
 import { readContext } from "../summarization/state.ts";
 import { threadIdOf } from "../thread-data/thread-id.ts";
-import { isWithheld } from "../withheld-calls.ts";
-import { leafOf } from "./change-file.ts";
+import type { ToolRuntime } from "../tools/loose-tool.ts";
+import { isWithheld } from "../tools/withheld-calls.ts";
+import { leafOf } from "./changes/change-file.ts";
+import { isMutation, type Mutation } from "./changes/mutations.ts";
+import { Sightings } from "./changes/sightings.ts";
+import { sinceOf } from "./changes/since.ts";
 import { WORKSPACE_OPTIONS } from "./check-options.ts";
 import { located } from "./located.ts";
-import { isMutation, type Mutation } from "./mutations.ts";
 import { operate } from "./operate.ts";
 import type { BackendContext, WorkspaceOptions } from "./options.ts";
 import { FILE_ARGUMENTS } from "./schemas.ts";
-import { Sightings } from "./sightings.ts";
-import { sinceOf } from "./since.ts";
 
 /** The default: files live in the graph state. */
 export function stateBackend({ state }: BackendContext): FileBackend {

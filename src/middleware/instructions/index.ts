@@ -2,9 +2,9 @@ import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messa
 import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
-import { lastValue } from "../last-value.ts";
-import { quotedText } from "../quoted-text.ts";
-import { withSection } from "../system-prompt.ts";
+import { lastValue } from "../state/last-value.ts";
+import { quotedText } from "../text/quoted-text.ts";
+import { withSection } from "../text/system-prompt.ts";
 import { CHANGED, INSTRUCTIONS } from "./instructions.prompt.ts";
 import { MAX_INSTRUCTIONS, type InstructionSource } from "./options.ts";
 import { readText } from "./read-text.ts";

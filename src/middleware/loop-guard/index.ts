@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { isFromUser } from "../from-user.ts";
+import { isFromUser } from "../text/from-user.ts";
 import { LOOP_STOP, LOOP_WARNING } from "./loop-guard.prompt.ts";
 
 /** Options of `loopGuardMiddleware`. */

@@ -10,9 +10,9 @@ import { createAgent, createMiddleware, tool, type AnyAgentMiddleware } from "la
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
-import { anyUpdate } from "../any-update.ts";
 import { filesMiddleware } from "../files/index.ts";
 import { planMiddleware } from "../plan/index.ts";
+import { anyUpdate } from "../state/any-update.ts";
 import { readAsItIs } from "./read-as-is.ts";
 
 const CONFIG = { configurable: { thread_id: "t" }, recursionLimit: 200 };

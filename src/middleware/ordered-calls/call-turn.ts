@@ -3,7 +3,7 @@ import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langch
 import { Command, GraphInterrupt, isCommand } from "@langchain/langgraph";
 import { INTERRUPT, type CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { keepAnswers } from "../repeats/journal.ts";
-import { stepWrites } from "../step-writes.ts";
+import { stepWrites } from "../state/step-writes.ts";
 import { kindOf, mustFollow, type CallKind } from "./order-of.ts";
 
 export type CallResult = ToolMessage | Command;

@@ -1,10 +1,10 @@
 import { ToolMessage, type ToolCall } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
 import { checkOptions } from "../check-options.ts";
-import { isMutation } from "../files/mutations.ts";
-import { withSection } from "../system-prompt.ts";
+import { isMutation } from "../files/changes/mutations.ts";
+import { withSection } from "../text/system-prompt.ts";
 import { answered } from "../tool-errors/index.ts";
-import { wrapTool } from "../wrapped-tool.ts";
+import { wrapTool } from "../tools/wrapped-tool.ts";
 import { CallTurn } from "./call-turn.ts";
 import { ORDERED_CALLS_OPTIONS } from "./check-options.ts";
 import { inTurn, withPlace } from "./in-turn.ts";

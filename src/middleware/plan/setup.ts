@@ -1,6 +1,6 @@
 import { PRESETS, type Policy, type Preset, type Reminders, type ToolText } from "../../plan/index.ts";
-import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/lean.prompt.ts";
-import { REMINDER_TEXTS } from "../../plan/presets.ts";
+import { LEAN_FINAL_ANSWER, LEAN_REPORTS } from "../../plan/presets/lean.prompt.ts";
+import { REMINDER_TEXTS } from "../../plan/presets/presets.ts";
 import { checkPlanOptions } from "./check-options.ts";
 import type { PlanOptions, Switch } from "./options.ts";
 import type { Verifier } from "./plan-call/verify.ts";

@@ -1,7 +1,6 @@
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 import { HarnessError } from "../../errors.ts";
-import { isSame } from "../../plan/diff.ts";
 import {
   applyWrite,
   diffTodos,
@@ -17,11 +16,12 @@ import {
   type Tally,
   type Todo,
 } from "../../plan/index.ts";
-import { nextNumber } from "../../plan/todo.ts";
-import { readRules } from "../../plan/values.ts";
-import { anyUpdate } from "../any-update.ts";
+import { readRules } from "../../plan/read/values.ts";
+import { isSame } from "../../plan/todo/diff.ts";
+import { nextNumber } from "../../plan/todo/todo.ts";
 import { messagesField } from "../loop/messages.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
+import { anyUpdate } from "../state/any-update.ts";
 import { baseOf, StepStates } from "./step-states.ts";
 
 /** Marks a list as one writer's changes, so that writers who do not know of each other all get through. */

@@ -1,5 +1,5 @@
-import { isSame } from "../../plan/diff.ts";
 import type { Todo } from "../../plan/index.ts";
+import { isSame } from "../../plan/todo/diff.ts";
 
 type States = readonly (readonly Todo[])[];
 

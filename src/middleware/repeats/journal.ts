@@ -7,8 +7,8 @@ import {
   type CheckpointPendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
-import { isRecord } from "../../plan/reading.ts";
-import { callersOf, lastAsked, stepOf, type Step } from "../step-writes.ts";
+import { isRecord } from "../../plan/read/reading.ts";
+import { callersOf, lastAsked, stepOf, type Step } from "../state/step-writes.ts";
 
 /** What is kept of a call that has begun, until its step is over. */
 interface Entry {

@@ -14,8 +14,8 @@ import {
   type Execution,
   type ShellOptions,
 } from "../../files/index.ts";
-import { SPACES } from "../../files/shell/bubblewrap.ts";
 import { NO_ISOLATION } from "../../files/shell/index.ts";
+import { SPACES } from "../../files/shell/isolation/bubblewrap.ts";
 import type { Sandbox, SandboxProvider } from "./provider.ts";
 
 /** Where a thread's folders appear in its sandbox. */

@@ -1,8 +1,8 @@
 import { HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import { createMiddleware } from "langchain";
-import { isFromUser } from "../from-user.ts";
-import { quotedText } from "../quoted-text.ts";
-import { withSection } from "../system-prompt.ts";
+import { isFromUser } from "../text/from-user.ts";
+import { quotedText } from "../text/quoted-text.ts";
+import { withSection } from "../text/system-prompt.ts";
 import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill } from "./skill.ts";
 import { skillsPrompt } from "./skills.prompt.ts";

@@ -1,5 +1,4 @@
-import { fail } from "../../files/failures.ts";
-import { leadingFolder } from "../../files/glob.ts";
+import { fail } from "../../files/backend/failures.ts";
 import {
   compositeBackend,
   createBackend,
@@ -7,7 +6,8 @@ import {
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
-import { isWithin, parentOf, pathIn } from "../../files/paths.ts";
+import { isWithin, parentOf, pathIn } from "../../files/paths/paths.ts";
+import { leadingFolder } from "../../files/search/glob.ts";
 import type { SkillLibrary } from "./library.ts";
 import type { PlacedSkill, Skill } from "./skill.ts";
 

@@ -1,4 +1,4 @@
-import { parentOf } from "../../files/paths.ts";
+import { parentOf } from "../../files/paths/paths.ts";
 import { shareOut } from "./share-out.ts";
 import type { PlacedSkill } from "./skill.ts";
 

@@ -1,5 +1,5 @@
 import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { userWordsIn } from "../from-user.ts";
+import { userWordsIn } from "../text/from-user.ts";
 import { withoutRefusedTexts } from "./refused.ts";
 import { CLEARED_TEXTS } from "./summary.prompt.ts";
 import { filled } from "./user-words.ts";

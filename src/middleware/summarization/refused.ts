@@ -1,5 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { changedArguments } from "../call-arguments.ts";
+import { changedArguments } from "../tools/call-arguments.ts";
 import { CLEARED_TEXTS } from "./summary.prompt.ts";
 import { filled } from "./user-words.ts";
 

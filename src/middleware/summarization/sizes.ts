@@ -1,7 +1,7 @@
 import type { BaseMessage, UsageMetadata } from "@langchain/core/messages";
 import { countTokensApproximately } from "langchain";
 import { HarnessError } from "../../errors.ts";
-import { Beginnings } from "../beginnings.ts";
+import { Beginnings } from "../text/beginnings.ts";
 import type { ContextSize, SummarizationOptions } from "./options.ts";
 
 /** When a conversation is summarized, and what stays, for one model. */

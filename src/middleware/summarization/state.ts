@@ -1,10 +1,10 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
-import { anyUpdate } from "../any-update.ts";
-import { harnessField } from "../harness-field.ts";
 import { messagesField } from "../loop/messages.ts";
 import { readAsItIs } from "../loop/read-as-is.ts";
+import { anyUpdate } from "../state/any-update.ts";
+import { harnessField } from "../state/harness-field.ts";
 
 /** A summary of the beginning of a thread. The messages themselves stay in the thread. */
 export interface Summary {

@@ -1,5 +1,5 @@
 import { AIMessage, HumanMessage, SystemMessage, type BaseMessage } from "@langchain/core/messages";
-import { headAndTail } from "../../files/offload.ts";
+import { headAndTail } from "../../files/text/offload.ts";
 import { failureOf } from "../../models/failure/failure.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { conversationText } from "../conversation-file.ts";

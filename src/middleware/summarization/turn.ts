@@ -6,7 +6,7 @@ import { usedTokens } from "../budget/prices.ts";
 import { conversationFileFor, textOf } from "../conversation-file.ts";
 import { ownerOf, type Stage } from "../plan/events.ts";
 import { readPlanState } from "../plan/state.ts";
-import { shortened } from "../shortened.ts";
+import { shortened } from "../text/shortened.ts";
 import { compose, type Composition } from "./compose.ts";
 import type { SummaryEvent } from "./events.ts";
 import type { SummarizationOptions } from "./options.ts";

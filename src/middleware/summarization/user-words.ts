@@ -1,8 +1,8 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { headAndTail } from "../../files/offload.ts";
+import { headAndTail } from "../../files/text/offload.ts";
 import { lineCount, textOf } from "../conversation-file.ts";
-import { isFromUser, userWordsIn } from "../from-user.ts";
-import { shortened } from "../shortened.ts";
+import { isFromUser, userWordsIn } from "../text/from-user.ts";
+import { shortened } from "../text/shortened.ts";
 import { WORDS_CUT, WORDS_LEFT_OUT } from "./summary.prompt.ts";
 
 /** What a person said at one place of a conversation. */

@@ -3,10 +3,10 @@ import { Command, StateSchema } from "@langchain/langgraph";
 import { createMiddleware } from "langchain";
 import { z } from "zod";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { isFromUser } from "../from-user.ts";
-import { harnessField } from "../harness-field.ts";
-import { lastValue } from "../last-value.ts";
-import { shortened } from "../shortened.ts";
+import { harnessField } from "../state/harness-field.ts";
+import { lastValue } from "../state/last-value.ts";
+import { isFromUser } from "../text/from-user.ts";
+import { shortened } from "../text/shortened.ts";
 import { TITLE_PROMPT } from "./title.prompt.ts";
 
 /** Options of `titleMiddleware`. */

@@ -7,7 +7,7 @@ import { run } from "../../../test/run.ts";
 import { STORES, type StorePlace } from "../../../test/stores.ts";
 import { say, textsOf } from "../../../test/two-threads.ts";
 import { createDeepAgent } from "../../deep/index.ts";
-import { storeBackend } from "../../files/store.ts";
+import { storeBackend } from "../../files/backends/store.ts";
 import { backendContract, callTool, ScriptedModel } from "../../testing/index.ts";
 import type { ItemStore } from "./item-store.ts";
 

@@ -1,6 +1,6 @@
 import { GraphInterrupt } from "@langchain/langgraph";
-import type { ToolRuntime } from "../../middleware/loose-tool.ts";
 import { FollowedTodo } from "../../middleware/plan/reports/follow.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import {
   conclude,
   ownerFor,

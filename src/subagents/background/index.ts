@@ -7,12 +7,12 @@ import {
   type LangGraphRunnableConfig,
 } from "@langchain/langgraph";
 import { diffFiles, mergeFiles } from "../../files/index.ts";
-import type { ToolRuntime } from "../../middleware/loose-tool.ts";
 import { toMessage } from "../../middleware/plan/messages/answer.ts";
 import { isFinalAnswer, WORK_GOES_ON } from "../../middleware/plan/messages/final-answer.ts";
 import { joinedTodos, type MemoryUpdate } from "../../middleware/plan/state.ts";
 import { answered } from "../../middleware/tool-errors/index.ts";
-import { withContent } from "../../middleware/with-content.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
+import { withContent } from "../../middleware/tools/with-content.ts";
 import type { Todo } from "../../plan/index.ts";
 import type { Crew, Ended } from "./crew.ts";
 import { forgetJobs } from "./registry.ts";

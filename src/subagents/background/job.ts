@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGraphInterrupt, type Interrupt } from "@langchain/langgraph";
 import { BUDGET_KEY, type Budget } from "../../middleware/budget/account.ts";
-import type { ToolRuntime } from "../../middleware/loose-tool.ts";
-import { ASKED_IN_KEY } from "../../middleware/step-writes.ts";
+import { ASKED_IN_KEY } from "../../middleware/state/step-writes.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import { carryOut, type Assignment, type Outcome } from "../assignment.ts";
 import { ChildStream, STREAM_KEY } from "../child-stream.ts";
 import { readReport, type Report } from "../report.ts";

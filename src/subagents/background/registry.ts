@@ -1,5 +1,5 @@
-import type { ToolRuntime } from "../../middleware/loose-tool.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import type { BackgroundJob } from "./job.ts";
 
 /** The jobs of one agent of a thread, by the namespace of their checkpoints. */

@@ -1,5 +1,5 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
-import type { ToolRuntime } from "../../middleware/loose-tool.ts";
+import type { ToolRuntime } from "../../middleware/tools/loose-tool.ts";
 import type { Given } from "../exchange.ts";
 
 /** What a job was given when it first started: its oldest checkpoint knows. Its changes are told from there. */

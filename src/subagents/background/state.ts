@@ -1,6 +1,6 @@
 import { ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
-import { anyUpdate } from "../../middleware/any-update.ts";
+import { anyUpdate } from "../../middleware/state/any-update.ts";
 import type { Job } from "../exchange.ts";
 
 /** What a thread keeps of a job until its report is in the conversation: enough to go on with it in another process. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { AgentContext, ClientCapabilities } from "@agentclientprotocol/sdk";
+import { fail } from "../../files/backend/failures.ts";
 import { pathMeant } from "../../files/disk/from-host.ts";
-import { fail } from "../../files/failures.ts";
 import {
   createBackend,
   type CommandOptions,
@@ -9,7 +9,7 @@ import {
   type FileBackend,
   type FileResult,
 } from "../../files/index.ts";
-import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
+import { applyEdits, textEdits } from "../../middleware/files/changes/text-edits.ts";
 import type { RunPlace } from "../../threads/prepare/agent.ts";
 import type { Sdk } from "./sdk.ts";
 import type { Calls, FileChange } from "./updates/calls.ts";

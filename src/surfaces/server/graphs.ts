@@ -1,8 +1,8 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { isHarnessField } from "../../middleware/harness-field.ts";
 import { isCompiled, lighten } from "../../middleware/loop/index.ts";
+import { isHarnessField } from "../../middleware/state/harness-field.ts";
 import type { HostedGraph } from "../../threads/host/graphs.ts";
 import type { RunAgent, RunGraph } from "../../threads/prepare/agent.ts";
 import { isGraph, streamGraph } from "../../threads/prepare/graph-stream.ts";

@@ -1,11 +1,11 @@
 import { getCurrentTaskInput, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { pathMeant } from "../../files/disk/from-host.ts";
 import { FROZEN_FILES } from "../../files/index.ts";
-import { compileRules } from "../../files/permissions.ts";
+import { compileRules } from "../../files/paths/permissions.ts";
 import type { McpServers } from "../../mcp/index.ts";
 import { PREFIX } from "../../mcp/tools/tool-names.ts";
 import type { ConsentRule } from "../../middleware/consent/options.ts";
-import { isMutation } from "../../middleware/files/mutations.ts";
+import { isMutation } from "../../middleware/files/changes/mutations.ts";
 import { ownerOf } from "../../middleware/plan/events.ts";
 import { isProposed } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";

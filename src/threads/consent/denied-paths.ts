@@ -1,6 +1,6 @@
 import { join, relative, sep } from "node:path";
-import { isInside } from "../../files/inside.ts";
-import type { FileAction, PermissionRule } from "../../files/permissions.ts";
+import { isInside } from "../../files/paths/inside.ts";
+import type { FileAction, PermissionRule } from "../../files/paths/permissions.ts";
 import { compileRule, type Rule } from "../../project/rules.ts";
 
 const ACTIONS: Readonly<Record<string, FileAction>> = {

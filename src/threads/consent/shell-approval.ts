@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { foldName } from "../../files/fold.ts";
+import { foldName } from "../../files/paths/fold.ts";
 
 /** Folders whose files are run or obeyed by git, editors, shells and agents. */
 const FOLDERS = new Set([

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isPlanChangeEvent } from "../../middleware/plan/events.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
-import { readRules } from "../../plan/values.ts";
+import { readRules } from "../../plan/read/values.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { MAIN } from "../events/view.ts";
 import type { PlanEdit } from "../plan/merged-plan.ts";

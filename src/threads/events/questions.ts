@@ -3,7 +3,7 @@ import { HarnessError } from "../../errors.ts";
 import type { ConsentRequest } from "../../middleware/consent/index.ts";
 import type { PlanApprovalRequest } from "../../middleware/plan/people/approval.ts";
 import { REPEAT_TEXTS } from "../../middleware/repeats/repeats.prompt.ts";
-import { shortened } from "../../middleware/shortened.ts";
+import { shortened } from "../../middleware/text/shortened.ts";
 import { parseMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
 import { boundedArgs, boundedText, MOST_IN_EVENT } from "./bounded.ts";
 import type { RunEvent, RunEventBody } from "./events.ts";

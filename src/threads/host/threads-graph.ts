@@ -1,4 +1,4 @@
-import { shortened } from "../../middleware/shortened.ts";
+import { shortened } from "../../middleware/text/shortened.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
 import type { Prices } from "../prepare/prices.ts";
 import { readyAgent, type ReadyOptions, type WantedSettings } from "../prepare/ready-agent.ts";

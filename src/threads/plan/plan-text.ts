@@ -1,7 +1,7 @@
 import { HarnessError } from "../../errors.ts";
 import { renderMarkdown, type MarkdownTodo, type Todo } from "../../plan/index.ts";
-import { renderRules } from "../../plan/render.ts";
-import { readRules } from "../../plan/values.ts";
+import { readRules } from "../../plan/read/values.ts";
+import { renderRules } from "../../plan/render/render.ts";
 import { editedPlan } from "../events/questions.ts";
 
 /** A plan as people read and edit it, under its rules. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ISOLATIONS } from "../../files/shell/isolations.ts";
+import { ISOLATIONS } from "../../files/shell/isolation/isolations.ts";
 import { BUDGET_LIMITS } from "../../middleware/budget/check-options.ts";
 import { PRESET_NAMES } from "../../plan/index.ts";
 import { MODES, type Mode } from "../../project/config.ts";

@@ -2,8 +2,8 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import { usedTokens } from "../../middleware/budget/prices.ts";
 import type { Summary } from "../../middleware/summarization/state.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
-import { isSame } from "../../plan/diff.ts";
 import { countTodos, diffTodos, type Todo } from "../../plan/index.ts";
+import { isSame } from "../../plan/todo/diff.ts";
 import type { RunEventBody } from "../events/events.ts";
 import { ownerName } from "../events/view.ts";
 import { detailsOf, ended, resultOf } from "./recorder.ts";

@@ -2,8 +2,8 @@ import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messag
 import type { BaseCheckpointSaver, StateSnapshot } from "@langchain/langgraph";
 import type { CheckpointPendingWrite } from "@langchain/langgraph-checkpoint";
 import { NO_TOKENS, sumTokens } from "../../middleware/budget/prices.ts";
-import { isFromUser } from "../../middleware/from-user.ts";
 import type { ContextMemory } from "../../middleware/summarization/state.ts";
+import { isFromUser } from "../../middleware/text/from-user.ts";
 import { countTodos, type Todo } from "../../plan/index.ts";
 import { readBackground } from "../../subagents/background/state.ts";
 import { ending, isUnfinished } from "../events/ending.ts";

@@ -2,7 +2,7 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { HumanMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import { Command, GraphRecursionError, isGraphDrained, type StreamMode } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
-import { StepControl } from "../../middleware/step-control.ts";
+import { StepControl } from "../../middleware/state/step-control.ts";
 import { explainModelError, type ChosenModel } from "../../models/index.ts";
 import { LEASE } from "../../storage/store/index.ts";
 import { stopJobs } from "../../subagents/background/registry.ts";

@@ -1,4 +1,4 @@
-import type { Change } from "../../plan/todo.ts";
+import type { Change } from "../../plan/todo/todo.ts";
 import { MAIN } from "../events/view.ts";
 import type { AskedCall, Question, StampedEvent } from "./told.ts";
 import { summaryWords } from "./words.ts";

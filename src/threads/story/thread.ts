@@ -1,4 +1,4 @@
-import type { Todo } from "../../plan/todo.ts";
+import type { Todo } from "../../plan/todo/todo.ts";
 import type { Usage } from "../events/events.ts";
 import { EMPTY_VIEW, MAIN, reduce, type AgentView, type RunView } from "../events/view.ts";
 import { costOf, type Prices } from "../prepare/prices.ts";

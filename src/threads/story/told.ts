@@ -1,4 +1,4 @@
-import type { Todo } from "../../plan/todo.ts";
+import type { Todo } from "../../plan/todo/todo.ts";
 import type { RunEvent } from "../events/events.ts";
 
 /** The call that a question is about. */

@@ -1,4 +1,4 @@
-import type { Change, Status, Todo } from "../../plan/todo.ts";
+import type { Change, Status, Todo } from "../../plan/todo/todo.ts";
 import type { RunEvent } from "../events/events.ts";
 import { UNSEEN } from "../events/json-text.ts";
 

@@ -10,13 +10,13 @@ import { START, type BaseCheckpointSaver, type StateSnapshot } from "@langchain/
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { isBudgetStop } from "../../middleware/budget/stop.ts";
-import { isFromUser } from "../../middleware/from-user.ts";
 import { PROPOSED } from "../../middleware/plan/people/approval.ts";
 import { readPlanState } from "../../middleware/plan/state.ts";
 import { isOvertaken } from "../../middleware/repeats/journal.ts";
+import { isFromUser } from "../../middleware/text/from-user.ts";
 import { withoutThoughts } from "../../models/thinking/thoughts.ts";
 import { isOpen, type Todo } from "../../plan/index.ts";
-import { readRules } from "../../plan/values.ts";
+import { readRules } from "../../plan/read/values.ts";
 import type { Release, ThreadStore } from "../../storage/index.ts";
 import { isUnfinished } from "../events/ending.ts";
 import { readQuestion, type Question } from "../events/questions.ts";

@@ -3,7 +3,7 @@ import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import { driveAlone } from "../../../test/drive-alone.ts";
 import { lookedAt } from "../../../test/looked-at.ts";
-import { isFromUser } from "../../middleware/from-user.ts";
+import { isFromUser } from "../../middleware/text/from-user.ts";
 import { sqliteSaver } from "../../storage/index.ts";
 import { callTool, ScriptedModel } from "../../testing/index.ts";
 import { PlanEdits } from "../plan/plan-edits.ts";

@@ -1,8 +1,8 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { messagesStateReducer, type BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph";
-import { isFromUser } from "../../middleware/from-user.ts";
 import { compose } from "../../middleware/summarization/compose.ts";
 import { readContext } from "../../middleware/summarization/state.ts";
+import { isFromUser } from "../../middleware/text/from-user.ts";
 import { INPUT_TASK } from "../plan/pending-edit.ts";
 import type { Thread } from "../thread/thread.ts";
 import { copyThread } from "./copy-thread.ts";

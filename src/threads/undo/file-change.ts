@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { applyEdits, textEdits } from "../../middleware/files/text-edits.ts";
+import { applyEdits, textEdits } from "../../middleware/files/changes/text-edits.ts";
 
 /** What a call would change in a file, or has changed. */
 export interface FileChange {

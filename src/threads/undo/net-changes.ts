@@ -1,8 +1,8 @@
 import { diffLines } from "diff";
 import { pathMeant } from "../../files/disk/from-host.ts";
 import { diskBackend, type TextEdit } from "../../files/index.ts";
-import { inOrder } from "../../files/paths.ts";
-import { textEdits } from "../../middleware/files/text-edits.ts";
+import { inOrder } from "../../files/paths/paths.ts";
+import { textEdits } from "../../middleware/files/changes/text-edits.ts";
 import type { FileCall } from "./file-calls.ts";
 
 /** What became of a file in a thread, from before it to now. */

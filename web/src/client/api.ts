@@ -1,4 +1,4 @@
-import type { Todo } from "../../../src/plan/todo.ts";
+import type { Todo } from "../../../src/plan/todo/todo.ts";
 import type {
   Answer,
   ChangedFile,

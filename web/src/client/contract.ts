@@ -1,4 +1,4 @@
-import type { Todo } from "../../../src/plan/todo.ts";
+import type { Todo } from "../../../src/plan/todo/todo.ts";
 import type { Prices } from "../../../src/threads/prepare/prices.ts";
 import type { Question, StampedEvent } from "../../../src/threads/story/told.ts";
 

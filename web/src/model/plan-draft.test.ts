@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { STATUSES, type Todo } from "../../../src/plan/todo.ts";
+import { STATUSES, type Todo } from "../../../src/plan/todo/todo.ts";
 import {
   addItem,
   conflictsOf,

@@ -1,7 +1,7 @@
-import { diffTodos, isSame } from "../../../src/plan/diff.ts";
-import { mergeEdit, type Conflict } from "../../../src/plan/merge.ts";
-import type { Status, Todo } from "../../../src/plan/todo.ts";
-import { readRules } from "../../../src/plan/values.ts";
+import { mergeEdit, type Conflict } from "../../../src/plan/apply/merge.ts";
+import { readRules } from "../../../src/plan/read/values.ts";
+import { diffTodos, isSame } from "../../../src/plan/todo/diff.ts";
+import type { Status, Todo } from "../../../src/plan/todo/todo.ts";
 import type { SentTodo } from "../client/contract.ts";
 
 /** A plan under a person's hands: what it was when they began, and what they made of it. */

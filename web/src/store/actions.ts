@@ -1,4 +1,4 @@
-import type { Todo } from "../../../src/plan/todo.ts";
+import type { Todo } from "../../../src/plan/todo/todo.ts";
 import { planOf, rulesOf, threadOf } from "../../../src/threads/story/thread.ts";
 import { ApiError } from "../client/api.ts";
 import type { Answer, Checkpoint, SentPlan, Settings } from "../client/contract.ts";

@@ -4,16 +4,16 @@ import { planOf } from "../../../src/threads/story/thread.ts";
 import { startDraft, type PlanDraft } from "../model/plan-draft.ts";
 import { PLAN_DRAFT } from "../store/drafts.ts";
 import { statusOf } from "../store/state.ts";
-import { Conversation } from "./conversation.tsx";
-import { Files } from "./files.tsx";
-import { Plan } from "./plan.tsx";
+import { Conversation } from "./conversation/conversation.tsx";
+import { Files } from "./conversation/files.tsx";
+import { Timeline } from "./conversation/timeline.tsx";
+import { Plan } from "./plan/plan.tsx";
+import { useDraft } from "./plan/use-draft.ts";
 import { Region } from "./region.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Tabs, type RegionName } from "./tabs.tsx";
-import { Threads } from "./threads.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Threads } from "./threads/threads.tsx";
 import { Unreachable } from "./unreachable.tsx";
-import { useDraft } from "./use-draft.ts";
 import { useNarrow, usePage } from "./use-store.ts";
 
 /** The whole page: threads, conversation, plan above files, and one status line. */

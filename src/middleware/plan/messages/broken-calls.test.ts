@@ -12,7 +12,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { createAgent, modelCallLimitMiddleware, tool, toolStrategy } from "langchain";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { repairJson } from "../../../plan/repair.ts";
+import { repairJson } from "../../../plan/read/repair.ts";
 import { callTool, ScriptedModel, type Step } from "../../../testing/index.ts";
 import { planMiddleware } from "../index.ts";
 import type { PlanOptions } from "../options.ts";

@@ -1,6 +1,6 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { isOpen, type Change, type Issue, type Todo } from "../../../plan/index.ts";
-import { repairJson } from "../../../plan/repair.ts";
+import { repairJson } from "../../../plan/read/repair.ts";
 import { BROKEN_CALL } from "./broken-calls.prompt.ts";
 import { isCutOff } from "./final-answer.ts";
 

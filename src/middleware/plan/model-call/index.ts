@@ -1,8 +1,8 @@
 import type { AIMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
-import { LEAN_REPORTS } from "../../../plan/lean.prompt.ts";
+import { LEAN_REPORTS } from "../../../plan/presets/lean.prompt.ts";
 import { breathe } from "../../loop/breathe.ts";
-import { withSection } from "../../system-prompt.ts";
+import { withSection } from "../../text/system-prompt.ts";
 import { repeated, type Answer } from "../messages/answer.ts";
 import { withDoneArgument, withReports } from "../messages/inline-argument.ts";
 import { placeOf } from "../place.ts";

@@ -1,5 +1,5 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isFromUser } from "../../from-user.ts";
+import { isFromUser } from "../../text/from-user.ts";
 import { reportsIn } from "../messages/inline-argument.ts";
 import type { PlanSetup } from "../setup.ts";
 import type { PlanMemory } from "../state.ts";

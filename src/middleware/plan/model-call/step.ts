@@ -1,6 +1,5 @@
 import { AIMessage, type BaseMessage, type HumanMessage } from "@langchain/core/messages";
 import { Command, getCurrentTaskInput } from "@langchain/langgraph";
-import { isSame } from "../../../plan/diff.ts";
 import {
   describeChanges,
   diffTodos,
@@ -14,9 +13,10 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
-import { own } from "../../../plan/own.ts";
-import { renderRules } from "../../../plan/render.ts";
-import { saidByUser } from "../../from-user.ts";
+import { renderRules } from "../../../plan/render/render.ts";
+import { isSame } from "../../../plan/todo/diff.ts";
+import { own } from "../../../plan/todo/own.ts";
+import { saidByUser } from "../../text/from-user.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { idleOf, markOf } from "../mark.ts";

@@ -1,9 +1,9 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
 import { applyWrite, isClosed, renderSnapshot } from "../../../plan/index.ts";
 import type { Change, Plan, Policy, Todo } from "../../../plan/index.ts";
-import { show } from "../../../plan/reading.ts";
-import { readRules } from "../../../plan/values.ts";
-import { saidByUser } from "../../from-user.ts";
+import { show } from "../../../plan/read/reading.ts";
+import { readRules } from "../../../plan/read/values.ts";
+import { saidByUser } from "../../text/from-user.ts";
 import {
   askPerson,
   decisionList,
@@ -13,7 +13,7 @@ import {
   reasonOf,
   reviewFields,
   type ReviewFields,
-} from "../../review.ts";
+} from "../../tools/review.ts";
 import { editedPolicy, planCalls, Turns } from "../plan-call/turn.ts";
 import { knewOpenItems, unheardEdits } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";

@@ -1,7 +1,6 @@
 import { ToolMessage } from "@langchain/core/messages";
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { Command } from "@langchain/langgraph";
-import { isSame } from "../../../plan/diff.ts";
 import {
   describeChanges,
   isFinished,
@@ -11,10 +10,11 @@ import {
   renderStatus,
 } from "../../../plan/index.ts";
 import type { Change, Todo, ToolText } from "../../../plan/index.ts";
-import { readRules } from "../../../plan/values.ts";
-import { saidByUser } from "../../from-user.ts";
-import { callId, looseTool, type ToolRuntime } from "../../loose-tool.ts";
-import { planTool } from "../../plan-tool.ts";
+import { readRules } from "../../../plan/read/values.ts";
+import { isSame } from "../../../plan/todo/diff.ts";
+import { saidByUser } from "../../text/from-user.ts";
+import { callId, looseTool, type ToolRuntime } from "../../tools/loose-tool.ts";
+import { planTool } from "../../tools/plan-tool.ts";
 import { announce } from "../announce.ts";
 import { rememberEdits, rememberSeen } from "../seen.ts";
 import type { PlanSetup } from "../setup.ts";

@@ -1,5 +1,4 @@
 import { AIMessage, ToolMessage, type BaseMessage } from "@langchain/core/messages";
-import { isSame } from "../../../plan/diff.ts";
 import {
   applyUpdate,
   applyWrite,
@@ -14,7 +13,8 @@ import {
   type Result,
   type Todo,
 } from "../../../plan/index.ts";
-import { isWithheld } from "../../withheld-calls.ts";
+import { isSame } from "../../../plan/todo/diff.ts";
+import { isWithheld } from "../../tools/withheld-calls.ts";
 import { markOf } from "../mark.ts";
 import { isRepaired, lossInRepair } from "../messages/broken-calls.ts";
 import { rememberSeen, unheardEdits } from "../seen.ts";

@@ -2,7 +2,7 @@ import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import type { Change, Issue, Mark, Todo } from "../../../plan/index.ts";
-import { own } from "../../../plan/own.ts";
+import { own } from "../../../plan/todo/own.ts";
 
 /** What a verifier can look at. */
 export interface VerifyContext {

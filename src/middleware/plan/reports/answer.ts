@@ -9,7 +9,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
-import { own } from "../../../plan/own.ts";
+import { own } from "../../../plan/todo/own.ts";
 import { markOf } from "../mark.ts";
 import { asksBack } from "../messages/final-answer.ts";
 import { reportsIn } from "../messages/inline-argument.ts";

@@ -11,7 +11,7 @@ import {
   type Tally,
   type Todo,
 } from "../../../plan/index.ts";
-import { own } from "../../../plan/own.ts";
+import { own } from "../../../plan/todo/own.ts";
 import { announce } from "../announce.ts";
 import type { Stage } from "../events.ts";
 import { changedMarks, type PlanParts, type Standing, type Turns } from "../plan-call/turn.ts";

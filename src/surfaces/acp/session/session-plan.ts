@@ -1,6 +1,6 @@
 import { HarnessError } from "../../../errors.ts";
 import { describeChanges, diffTodos, type Todo } from "../../../plan/index.ts";
-import { readRules } from "../../../plan/values.ts";
+import { readRules } from "../../../plan/read/values.ts";
 import { editPlan, type EditPlanOptions } from "../../../threads/edit/edit-plan.ts";
 import { clearPlan, PLAN_SAYS, planWish } from "../../../threads/edit/plan-command.ts";
 import { PlanConflict, type PlanEdit } from "../../../threads/plan/merged-plan.ts";

@@ -7,7 +7,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
-import { shortened } from "../../../middleware/shortened.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import type { Release } from "../../../storage/index.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { pathMeant } from "../../../files/disk/from-host.ts";
-import { textEdits } from "../../../middleware/files/text-edits.ts";
-import { shortened } from "../../../middleware/shortened.ts";
+import { textEdits } from "../../../middleware/files/changes/text-edits.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import { MAIN, ownerName } from "../../../threads/events/view.ts";
 import { tellingTexts } from "../../../threads/record/text-arguments.ts";
 

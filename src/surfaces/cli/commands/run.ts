@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { Isolation } from "../../../files/index.ts";
-import { shortened } from "../../../middleware/shortened.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";

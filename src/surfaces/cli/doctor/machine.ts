@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
-import { bubblewrapWorks } from "../../../files/shell/bubblewrap.ts";
-import { seatbeltIsThere } from "../../../files/shell/seatbelt.ts";
+import { bubblewrapWorks } from "../../../files/shell/isolation/bubblewrap.ts";
+import { seatbeltIsThere } from "../../../files/shell/isolation/seatbelt.ts";
 import { isSource } from "../../../package-file.ts";
 import { version } from "../../../version.ts";
 import { canAsk, whyPlain, type Terminal } from "../terminal.ts";

@@ -1,4 +1,4 @@
-import { nearWords } from "../../../files/near.ts";
+import { nearWords } from "../../../files/text/near.ts";
 import { quoted } from "../wording.ts";
 
 /** What may stand after some words: commands, or flags with a dash. */

@@ -1,4 +1,4 @@
-import { shortened } from "../../../middleware/shortened.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import { timeLeft } from "../../../threads/events/time-left.ts";
 import { helpersOf, MAIN, tokensOf, type AgentView, type RunView } from "../../../threads/events/view.ts";

@@ -1,4 +1,4 @@
-import { shortened } from "../../../middleware/shortened.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import { countTodos, MARKS, type Todo } from "../../../plan/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { MAIN, tokensOf, type RunView } from "../../../threads/events/view.ts";

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../../errors.ts";
-import { nearWords } from "../../../files/near.ts";
+import { nearWords } from "../../../files/text/near.ts";
 import type { McpServers } from "../../../mcp/index.ts";
 import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
-import { shortened } from "../../../middleware/shortened.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";

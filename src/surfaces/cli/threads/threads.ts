@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
-import { nearWords } from "../../../files/near.ts";
-import { shortened } from "../../../middleware/shortened.ts";
+import { nearWords } from "../../../files/text/near.ts";
+import { shortened } from "../../../middleware/text/shortened.ts";
 import type { ThreadStore, ThreadSummary } from "../../../storage/index.ts";
 import { defaultStatePath } from "../../../storage/state-path.ts";
 import { isDatabaseUrl, openStore } from "../../../storage/store.ts";

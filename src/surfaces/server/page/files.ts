@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { pathMeant } from "../../../files/disk/from-host.ts";
 import { diskBackend } from "../../../files/index.ts";
-import { parsePath } from "../../../files/paths.ts";
+import { parsePath } from "../../../files/paths/paths.ts";
 import type { CheckpointSummary } from "../../../storage/index.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
 import { Thread } from "../../../threads/thread/thread.ts";

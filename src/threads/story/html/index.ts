@@ -1,4 +1,4 @@
-import type { Todo } from "../../../plan/todo.ts";
+import type { Todo } from "../../../plan/todo/todo.ts";
 import { MAIN, tokensOf } from "../../events/view.ts";
 import type { Entry } from "../entries.ts";
 import { PLAN_TOOLS } from "../plan-tools.ts";

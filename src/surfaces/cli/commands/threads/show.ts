@@ -1,6 +1,6 @@
 import { HarnessError } from "../../../../errors.ts";
 import { renderChecklist, renderMarkdown, renderMermaid } from "../../../../plan/index.ts";
-import { renderRules } from "../../../../plan/render.ts";
+import { renderRules } from "../../../../plan/render/render.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { jsonText } from "../../../../threads/events/json-text.ts";
 import type { RunAgent } from "../../../../threads/prepare/agent.ts";

@@ -1,4 +1,4 @@
-import { shortened } from "../../../../middleware/shortened.ts";
+import { shortened } from "../../../../middleware/text/shortened.ts";
 import type { ThreadSummary } from "../../../../storage/index.ts";
 import { newThreadId } from "../../../../threads/thread/thread-ids.ts";
 import { knownSettings } from "../../../../threads/thread/thread-settings.ts";

@@ -1,0 +1,133 @@
+import type { Failure, FileBackend, FileResult, SearchScope } from "../backend/backend.ts";
+import { isFolder, relocate } from "../backend/failures.ts";
+import { inOrder, parsePath, pathIn } from "../paths/paths.ts";
+import { compileFilter, compileGlob } from "../search/glob.ts";
+import { capMatches } from "../search/grep.ts";
+import { Mounts, type Mount } from "./mounts.ts";
+
+/**
+ * Several backends as one, such as `{ "/memories/": storeBackend(…) }`: a path belongs to the mount with the
+ * longest prefix, else to `main`. Searches go through all of them. Commands run in `main`, if it runs any.
+ * Throws for a mount that cannot be.
+ */
+export function compositeBackend(main: FileBackend, mounts: Record<string, FileBackend>): FileBackend {
+  const all = new Mounts(main, mounts);
+
+  const on = async <T extends object>(
+    raw: string,
+    act: (backend: FileBackend, path: string) => Promise<FileResult<T>>,
+  ): Promise<FileResult<T>> => {
+    const parsed = parsePath(raw);
+    if (!parsed.ok) return parsed;
+    const mount = all.of(parsed.path);
+    // The main backend gets the path as it was spelled.
+    return mount.outward(await act(mount.backend, mount.at === "/" ? raw : mount.inner(parsed.path)));
+  };
+
+  /** Why a path cannot be written or deleted: another backend is somewhere below. */
+  const mountedIn = (raw: string): Failure | undefined => {
+    const parsed = parsePath(raw);
+    return parsed.ok && all.entriesOf(parsed.path).length > 0 ? isFolder(parsed.path) : undefined;
+  };
+
+  return {
+    async list(raw, options) {
+      const parsed = parsePath(raw);
+      if (!parsed.ok) return parsed;
+      const folder = parsed.path;
+      const mounted = all.entriesOf(folder);
+      const listed = await on(folder, (backend, path) => backend.list(path, options));
+      if (!listed.ok && (listed.reason !== "missing" || mounted.length === 0)) return listed;
+      const own = (listed.ok ? listed.entries : [])
+        .map((entry) => ({ ...entry, path: pathIn(folder, entry.name) }))
+        .filter(({ path }) => mounted.every((entry) => entry.path !== path));
+      return { ok: true, entries: [...own, ...mounted].toSorted((a, b) => inOrder(a.name, b.name)) };
+    },
+    read: (raw) => on(raw, (backend, path) => backend.read(path)),
+    readBytes: (raw) => on(raw, (backend, path) => backend.readBytes(path)),
+    write: async (raw, content) => mountedIn(raw) ?? on(raw, (backend, path) => backend.write(path, content)),
+    writeBytes: async (raw, bytes) =>
+      mountedIn(raw) ?? on(raw, (backend, path) => backend.writeBytes(path, bytes)),
+    delete: async (raw) => mountedIn(raw) ?? on(raw, (backend, path) => backend.delete(path)),
+    edit: (raw, edit) => on(raw, (backend, path) => backend.edit(path, edit)),
+
+    async glob(pattern, { path = "/", include = () => true, signal, ignored } = {}) {
+      const parsed = parsePath(path);
+      if (!parsed.ok) return parsed;
+      const compiled = compileGlob(pattern, parsed.path);
+      if (!compiled.ok) return compiled;
+      const wanted = (file: string): boolean => compiled.glob.matches(file) && include(file);
+      const results = await searchAll(all, parsed.path, wanted, async (mount, scope) =>
+        mount.backend.glob(mount.at === "/" ? pattern : "**", { ...scope, signal, ignored }),
+      );
+      if (!results.ok) return results;
+      const paths = results.found.flatMap(([mount, result]) => result.paths.map((file) => mount.outer(file)));
+      const notes = notesOf(results.found);
+      return {
+        ok: true,
+        paths: paths.filter(wanted).toSorted(inOrder),
+        ...(notes.length > 0 && { notes }),
+      };
+    },
+
+    async grep(query) {
+      const { path = "/", include = () => true } = query;
+      const parsed = parsePath(path);
+      if (!parsed.ok) return parsed;
+      const filter = query.glob === undefined ? undefined : compileFilter(query.glob, parsed.path);
+      if (filter && !filter.ok) return filter;
+      const wanted = (file: string): boolean => (filter?.glob.matches(file) ?? true) && include(file);
+      const results = await searchAll(all, parsed.path, wanted, async (mount, scope) =>
+        mount.backend.grep({ ...query, ...scope, glob: mount.at === "/" ? query.glob : undefined }),
+      );
+      if (!results.ok) return results;
+      const files = results.found.flatMap(([mount, result]) =>
+        result.files.map((file) => ({ ...file, path: mount.outer(file.path) })),
+      );
+      const notes = notesOf(results.found);
+      const inPathOrder = files
+        .filter((file) => wanted(file.path))
+        .toSorted((a, b) => inOrder(a.path, b.path));
+      return { ok: true, ...capMatches({ files: inPathOrder, notes }, query) };
+    },
+
+    route(raw) {
+      const parsed = parsePath(raw);
+      if (!parsed.ok) return { backend: main, path: raw };
+      const mount = all.of(parsed.path);
+      return { backend: mount.backend, path: mount.inner(parsed.path) };
+    },
+    ...(main.locate && { locate: main.locate.bind(main) }),
+    ...(main.place && { place: main.place.bind(main) }),
+    ...(main.execute && { execute: main.execute.bind(main) }),
+  };
+}
+
+/** What the backends have to say, with their paths as they are here. */
+function notesOf(found: readonly [Mount, { notes?: readonly string[] }][]): string[] {
+  return found.flatMap(([mount, { notes = [] }]) =>
+    notes.map((note) => relocate({ ok: false, error: note }, (file) => mount.outer(file)).error),
+  );
+}
+
+/** Searches a folder in every backend that has a part of it. What a mount covers in another is not seen. */
+async function searchAll<T extends object>(
+  mounts: Mounts,
+  folder: string,
+  wanted: (path: string) => boolean,
+  act: (mount: Mount, scope: Required<Pick<SearchScope, "path" | "include">>) => Promise<FileResult<T>>,
+): Promise<FileResult<{ found: [Mount, T][] }>> {
+  const found: [Mount, T][] = [];
+  const [home, ...below] = mounts.under(folder);
+  for (const mount of [home!, ...below]) {
+    const path = mount === home ? mount.inner(folder) : "/";
+    const include = (file: string): boolean => {
+      const outer = mount.outer(file);
+      return mounts.of(outer) === mount && wanted(outer);
+    };
+    const result = mount.outward(await act(mount, { path, include }));
+    if (result.ok) found.push([mount, result]);
+    else if (mount !== home || below.length === 0 || result.reason !== "missing") return result;
+  }
+  return { ok: true, found };
+}

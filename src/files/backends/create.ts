@@ -1,0 +1,171 @@
+import type { Failure, FileBackend, FileEntry, FileResult, TextEdit } from "../backend/backend.ts";
+import { fail } from "../backend/failures.ts";
+import { foldersAbove, inOrder, parsePath, segmentsOf } from "../paths/paths.ts";
+import { walk, type FileOperations } from "../search/operations.ts";
+import { globFolder, grepAt, ignoreRules } from "../search/search.ts";
+import { Sweep } from "../search/sweep.ts";
+import { decodeText } from "../text/decode.ts";
+import { nearPaths } from "../text/near.ts";
+import { replaceText } from "../text/replace-text.ts";
+import { exclusive } from "./exclusive.ts";
+
+const MAX_EDIT_ATTEMPTS = 100;
+const MAX_PATHS_COMPARED = 5000;
+const MAX_BYTES = 10_000_000;
+
+/** Makes a backend out of the few operations that differ from place to place. */
+export function createBackend(operations: FileOperations): FileBackend {
+  const at = async <T extends object>(
+    kind: "file" | "folder",
+    raw: string,
+    act: (path: string) => Promise<FileResult<T>>,
+  ): Promise<FileResult<T>> => {
+    const parsed = parsePath(raw);
+    if (!parsed.ok) return parsed;
+    const result = await act(parsed.path);
+    if (result.ok || result.reason !== "missing") return result;
+    return withNear(result, parsed.path, await known(operations, kind));
+  };
+  return {
+    list: (raw, options) =>
+      at("folder", raw, async (path) => {
+        const result = await operations.list(path, options);
+        if (!result.ok) return result;
+        const entries = await marked(
+          result.entries,
+          await ignoreRules(operations, segmentsOf(path)).skipsIn(path),
+        );
+        return { ok: true, entries: entries.toSorted((a, b) => inOrder(a.name, b.name)) };
+      }),
+    read: (raw) => at("file", raw, (path) => operations.read(path)),
+    readBytes: (raw) => at("file", raw, (path) => readBytes(operations, path)),
+    write: (raw, content) =>
+      at("file", raw, async (path) => tooLarge(operations, path, content) ?? operations.write(path, content)),
+    writeBytes: (raw, bytes) =>
+      at(
+        "file",
+        raw,
+        async (path) => tooLarge(operations, path, bytes) ?? writeBytes(operations, path, bytes),
+      ),
+    delete: (raw) => at("file", raw, (path) => deleteAny(operations, path)),
+    // Edits of one backend wait for each other, or most of many at once would be made several times over.
+    edit: (raw, edit) =>
+      at("file", raw, (path) => exclusive(operations, path, () => editFile(operations, path, edit))),
+    glob: (pattern, scope = {}) =>
+      at("folder", scope.path ?? "/", (path) => globFolder(operations, path, { ...scope, pattern })),
+    grep: (query) => at("folder", query.path ?? "/", (path) => grepAt(operations, path, query)),
+    ...(operations.isUnchanged && {
+      isUnchanged: async (raw, file) => {
+        const parsed = parsePath(raw);
+        return parsed.ok && (await operations.isUnchanged!(parsed.path, file));
+      },
+    }),
+    ...(operations.locate && { locate: (path: string) => operations.locate!(path) }),
+  };
+}
+
+/** The entries, with a mark on those that are ignored. */
+async function marked(
+  entries: readonly FileEntry[],
+  skips: (path: string, isDirectory: boolean) => boolean,
+): Promise<FileEntry[]> {
+  const sweep = new Sweep();
+  const all: FileEntry[] = [];
+  for (const entry of entries) {
+    if (sweep.isDue) await sweep.rest();
+    const isIgnored = !sweep.stopped && skips(entry.path, entry.isDirectory);
+    all.push(isIgnored ? { ...entry, isIgnored } : entry);
+  }
+  return all;
+}
+
+/** The refusal of a text that could not be read again, if it is one. */
+function tooLarge(
+  { maxBytes = MAX_BYTES }: FileOperations,
+  path: string,
+  content: string | Uint8Array,
+): Failure | undefined {
+  const { length } = content;
+  // No character takes more than three bytes for each of its code units.
+  const isSmall = typeof content === "string" && length * 3 <= maxBytes;
+  const isKnown = typeof content !== "string" || length > maxBytes;
+  const bytes = isSmall ? 0 : isKnown ? length : Buffer.byteLength(content);
+  if (bytes <= maxBytes) return undefined;
+  return fail(
+    `"${path}" was not written: it has more than ${maxBytes} bytes, the most for one file. Write it in several files.`,
+    "too-large",
+  );
+}
+
+async function readBytes(
+  operations: FileOperations,
+  path: string,
+): Promise<FileResult<{ bytes: Uint8Array }>> {
+  if (operations.readBytes) return operations.readBytes(path);
+  const file = await operations.read(path);
+  return file.ok ? { ok: true, bytes: Buffer.from(file.content) } : file;
+}
+
+async function writeBytes(
+  operations: FileOperations,
+  path: string,
+  bytes: Uint8Array,
+): Promise<FileResult<{ created: boolean }>> {
+  if (operations.writeBytes) return operations.writeBytes(path, bytes);
+  const text = decodeText(bytes, path);
+  return text.ok ? operations.write(path, text.content) : text;
+}
+
+async function deleteAny(operations: FileOperations, path: string): Promise<FileResult> {
+  if (path === "/") return fail(`"/" is the root of all files, and is not deleted.`);
+  const deleted = await operations.delete(path);
+  if (deleted.ok || deleted.reason !== "folder") return deleted;
+  if (operations.deleteFolder) return operations.deleteFolder(path);
+  const sweep = new Sweep();
+  const files: string[] = [];
+  for await (const file of walk(operations, path, { names: [], all: true, sweep })) files.push(file);
+  if (sweep.notes.length > 0) return fail(`"${path}" was not deleted. ${sweep.notes.join(" ")}`);
+  for (const file of files) {
+    const gone = await operations.delete(file);
+    if (!gone.ok && gone.reason !== "missing") return gone;
+  }
+  return { ok: true };
+}
+
+/** Reads, replaces, and writes only if nobody else has written in between; otherwise from the start. */
+async function editFile(
+  operations: FileOperations,
+  path: string,
+  edit: TextEdit,
+): Promise<FileResult<{ lines: number[] }>> {
+  for (let attempt = 0; attempt < MAX_EDIT_ATTEMPTS; attempt += 1) {
+    const file = await operations.read(path);
+    if (!file.ok) return file;
+    const replaced = replaceText(file.content, edit, operations.maxBytes ?? MAX_BYTES);
+    if (!replaced.ok) return fail(`"${path}" was not changed. ${replaced.error}`);
+    const refusal = tooLarge(operations, path, replaced.content);
+    if (refusal) return refusal;
+    const written = await operations.swap(path, file.content, replaced.content);
+    if (!written.ok) return written;
+    if (written.swapped) return { ok: true, lines: replaced.lines };
+  }
+  return fail(`"${path}" was not changed: others keep changing it. Read it again and retry.`);
+}
+
+/** The first few thousand files, or the folders that hold them. */
+async function known(operations: FileOperations, kind: "file" | "folder"): Promise<Set<string>> {
+  const paths = new Set<string>();
+  for await (const file of walk(operations, "/", { names: [], sweep: new Sweep() })) {
+    for (const path of kind === "file" ? [file] : foldersAbove(file).slice(0, -1)) paths.add(path);
+    if (paths.size >= MAX_PATHS_COMPARED) break;
+  }
+  return paths;
+}
+
+/** Adds to a failure what may have been meant. */
+function withNear(failure: Failure, path: string, paths: Iterable<string>): Failure {
+  const near = nearPaths(path, paths).map((candidate) => `"${candidate}"`);
+  const hint =
+    near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "List the folders to see what is there.";
+  return { ...failure, error: `${failure.error} ${hint}` };
+}

@@ -1,0 +1,90 @@
+import { foldersAbove, parsePath } from "../paths/paths.ts";
+
+/** How one file changed. Null means that there was, or is, no file. */
+export interface FileChange {
+  base: string | null;
+  content: string | null;
+}
+
+/** Files by path, which remembers under which key each one was seeded or first written. */
+export class FileTable {
+  readonly #contents = new Map<string, string>();
+  readonly #keys = new Map<string, string>();
+  /** Found when they are first asked for, and again after a change. */
+  #folders: Set<string> | undefined;
+
+  /** Takes what is text out of `files`, whatever that is. Of two keys for one path, the first counts. */
+  constructor(files: unknown) {
+    for (const [key, content] of entriesIn(files)) {
+      const path = pathOfKey(key);
+      if (typeof content === "string" && !this.#contents.has(path)) this.setKey(key, content);
+    }
+  }
+
+  get(path: string): string | undefined {
+    return this.#contents.get(path);
+  }
+
+  set(path: string, content: string): void {
+    if (!this.#contents.has(path)) this.#folders = undefined;
+    this.#contents.set(path, content);
+  }
+
+  /** Sets a file by a key in any spelling; the key stays with a file that has none yet. */
+  setKey(key: string, content: string): void {
+    this.spell(key);
+    this.set(pathOfKey(key), content);
+  }
+
+  /** Whether a file is below this path. */
+  isFolder(path: string): boolean {
+    this.#folders ??= new Set(this.paths().flatMap(foldersAbove));
+    return this.#folders.has(path);
+  }
+
+  delete(path: string): boolean {
+    this.#folders = undefined;
+    return this.#contents.delete(path);
+  }
+
+  /** Makes `key` the spelling of its file, unless that has one: then, and after a delete too, it keeps that. */
+  spell(key: string): void {
+    const path = pathOfKey(key);
+    if (!this.#keys.has(path)) this.#keys.set(path, key);
+  }
+
+  keyOf(path: string): string {
+    return this.#keys.get(path) ?? path;
+  }
+
+  /** All paths; a key that is not a path is kept, but is not among them. */
+  paths(): string[] {
+    return [...this.#contents.keys()].filter((path) => path.startsWith("/"));
+  }
+
+  toRecord(): Record<string, string> {
+    return Object.fromEntries([...this.#contents].map(([path, content]) => [this.keyOf(path), content]));
+  }
+
+  /** What leads from this table to a later one. */
+  changesTo(later: FileTable): Record<string, FileChange> {
+    const paths = new Set([...this.#contents.keys(), ...later.#contents.keys()]);
+    const changes: [string, FileChange][] = [];
+    for (const path of paths) {
+      const change = { base: this.get(path) ?? null, content: later.get(path) ?? null };
+      if (change.base !== change.content) changes.push([later.keyOf(path), change]);
+    }
+    return Object.fromEntries(changes);
+  }
+}
+
+/** What a key stands for: a path, or only itself. */
+export function pathOfKey(key: string): string {
+  const parsed = parsePath(key);
+  return parsed.ok && parsed.path !== "/" ? parsed.path : `key:${key}`;
+}
+
+/** The entries of a record; none of anything else. */
+export function entriesIn(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+}

@@ -1,0 +1,46 @@
+import type { FileResult } from "../backend/backend.ts";
+import { decodeText } from "../text/decode.ts";
+import { mediaTypeOf } from "../text/media-type.ts";
+
+/**
+ * Files where only text can be kept, such as in graph state: text as it is, anything else as a data URL, which user
+ * interfaces can show. A text that is such a URL itself is kept as the data URL of its bytes, so that neither is taken
+ * for the other.
+ */
+
+const MARK = /^data:[\w.+-]{1,60}\/[\w.+-]{1,60};base64,/;
+
+export function packText(text: string): string {
+  return bytesIn(text) ? packed(Buffer.from(text)) : text;
+}
+
+export function packBytes(bytes: Uint8Array): string {
+  const text = decodeText(bytes, "");
+  return text.ok ? packText(text.content) : packed(bytes);
+}
+
+export function unpackText(content: string, path: string): FileResult<{ content: string }> {
+  const bytes = bytesIn(content);
+  return bytes ? decodeText(bytes, path) : { ok: true, content };
+}
+
+export function unpackBytes(content: string): Uint8Array {
+  return bytesIn(content) ?? Buffer.from(content);
+}
+
+/** In characters or, of what is not text, in bytes. */
+export function packedSize(content: string): number {
+  return bytesIn(content)?.length ?? content.length;
+}
+
+function packed(bytes: Uint8Array): string {
+  return `data:${mediaTypeOf(bytes) ?? "application/octet-stream"};base64,${Buffer.from(bytes).toString("base64")}`;
+}
+
+function bytesIn(content: string): Uint8Array | undefined {
+  const mark = MARK.exec(content)?.[0];
+  if (mark === undefined) return undefined;
+  const encoded = content.slice(mark.length);
+  const bytes = Buffer.from(encoded, "base64");
+  return bytes.toString("base64") === encoded ? bytes : undefined;
+}

@@ -1,0 +1,241 @@
+import type { Execution, Failure, FileBackend, FileEntry, FileResult } from "../backend/backend.ts";
+import { fail, fileInTheWay, isFile, isFolder, noSuchFile, noSuchFolder } from "../backend/failures.ts";
+import { foldersAbove, inOrder, nameOf, parentOf, parsePath, pathIn } from "../paths/paths.ts";
+import type { FileOperations } from "../search/operations.ts";
+import { decodeText } from "../text/decode.ts";
+import { createBackend } from "./create.ts";
+import { exclusive } from "./exclusive.ts";
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * What is used of a sandbox of DeepAgents' protocol. The sandboxes of `@langchain/daytona`, `@langchain/modal`,
+ * `@langchain/deno`, E2B and whatever else extends its `BaseSandbox` have it. It needs a POSIX shell inside.
+ */
+export interface RemoteSandbox {
+  readonly id: string;
+  execute(
+    command: string,
+  ): MaybePromise<{ output: string; exitCode: number | null; truncated?: boolean | undefined }>;
+  uploadFiles(
+    files: [path: string, content: Uint8Array][],
+  ): MaybePromise<{ path: string; error: string | null }[]>;
+  downloadFiles(
+    paths: string[],
+  ): MaybePromise<{ path: string; content: Uint8Array | null; error: string | null }[]>;
+}
+
+/** How a remote sandbox is used. */
+export interface RemoteSandboxOptions {
+  /** The folder in it that the agent knows as "/", and that commands begin in. Default "/workspace". */
+  root?: string;
+  /** Default two minutes. A call may ask for another limit. */
+  timeoutMs?: number;
+  /** The largest file to read or write. Default 10 MB. */
+  maxBytes?: number;
+}
+
+/**
+ * Files and commands in a sandbox that somebody else provides. The protocol has no compare-and-swap: edits wait for
+ * each other in this process, and a command of the same moment may come between.
+ */
+export function sandboxBackend(
+  sandbox: RemoteSandbox,
+  { root = "/workspace", timeoutMs = 120_000, maxBytes = 10_000_000 }: RemoteSandboxOptions = {},
+): FileBackend {
+  const files = new RemoteFiles(sandbox, root.replace(/\/+$/, ""), maxBytes);
+  return {
+    ...createBackend(files),
+    async execute(command, call = {}) {
+      if (command.trim() === "") return fail("The command is empty.");
+      if (command.includes("\0")) return fail("The command has a NUL character in it.");
+      call.signal?.throwIfAborted();
+      return aborted(files.run(command, call.timeoutMs ?? timeoutMs), call.signal);
+    },
+  };
+}
+
+/** File operations through a sandbox's commands, uploads and downloads. */
+class RemoteFiles implements FileOperations {
+  readonly #sandbox: RemoteSandbox;
+  readonly #root: string;
+  readonly maxBytes: number;
+
+  constructor(sandbox: RemoteSandbox, root: string, maxBytes: number) {
+    this.#sandbox = sandbox;
+    this.#root = root;
+    this.maxBytes = maxBytes;
+  }
+
+  /** The time limit is kept inside: the protocol cannot end a command. */
+  async run(command: string, timeoutMs: number): Promise<FileResult<Execution>> {
+    const seconds = Math.max(1, Math.ceil(timeoutMs / 1000));
+    const limited = `if command -v timeout >/dev/null; then timeout -k 2 ${seconds} /bin/sh -c ${quoted(command)}; else /bin/sh -c ${quoted(command)}; fi`;
+    const ran = await this.#sandbox.execute(
+      `mkdir -p ${quoted(this.#at("/"))}; cd ${quoted(this.#at("/"))} || exit 1; ${limited}`,
+    );
+    const { output, exitCode, truncated = false } = ran;
+    return { ok: true, output, exitCode, truncated, timedOut: exitCode === TIMED_OUT };
+  }
+
+  async list(path: string): Promise<FileResult<{ entries: FileEntry[] }>> {
+    const folder = quoted(this.#at(path));
+    const { output, exitCode, truncated } = await this.#sandbox.execute(
+      `cd ${folder} 2>/dev/null || { [ -e ${folder} ] && exit ${OTHER}; exit ${MISSING}; }
+for name in * .[!.]* ..?*; do
+  if [ -h "$name" ]; then continue
+  elif [ -d "$name" ]; then printf '/ %s\\n' "$name"
+  elif [ -f "$name" ]; then printf '%d %s\\n' "$(wc -c < "$name")" "$name"
+  fi
+done`,
+    );
+    if (exitCode === MISSING) return path === "/" ? { ok: true, entries: [] } : noSuchFolder(path);
+    if (exitCode === OTHER) return isFile(path);
+    if (exitCode !== 0) return this.#failed(path, "listed", output);
+    if (truncated) return fail(`"${path}" has too many entries to be listed.`);
+    const entries = output.split("\n").flatMap((line) => {
+      const [, size, name] = /^(\/|\d+) (.+)$/.exec(line) ?? [];
+      if (name === undefined || !isPlain(pathIn(path, name))) return [];
+      const isDirectory = size === "/";
+      return [{ name, path: pathIn(path, name), isDirectory, ...(!isDirectory && { size: Number(size) }) }];
+    });
+    return { ok: true, entries };
+  }
+
+  async read(path: string): Promise<FileResult<{ content: string }>> {
+    const file = await this.readBytes(path);
+    return file.ok ? decodeText(file.bytes, path) : file;
+  }
+
+  async readBytes(path: string): Promise<FileResult<{ bytes: Uint8Array }>> {
+    if (path === "/") return isFolder(path);
+    const [file] = await this.#sandbox.downloadFiles([this.#at(path)]);
+    if (!file?.content) {
+      const kind = await this.#kindOf(path);
+      return kind === "folder"
+        ? isFolder(path)
+        : kind === "missing"
+          ? noSuchFile(path)
+          : this.#failed(path, "read", file?.error);
+    }
+    if (file.content.length <= this.maxBytes) return { ok: true, bytes: file.content };
+    const sizes = `${file.content.length} bytes; files of up to ${this.maxBytes} can be read`;
+    return fail(`"${path}" has ${sizes}.`, "too-large");
+  }
+
+  async write(path: string, content: string): Promise<FileResult<{ created: boolean }>> {
+    return this.writeBytes(path, Buffer.from(content));
+  }
+
+  writeBytes(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
+    return exclusive(this.#sandbox, this.#at(path), () => this.#put(path, bytes));
+  }
+
+  swap(path: string, before: string, content: string): Promise<FileResult<{ swapped: boolean }>> {
+    return exclusive(this.#sandbox, this.#at(path), async () => {
+      const now = await this.read(path);
+      if (!now.ok) return now;
+      if (now.content !== before) return { ok: true, swapped: false };
+      const written = await this.#put(path, Buffer.from(content));
+      return written.ok ? { ok: true, swapped: true } : written;
+    });
+  }
+
+  async delete(path: string): Promise<FileResult> {
+    const kind = await this.#kindOf(path);
+    if (kind === "missing") return noSuchFile(path);
+    if (kind === "folder") return isFolder(path);
+    return this.#remove(path);
+  }
+
+  deleteFolder(path: string): Promise<FileResult> {
+    return this.#remove(path);
+  }
+
+  async *walk(
+    folder: string,
+    { sweep }: Parameters<NonNullable<FileOperations["walk"]>>[1],
+  ): AsyncGenerator<string> {
+    const { output, truncated } = await this.#sandbox.execute(
+      `cd ${quoted(this.#at(folder))} 2>/dev/null && find . -name '*\n*' -prune -o -type f -print`,
+    );
+    const lines = output.split("\n");
+    // The last line of what was cut is half of one, and nobody knows how many follow.
+    if (truncated) {
+      lines.pop();
+      sweep.miss(folder);
+    }
+    const paths = lines.flatMap((line) => (line.startsWith("./") ? pathIn(folder, line.slice(2)) : []));
+    yield* paths.filter(isPlain).toSorted(inOrder);
+  }
+
+  /** Where a path is in the sandbox. */
+  #at(path: string): string {
+    return path === "/" ? this.#root || "/" : `${this.#root}${path}`;
+  }
+
+  async #put(path: string, bytes: Uint8Array): Promise<FileResult<{ created: boolean }>> {
+    const kind = await this.#kindOf(path);
+    if (kind === "folder") return isFolder(path);
+    if (kind === "missing") {
+      const made = await this.#sandbox.execute(`mkdir -p ${quoted(this.#at(parentOf(path)))}`);
+      if (made.exitCode !== 0)
+        return (await this.#inTheWay(path)) ?? this.#failed(path, "written", made.output);
+    }
+    const [file] = await this.#sandbox.uploadFiles([[this.#at(path), bytes]]);
+    return file?.error
+      ? this.#failed(path, "written", file.error)
+      : { ok: true, created: kind === "missing" };
+  }
+
+  async #kindOf(path: string): Promise<"file" | "folder" | "missing"> {
+    if (path === "/") return "folder";
+    const place = quoted(this.#at(path));
+    const { exitCode } = await this.#sandbox.execute(
+      `[ -d ${place} ] && exit ${OTHER}; [ -e ${place} ] || exit ${MISSING}`,
+    );
+    return exitCode === OTHER ? "folder" : exitCode === MISSING ? "missing" : "file";
+  }
+
+  async #inTheWay(path: string): Promise<Failure | undefined> {
+    for (const folder of foldersAbove(path)) {
+      if ((await this.#kindOf(folder)) === "file") return fileInTheWay(path, folder);
+    }
+    return undefined;
+  }
+
+  async #remove(path: string): Promise<FileResult> {
+    const { exitCode, output } = await this.#sandbox.execute(`rm -rf -- ${quoted(this.#at(path))}`);
+    return exitCode === 0 ? { ok: true } : this.#failed(path, "deleted", output);
+  }
+
+  /** What the sandbox said, without paths that only it knows. */
+  #failed(path: string, done: string, why: string | null | undefined): Failure {
+    const reason = (why ?? "").trim().replaceAll(this.#root || "\0", "") || "the sandbox does not say why";
+    return fail(`"${path}" cannot be ${done}: ${reason.replaceAll('"', "'")}.`);
+  }
+}
+
+/** Exit codes of our own, and the one of `timeout`. */
+const [MISSING, OTHER, TIMED_OUT] = [44, 45, 124];
+
+/** Whether a path means one file in every backend. */
+function isPlain(path: string): boolean {
+  const parsed = parsePath(path);
+  return parsed.ok && parsed.path === path && nameOf(path) !== "";
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** What a promise comes to, or the signal's reason if that comes first; what goes on then ends at its time limit. */
+async function aborted<T>(running: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return running;
+  let stop = (): void => {};
+  const abort = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", stop);
+  });
+  return Promise.race([running, abort]).finally(() => signal.removeEventListener("abort", stop));
+}

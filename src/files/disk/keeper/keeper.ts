@@ -1,0 +1,106 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { dirname } from "node:path";
+import { isSource, packageFile } from "../../../package-file.ts";
+import type { FileResult } from "../../backend/backend.ts";
+import type { PlainFiles } from "../plain-files.ts";
+
+/** Something to be done below a root. */
+export interface Request {
+  id: number;
+  root: string;
+  method: keyof PlainFiles;
+  args: readonly unknown[];
+}
+
+/** What it came to; a bug is told as an error. */
+export interface Reply {
+  id: number;
+  result?: FileResult;
+  bug?: string;
+}
+
+interface Waiting {
+  resolve: (result: FileResult) => void;
+  reject: (error: Error) => void;
+}
+
+/** The files below a root, used by the keeper. */
+export function keptFiles(root: string): PlainFiles {
+  const ask = async <Method extends keyof PlainFiles>(
+    method: Method,
+    ...args: Parameters<PlainFiles[Method]>
+  ): Promise<Awaited<ReturnType<PlainFiles[Method]>>> => {
+    // What comes back is what the same method has returned over there.
+    return (await keeper.ask({ root, method, args })) as Awaited<ReturnType<PlainFiles[Method]>>;
+  };
+  return {
+    list: (path, options) => ask("list", path, options),
+    entries: (path) => ask("entries", path),
+    read: (path, maxBytes) => ask("read", path, maxBytes),
+    readBytes: (path, maxBytes) => ask("readBytes", path, maxBytes),
+    put: (path, content, before) => ask("put", path, content, before),
+    delete: (path) => ask("delete", path),
+    deleteFolder: (path) => ask("deleteFolder", path),
+  };
+}
+
+/**
+ * A process that uses files where folders cannot be held by descriptor. It holds one as its working folder, which a
+ * process has only one of: so it is not this one, and does one thing after the other.
+ */
+class Keeper {
+  #child: ChildProcess | undefined;
+  #waiting = new Map<number, Waiting>();
+  #asked = 0;
+
+  ask(request: Omit<Request, "id">): Promise<FileResult> {
+    const child = (this.#child ??= this.#start());
+    const waiting = this.#waiting;
+    const id = (this.#asked += 1);
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      child.channel?.ref();
+      child.send({ id, ...request } satisfies Request, (error) => {
+        if (error) this.#lose(child, waiting);
+      });
+    });
+  }
+
+  #start(): ChildProcess {
+    const file = packageFile(
+      isSource ? "src/files/disk/keeper/keeper-process.ts" : "dist/files/disk/keeper/keeper-process.js",
+    );
+    const child = fork(file, {
+      // Node needs a loader for the source.
+      execArgv: isSource ? ["--import", "tsx"] : [],
+      cwd: dirname(file),
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      // In a session of its own: what a terminal sends to this process is not for it.
+      detached: process.platform !== "win32",
+    });
+    const waiting = (this.#waiting = new Map<number, Waiting>());
+    const end = (): void => this.#lose(child, waiting);
+    child.on("error", end).on("exit", end).on("disconnect", end);
+    child.on("message", ({ id, result, bug }: Reply) => {
+      const asked = waiting.get(id);
+      waiting.delete(id);
+      if (waiting.size === 0) child.channel?.unref();
+      if (result) asked?.resolve(result);
+      else asked?.reject(new Error(bug));
+    });
+    child.unref();
+    return child;
+  }
+
+  /** Whoever waits for this child is told, and the next request starts another: nothing is asked of it again. */
+  #lose(child: ChildProcess, waiting: Map<number, Waiting>): void {
+    if (this.#child === child) this.#child = undefined;
+    const error = Object.assign(new Error("The process that uses files has ended."), { code: "ECONNRESET" });
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
+}
+
+/** One for the whole process, started when it is first needed, and ended with it. */
+const keeper = new Keeper();

@@ -1,0 +1,73 @@
+import type { FileResult } from "../backend/backend.ts";
+import { fail } from "../backend/failures.ts";
+
+/** The longest path: no system takes a longer one. */
+const MAX_LENGTH = 4096;
+
+/**
+ * Reads a path as a model sends it. "notes/a.md", "./notes//a.md" and "/notes/a.md/" are all "/notes/a.md".
+ * Nothing is decoded, so "%2e%2e" is a name like any other; whatever could mean another place on some system
+ * is refused.
+ */
+export function parsePath(raw: string): FileResult<{ path: string }> {
+  const problem = problemOf(raw);
+  if (problem) return fail(`The path ${JSON.stringify(shown(raw))} ${problem}`);
+  return { ok: true, path: `/${segmentsOf(raw).join("/")}` };
+}
+
+/** The names a path is made of. */
+export function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
+/** The folder that holds a path; the root holds itself. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** The last name of a path; the root has none. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The path of a name, or of several with slashes, in a folder. */
+export function pathIn(folder: string, name: string): string {
+  return folder === "/" ? `/${name}` : `${folder}/${name}`;
+}
+
+/** True for the folder itself and everything below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === "/" || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** All folders above a path, the root last. */
+export function foldersAbove(path: string): string[] {
+  const folders: string[] = [];
+  for (let at = path; at !== "/"; at = folders.at(-1)!) folders.push(parentOf(at));
+  return folders;
+}
+
+/** The order of listings and search results: by UTF-16 code unit, the same on every machine. */
+export function inOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The beginning of a path that is too long to be repeated. */
+function shown(raw: string): string {
+  return raw.length > MAX_LENGTH ? `${raw.slice(0, 60).toWellFormed()}…` : raw;
+}
+
+function problemOf(raw: string): string | undefined {
+  if (raw.length > MAX_LENGTH) return `has ${raw.length} characters; the most is ${MAX_LENGTH}.`;
+  if (raw.includes("\\")) return "has a backslash; use forward slashes.";
+  if (/\p{Cc}/u.test(raw)) return "has a control character; use printable characters only.";
+  if (/\p{Cs}/u.test(raw)) return "has half of a surrogate pair; use whole characters.";
+  const segments = segmentsOf(raw);
+  if (/^[A-Za-z]:/.test(segments[0] ?? "")) {
+    return "looks like a Windows drive; paths begin at the root of these files.";
+  }
+  if (segments.includes("..")) return 'goes up with ".."; give the whole path from the root.';
+  const bare = segments.find((segment) => /^[. ]+$/.test(segment));
+  if (bare !== undefined) return "has a name of dots and spaces only; choose another name.";
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import { HarnessError } from "../../errors.ts";
+import { compileGlob, type Glob } from "../search/glob.ts";
+import { foldGlob, foldPath } from "./fold.ts";
+import { foldersAbove } from "./paths.ts";
+
+/** What a rule can allow or deny. Listing and searching are reading. */
+export const FILE_ACTIONS = ["read", "write", "delete", "execute"] as const;
+export type FileAction = (typeof FILE_ACTIONS)[number];
+
+/** Allows or denies actions on paths. */
+export interface PermissionRule {
+  effect: "allow" | "deny";
+  /** Default: all of them. */
+  operations?: readonly FileAction[];
+  /**
+   * Globs from the root. Each covers what it matches and all that is below that: "/a", "/a/" and "/a/**" are one.
+   * What is denied is denied in every spelling that some file system takes for the same: "/.git" covers "/.GIT",
+   * "/.git." and "/.g\u200Cit", too. What is allowed is allowed only as it is spelled here.
+   */
+  paths: string | readonly string[];
+}
+
+/** A decision and, where a rule made it, that rule in words. */
+export interface Permission {
+  allowed: boolean;
+  rule?: string;
+}
+
+/**
+ * Decides whether an action on a path is allowed: the first rule that matches wins, and without one it is.
+ * A command's path is "/". Throws for a rule that cannot be read.
+ */
+export function checkPermission(
+  rules: readonly PermissionRule[],
+  action: FileAction,
+  path: string,
+): Permission {
+  return compileRules(rules).check(action, path);
+}
+
+/** Rules that are ready to be asked. */
+export interface CompiledRules {
+  check: (action: FileAction, path: string) => Permission;
+  /** True for a folder that may be read, or that is on the way to something that may. */
+  mayEnter: (folder: string) => boolean;
+}
+
+/** Compiles rules once for many questions. Throws for a rule that cannot be read. */
+export function compileRules(rules: readonly PermissionRule[]): CompiledRules {
+  const compiled = rules.map((rule, index) => compileRule(rule, index + 1));
+  const check = (action: FileAction, path: string): Permission => {
+    const rule = compiled.find((each) => each.operations.includes(action) && each.covers(path));
+    return rule ? { allowed: rule.effect === "allow", rule: rule.shown } : { allowed: true };
+  };
+  const mayEnter = (folder: string): boolean =>
+    check("read", folder).allowed ||
+    compiled.some(
+      (rule) => rule.effect === "allow" && rule.operations.includes("read") && rule.leadsTo(folder),
+    );
+  return { check, mayEnter };
+}
+
+function compileRule(rule: PermissionRule, number: number) {
+  const { effect, operations = FILE_ACTIONS } = rule;
+  const paths = [rule.paths].flat();
+  const unknown = operations.find((action) => !FILE_ACTIONS.includes(action));
+  if (unknown !== undefined) throw invalid(number, `"${unknown}" is not one of ${FILE_ACTIONS.join(", ")}`);
+  if (effect !== "allow" && effect !== "deny") throw invalid(number, `the effect must be "allow" or "deny"`);
+  const globs = paths.map((pattern) => globOf(pattern, number));
+  const foldedGlobs = paths.map((pattern) => globOf(foldGlob(pattern), number));
+  const isFolded = paths.every((pattern) => foldGlob(pattern) === pattern);
+  const coversFolded = (path: string): boolean => {
+    const folded = foldPath(path);
+    // Most rules and paths are folded as they are: then nothing new comes out of it.
+    return (!isFolded || folded !== path) && isIn(folded, foldedGlobs);
+  };
+  const named = paths.map((pattern) => `"${pattern}"`).join(", ");
+  return {
+    effect,
+    operations,
+    shown: `rule ${number} (${effect} ${rule.operations?.join(", ") ?? "everything"} on ${named})`,
+    covers: (path: string): boolean => isIn(path, globs) || (effect === "deny" && coversFolded(path)),
+    leadsTo: (folder: string): boolean => globs.some((glob) => glob.leadsTo(folder)),
+  };
+}
+
+/** Whether one of the globs matches a path or a folder above it. */
+function isIn(path: string, globs: readonly Pick<Glob, "matches">[]): boolean {
+  return [path, ...foldersAbove(path)].some((each) => globs.some((glob) => glob.matches(each)));
+}
+
+function globOf(pattern: string, number: number): Pick<Glob, "matches" | "leadsTo"> {
+  const folder = pattern.replace(/\/(?:\*\*\/?)?$/, "");
+  if (folder === "" || folder === "**") return { matches: () => true, leadsTo: () => true };
+  const compiled = compileGlob(folder, "/");
+  if (!compiled.ok) throw invalid(number, compiled.error);
+  return compiled.glob;
+}
+
+function invalid(number: number, problem: string): HarnessError {
+  return new HarnessError("invalid-options", `Permission rule ${number} cannot be used: ${problem}.`);
+}

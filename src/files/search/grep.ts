@@ -1,0 +1,176 @@
+import type {
+  FileResult,
+  GrepFile,
+  GrepLine,
+  GrepOutput,
+  GrepQuery,
+  GrepResult,
+} from "../backend/backend.ts";
+import { cutLine, splitLines } from "../text/number-lines.ts";
+import type { Matcher } from "./pattern.ts";
+import { named, type Sweep } from "./sweep.ts";
+
+const DEFAULT_MAX_MATCHES = 200;
+const MAX_LINE_SHOWN = 500;
+const READ_AT_ONCE = 16;
+
+/** What a search needs to know of the files it goes through. */
+export interface GrepSource {
+  /** In the order in which matches are to be returned. */
+  paths: AsyncIterable<string> | Iterable<string>;
+  read(path: string): Promise<FileResult<{ content: string }>>;
+  matcher: Matcher;
+  sweep: Sweep;
+}
+
+/** Searches files one after the other. What cannot be read as text is passed over. */
+export async function grepFiles(source: GrepSource, query: GrepQuery): Promise<GrepResult> {
+  const { sweep, matcher } = source;
+  const search = new Search(query, sweep);
+  const isDone = (): boolean => search.isFull || sweep.stopped !== undefined;
+  const tooLarge: string[] = [];
+  for await (const batch of batches(source.paths)) {
+    const contents = await Promise.all(batch.map((path) => source.read(path)));
+    for (const [index, result] of contents.entries()) {
+      const path = batch[index]!;
+      if (sweep.isDue) await sweep.rest();
+      if (result.ok) await search.file(path, result.content, matcher);
+      else if (result.reason === "too-large") tooLarge.push(path);
+      else if (!PASSED_OVER.includes(result.reason)) sweep.miss(path);
+      if (isDone()) break;
+    }
+    if (isDone()) break;
+    query.signal?.throwIfAborted();
+  }
+  const full = search.isFull ? [stoppedAt(mostOf(query), query)] : [];
+  return {
+    files: search.files,
+    notes: [...named("Not searched, too large", tooLarge), ...full, ...sweep.notes],
+  };
+}
+
+/** Why a file is not searched, where that is as it should be. */
+const PASSED_OVER: readonly unknown[] = ["missing", "not-text"];
+
+/** Cuts a result, such as one joined from several, to the most matches that the query allows. */
+export function capMatches({ files, notes }: GrepResult, query: GrepQuery): GrepResult {
+  const most = mostOf(query);
+  const kept: GrepFile[] = [];
+  let left = most;
+  for (const file of files) {
+    const size = contentOutput(query) ? file.count : 1;
+    if (size > left) {
+      if (left > 0 && contentOutput(query)) kept.push(firstMatches(file, left));
+      return { files: kept, notes: [...new Set([...notes, stoppedAt(most, query)])] };
+    }
+    kept.push(file);
+    left -= size;
+  }
+  return { files: kept, notes: [...new Set(notes)] };
+}
+
+/** Shows a result: paths, `path:count`, or each path followed by its lines (`12:` matches, `13-` is context). */
+export function renderGrep({ files, notes }: GrepResult, output: GrepOutput = "content"): string {
+  const shown = files.map((file) => {
+    if (output === "files") return file.path;
+    if (output === "count") return `${file.path}:${file.count}`;
+    return [file.path, ...renderLines(file.lines)].join("\n");
+  });
+  const body = shown.length === 0 ? "No matches." : shown.join(output === "content" ? "\n\n" : "\n");
+  return [body, ...notes.map((note) => `[${note}]`)].join("\n");
+}
+
+/** A search under way: counts matches and keeps to the most of them. */
+class Search {
+  readonly files: GrepFile[] = [];
+  /** There are more matches than are wanted. */
+  isFull = false;
+  readonly #query: GrepQuery;
+  readonly #sweep: Sweep;
+  #left: number;
+
+  constructor(query: GrepQuery, sweep: Sweep) {
+    this.#query = query;
+    this.#sweep = sweep;
+    this.#left = mostOf(query);
+  }
+
+  async file(path: string, content: string, matcher: Matcher): Promise<void> {
+    if (!matcher.text(content)) return;
+    const lines = splitLines(content);
+    const found: number[] = [];
+    const whole = this.#query.output !== "files";
+    for (const [index, line] of lines.entries()) {
+      if (this.#sweep.isDue) await this.#sweep.rest();
+      if (this.#sweep.stopped) break;
+      if (!matcher.line(line)) continue;
+      if (this.#left === 0) {
+        this.isFull = true;
+        break;
+      }
+      found.push(index);
+      if (contentOutput(this.#query)) this.#left -= 1;
+      if (!whole) break;
+    }
+    if (found.length === 0) return;
+    if (!contentOutput(this.#query)) this.#left -= 1;
+    const shown = contentOutput(this.#query) ? withContext(lines, found, this.#query) : [];
+    this.files.push({ path, count: found.length, lines: shown });
+  }
+}
+
+async function* batches(paths: GrepSource["paths"]): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const path of paths) {
+    batch.push(path);
+    if (batch.length === READ_AT_ONCE) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function withContext(lines: readonly string[], found: readonly number[], query: GrepQuery): GrepLine[] {
+  const before = Math.max(0, Math.trunc(query.before ?? 0) || 0);
+  const after = Math.max(0, Math.trunc(query.after ?? 0) || 0);
+  const matching = new Set(found);
+  const shown: GrepLine[] = [];
+  let next = 0;
+  for (const match of found) {
+    const to = Math.min(lines.length - 1, match + after);
+    for (let index = Math.max(next, match - before); index <= to; index += 1) {
+      shown.push({ line: index + 1, text: lines[index]!, isMatch: matching.has(index) });
+      next = index + 1;
+    }
+  }
+  return shown;
+}
+
+function firstMatches(file: GrepFile, most: number): GrepFile {
+  const cut = file.lines.filter((line) => line.isMatch)[most];
+  const lines = file.lines.filter((line) => !cut || line.line < cut.line);
+  return { ...file, count: most, lines };
+}
+
+function renderLines(lines: readonly GrepLine[]): string[] {
+  return lines.flatMap(({ line, text, isMatch }, index) => {
+    const gap = index > 0 && lines[index - 1]!.line !== line - 1;
+    const shown = `${line}${isMatch ? ":" : "-"}${cutLine(text, MAX_LINE_SHOWN)}`;
+    // Without context every line stands alone, and gaps say nothing.
+    return gap && lines.some((each) => !each.isMatch) ? ["--", shown] : [shown];
+  });
+}
+
+function contentOutput(query: GrepQuery): boolean {
+  return (query.output ?? "content") === "content";
+}
+
+function mostOf(query: GrepQuery): number {
+  return Math.max(1, Math.trunc(query.maxMatches ?? DEFAULT_MAX_MATCHES) || 1);
+}
+
+function stoppedAt(most: number, query: GrepQuery): string {
+  const what = `${contentOutput(query) ? "matching line" : "file"}${most === 1 ? "" : "s"}`;
+  return `Stopped at ${most} ${what}: there are more. Narrow the pattern, the path or the glob.`;
+}

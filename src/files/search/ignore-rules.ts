@@ -1,0 +1,109 @@
+import ignore, { type Ignore } from "ignore";
+import { foldName } from "../paths/fold.ts";
+import { nameOf, parentOf, pathIn } from "../paths/paths.ts";
+
+/** Where rules are found, and what they do not hold for. */
+export interface IgnoreOptions {
+  /** The text of a file; undefined where there is none. */
+  read: (path: string) => Promise<string | undefined>;
+  /** Names that the caller spells out: these are wanted, even where they are ignored, with all that is below them. */
+  names: readonly string[];
+}
+
+/** What becomes of a path: "wanted" is ignored by a rule and asked for by name. */
+type Verdict = "open" | "skipped" | "wanted";
+
+/** What `.gitignore` files leave out, nested ones too, and `.git` itself. For one search: what was read is kept. */
+export class IgnoreRules {
+  readonly #options: IgnoreOptions;
+  readonly #rules = new Map<string, Promise<Ignore>>();
+  readonly #folders = new Map<string, Promise<Verdict>>();
+
+  constructor(options: IgnoreOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a file or folder is left out, by itself or with a folder above it. */
+  async skips(path: string, isDirectory: boolean): Promise<boolean> {
+    return (await (isDirectory ? this.#folder(path) : this.#judge(path, false))) === "skipped";
+  }
+
+  /** The same for the entries of one folder, without a wait for each. */
+  async skipsIn(folder: string): Promise<(path: string, isDirectory: boolean) => boolean> {
+    const judge = await this.#judgeIn(folder);
+    return (path, isDirectory) => judge(path, isDirectory) === "skipped";
+  }
+
+  #folder(path: string): Promise<Verdict> {
+    const verdict = this.#folders.get(path) ?? this.#judge(path, true);
+    this.#folders.set(path, verdict);
+    return verdict;
+  }
+
+  async #judge(path: string, isDirectory: boolean): Promise<Verdict> {
+    return path === "/" ? "open" : (await this.#judgeIn(parentOf(path)))(path, isDirectory);
+  }
+
+  async #judgeIn(folder: string): Promise<(path: string, isDirectory: boolean) => Verdict> {
+    const above = await this.#folder(folder);
+    if (above !== "open") return () => above;
+    const rules = await this.#rulesIn(folder);
+    return (path, isDirectory) => {
+      // No rule can bring back .git itself, however it is spelled.
+      const isIgnored =
+        foldName(nameOf(path)) === ".git" || rules.ignores(`${path.slice(1)}${isDirectory ? "/" : ""}`);
+      if (!isIgnored) return "open";
+      return this.#options.names.includes(nameOf(path)) ? "wanted" : "skipped";
+    };
+  }
+
+  /** The rules for the entries of a folder: those of the folders above it, and its own, which come last and win. */
+  #rulesIn(folder: string): Promise<Ignore> {
+    const rules = this.#rules.get(folder) ?? this.#readRules(folder);
+    this.#rules.set(folder, rules);
+    return rules;
+  }
+
+  async #readRules(folder: string): Promise<Ignore> {
+    const above = folder === "/" ? fresh() : await this.#rulesIn(parentOf(folder));
+    const text = await this.#options.read(pathIn(folder, ".gitignore"));
+    if (text === undefined) return above;
+    const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/, MAX_RULES);
+    return fresh()
+      .add(above)
+      .add(lines.flatMap((line) => fromRoot(line, folder)));
+  }
+}
+
+const MAX_RULES = 5000;
+const MAX_LENGTH = 500;
+const MAX_STARS = 3;
+
+/** Rules become expressions that try every place for every star: one with many would never be done with a long name. */
+function isTooMuch(rule: string): boolean {
+  if (rule.length > MAX_LENGTH) return true;
+  const segments = rule.split("/");
+  const stars = segments
+    .filter((segment) => segment !== "**")
+    .map((segment) => segment.match(/\*+/g)?.length ?? 0);
+  return Math.max(segments.length - stars.length, ...stars) > MAX_STARS;
+}
+
+function fresh(): Ignore {
+  return ignore({ ignorecase: false });
+}
+
+/** A rule of a folder's file as one of the root's: one set of rules decides which of them wins. */
+function fromRoot(line: string, folder: string): string[] {
+  const bare = line.trimEnd();
+  // A backslash keeps the first of the blanks behind it.
+  const rule = bare.endsWith("\\") ? line.slice(0, bare.length + 1) : bare;
+  if (rule === "" || rule.startsWith("#") || isTooMuch(rule)) return [];
+  if (folder === "/") return [rule];
+  const sign = rule.startsWith("!") ? "!" : "";
+  const pattern = rule.slice(sign.length);
+  // A slash in front or in the middle ties a rule to its folder.
+  const depth = pattern.slice(0, -1).includes("/") ? "" : "**/";
+  const escaped = folder.replaceAll(/[\\*?[]/g, (character) => `\\${character}`);
+  return [`${sign}${escaped}/${depth}${pattern.replace(/^\/|^\\(?=[!#])/, "")}`];
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { isWithin } from "../../paths/paths.ts";
+import { KEYS, TOOLS } from "./home.ts";
+import { projectAround } from "./project.ts";
+import type { Frozen } from "./read-only-paths.ts";
+
+let works: boolean | undefined;
+
+/** Tries, once for this process, whether commands can be run in namespaces of their own. */
+export function bubblewrapWorks(): boolean {
+  const flags = [...SPACES, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
+  works ??=
+    process.platform === "linux" &&
+    spawnSync("bwrap", [...flags, "true"], { stdio: "ignore", timeout: 5000 }).status === 0;
+  return works;
+}
+
+/**
+ * Namespaces of its own for everything, and no capabilities in them: root would keep them, and could take the mounts
+ * away again. Everything ends with the first process.
+ */
+export const SPACES: readonly string[] = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent"];
+
+/** What a command is kept from, and what it is given. */
+export interface Bounds {
+  network: boolean;
+  /** Files and folders that it does not see, besides the home folder and keys. */
+  hidden: readonly string[];
+  frozen: Pick<Frozen, "paths" | "around">;
+}
+
+/**
+ * The words that run a command in namespaces of its own: the directory and an empty /tmp are writable, all else is
+ * read-only, the home folder is empty but for programs and the repository around, keys and the sockets of the system are not there, other
+ * processes are not seen, and there is no network unless it is wanted.
+ */
+export function inNamespaces(command: string, root: string, { network, hidden, frozen }: Bounds): string[] {
+  const emptied = homes().filter((home) => !isWithin(home, root));
+  const needed = emptied.flatMap((home) => [...programsIn(home), ...projectAround(root, home)]);
+  // What is left to be seen of a home may hold keys: the directory itself, and what is beside programs.
+  const seen = [root, ...needed];
+  const keys = homes()
+    .flatMap((home) => KEYS.map((name) => join(home, name)))
+    .filter((key) => key !== root && seen.some((path) => isWithin(key, path)));
+  const mounts: string[][] = [
+    ["--ro-bind", "/", "/"],
+    ["--dev", "/dev"],
+    ["--proc", "/proc"],
+    ...["/tmp", "/var/tmp", "/run"].filter((path) => existsSync(path)).map((path) => ["--tmpfs", path]),
+    // Names are looked up through it on many systems.
+    network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : [],
+    // Caches can be written there, and are gone afterwards.
+    ...emptied.map((home) => ["--tmpfs", home]),
+    ...needed.map((path) => ["--ro-bind-try", path, path]),
+    ["--bind", root, root],
+    // The folders around first: what is mounted cannot be moved away.
+    ...frozen.around.map((path) => ["--bind", path, path]),
+    ...frozen.paths.map((path) => ["--ro-bind", path, path]),
+    ...[...keys, ...hidden].filter((path) => existsSync(path)).map((path) => hide(realpathSync(path))),
+  ];
+  const spaces = [...SPACES, ...(network ? ["--share-net"] : [])];
+  return ["bwrap", ...spaces, ...mounts.flat(), "--chdir", root, "/bin/sh", "-c", command];
+}
+
+/** Home folders of this user, by the environment and by the system. */
+function homes(): string[] {
+  const named = [homedir(), userInfo().homedir].filter((path) => path.startsWith("/") && existsSync(path));
+  return [...new Set(named.map((path) => realpathSync(path)))].filter((path) => path !== "/");
+}
+
+/** Where programs and what they need are in a home folder. */
+function programsIn(home: string): string[] {
+  const onPath = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((path) => resolve(path))
+    .filter((path) => path !== home && isWithin(path, home))
+    // A program's libraries are beside its folder, unless that is one of many in the home folder.
+    .map((path) => (basename(path) === "bin" && isDeep(path, home) ? dirname(path) : path));
+  const all = [...TOOLS.map((name) => join(home, name)), ...onPath];
+  return [...new Set(all)].filter((path) => existsSync(path));
+}
+
+function isDeep(path: string, home: string): boolean {
+  return path.slice(home.length).split("/").length > 3;
+}
+
+function hide(path: string): string[] {
+  return statSync(path).isDirectory() ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+}

@@ -1,0 +1,130 @@
+import { existsSync, rmdirSync } from "node:fs";
+import { lstat, mkdir, realpath, rmdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { exclusive } from "../../backends/exclusive.ts";
+import { isWithin } from "../../paths/paths.ts";
+
+/** What in a directory is run or obeyed for its user by other programs: a command may use it, not change it. */
+const FROZEN: readonly string[] = [
+  ".git/config",
+  ".git/hooks",
+  ".githooks",
+  ".husky",
+  ".vscode",
+  ".idea",
+  ".envrc",
+  ".mcp.json",
+  ".holdfast",
+  ".agents",
+  ".claude",
+];
+
+/** The same, but held only where it is there: programs in commands fail where something else has its place. */
+const FROZEN_IF_THERE: readonly string[] = [".npmrc"];
+
+/** Names git for the place of its configuration and hooks. Git does not work where it is empty, so it cannot be held. */
+const UNWANTED = ".git/commondir";
+
+/** The names of all that is frozen, for systems where a rule for a path holds before there is anything. */
+export const FROZEN_NAMES: readonly string[] = [...FROZEN, ...FROZEN_IF_THERE, UNWANTED];
+
+/** What a command must not change, held while it runs. */
+export interface Frozen {
+  /** Real paths that are there, to be read and not written. */
+  paths: string[];
+  /** Folders around them, which must not be moved away with what is in them. */
+  around: string[];
+  /** Takes away what was only there to be held. */
+  thaw(): Promise<void>;
+}
+
+/**
+ * Holds what is frozen below a root, given by its real path. Only what is there can be held, so an empty folder takes
+ * the place of what is not, as long as any command of this process runs there: git does not see it.
+ */
+export function freeze(root: string): Promise<Frozen> {
+  return exclusive(holds, root, async () => {
+    const hold = holds.get(root) ?? {
+      commands: 0,
+      made: new Set(),
+      hadUnwanted: existsSync(join(root, UNWANTED)),
+    };
+    holds.set(root, hold);
+    hold.commands += 1;
+    const held = new Set<string>();
+    for (const name of [...FROZEN, ...FROZEN_IF_THERE]) {
+      const path = await placeOf(root, name, hold);
+      if (path !== undefined) held.add(path);
+    }
+    const paths = [...held];
+    const around = [...new Set(paths.map((path) => dirname(path)))].filter(
+      (folder) => folder !== root && isWithin(folder, root),
+    );
+    return { paths, around, thaw: () => exclusive(holds, root, () => thaw(root, hold)) };
+  });
+}
+
+/** What is held in a root, by the commands that run there. */
+interface Hold {
+  commands: number;
+  /** The folders that were made to be held. */
+  made: Set<string>;
+  hadUnwanted: boolean;
+}
+
+const holds = new Map<string, Hold>();
+let isMinded = false;
+
+/** A process that is told to end does not wait for its commands: what was made for them goes with it. */
+function mindExit(): void {
+  if (isMinded) return;
+  isMinded = true;
+  process.once("exit", () => {
+    for (const path of [...holds.values()].flatMap(({ made }) => [...made])) {
+      try {
+        rmdirSync(path);
+      } catch {
+        // Somebody has put something into it.
+      }
+    }
+  });
+}
+
+/** The path to hold for a name: itself, or what stands in its place on the way there. */
+async function placeOf(root: string, name: string, { made }: Hold): Promise<string | undefined> {
+  const names = name.split("/");
+  for (const at of names.keys()) {
+    const path = join(root, ...names.slice(0, at + 1));
+    const stats = await lstat(path).catch(() => undefined);
+    if (!stats) return !FROZEN_IF_THERE.includes(name) && (await standIn(path, made)) ? path : undefined;
+    if (made.has(path)) return path;
+    if (stats.isSymbolicLink()) {
+      // Elsewhere nothing can be written anyway.
+      const target = await realpath(path).catch(() => undefined);
+      return target !== undefined && target !== root && isWithin(target, root) ? target : undefined;
+    }
+    if (at === names.length - 1 || !stats.isDirectory()) return path;
+  }
+  return undefined;
+}
+
+/** False where nothing can be made, and so not by a command either. */
+async function standIn(path: string, made: Set<string>): Promise<boolean> {
+  try {
+    await mkdir(path);
+  } catch {
+    return false;
+  }
+  made.add(path);
+  mindExit();
+  return true;
+}
+
+async function thaw(root: string, hold: Hold): Promise<void> {
+  if (!hold.hadUnwanted) await unlink(join(root, UNWANTED)).catch(() => {});
+  hold.commands -= 1;
+  if (hold.commands > 0) return;
+  holds.delete(root);
+  // What somebody has put something into stays.
+  for (const path of hold.made) await rmdir(path).catch(() => {});
+}

@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { KEYS } from "./home.ts";
+import { FROZEN_NAMES } from "./read-only-paths.ts";
+
+/** What a command may do. Without `network` it may reach everything; an empty list of domains is none. */
+interface Rules {
+  network?: { allowedDomains: string[]; deniedDomains: string[] };
+  filesystem: { denyRead: string[]; allowWrite: string[]; denyWrite: string[] };
+}
+
+/** Whether commands can be run in macOS' sandbox. */
+export function seatbeltIsThere(): boolean {
+  return process.platform === "darwin" && existsSync("/usr/bin/sandbox-exec") && packagePath() !== undefined;
+}
+
+function packagePath(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve("@anthropic-ai/sandbox-runtime");
+  } catch {
+    return undefined;
+  }
+}
+
+let started:
+  | { network: boolean; runtime: Promise<typeof import("@anthropic-ai/sandbox-runtime")> }
+  | undefined;
+
+/**
+ * The words that run a command in macOS' sandbox. Undefined where other commands of this process have the network and
+ * this one must not, or the other way round: the package has one rule for it.
+ */
+export async function inSeatbelt(
+  command: string,
+  root: string,
+  bounds: { network: boolean; hidden: readonly string[] },
+): Promise<string[] | undefined> {
+  const rules = seatbeltRules(root, bounds);
+  started ??= {
+    network: bounds.network,
+    runtime: import("@anthropic-ai/sandbox-runtime").then(async (runtime) => {
+      await runtime.SandboxManager.initialize(rules);
+      return runtime;
+    }),
+  };
+  if (started.network !== bounds.network) return undefined;
+  const { SandboxManager } = await started.runtime;
+  return ["/bin/sh", "-c", await SandboxManager.wrapWithSandbox(command, "/bin/sh", rules)];
+}
+
+/** The same bounds as in namespaces, but for the rest of the home folder, which can be read. */
+export function seatbeltRules(
+  root: string,
+  { network, hidden }: { network: boolean; hidden: readonly string[] },
+): Rules {
+  return {
+    ...(!network && { network: { allowedDomains: [], deniedDomains: [] } }),
+    filesystem: {
+      denyRead: [...KEYS.map((name) => join(homedir(), name)), ...hidden],
+      allowWrite: [root, "/tmp", "/private/tmp"],
+      denyWrite: FROZEN_NAMES.map((name) => join(root, name)),
+    },
+  };
+}

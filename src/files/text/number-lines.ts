@@ -1,0 +1,81 @@
+import type { FileResult } from "../backend/backend.ts";
+import { fail } from "../backend/failures.ts";
+
+const MAX_LINE = 2000;
+/** Of a line that is asked for alone. */
+const MAX_SINGLE_LINE = 90_000;
+
+/** Which lines to show. */
+export interface LinePage {
+  /** Lines to skip. Default 0. */
+  offset?: number | undefined;
+  /** Lines to show at most. Default 2000. */
+  limit?: number | undefined;
+}
+
+/** Lines of a file as they are shown: from the one after `from` to `to`, of so many. */
+export interface ShownLines {
+  text: string;
+  from: number;
+  to: number;
+  of: number;
+}
+
+/**
+ * Shows a file as `cat -n` does, a page at a time: lines counted from 1, long ones cut unless asked for alone, and notes
+ * in square brackets where there is more. An offset behind the end is a failure that says how long the file is.
+ */
+export function numberLines(
+  content: string,
+  { offset = 0, limit = 2000 }: LinePage = {},
+): FileResult<ShownLines> {
+  if (content === "") return { ok: true, text: "[The file is empty.]", from: 0, to: 0, of: 0 };
+  const lines = splitLines(content);
+  const from = Math.max(0, Math.trunc(offset) || 0);
+  if (from >= lines.length) {
+    const length = lines.length === 1 ? "1 line" : `${lines.length} lines`;
+    return fail(`The offset ${from} is behind the end: the file has ${length}.`);
+  }
+  const most = Math.max(1, Math.trunc(limit) || 1);
+  const to = Math.min(lines.length, from + most);
+  const shown = lines.slice(from, to).map((line, index) => {
+    const at = from + index;
+    const text =
+      most === 1
+        ? cutLine(line, MAX_SINGLE_LINE)
+        : cutLine(line, MAX_LINE, `; to see all of it, use offset ${at}, limit 1`);
+    return `${String(at + 1).padStart(6)}\t${text}`;
+  });
+  if (to < lines.length) {
+    shown.push(`[Lines ${from + 1}-${to} of ${lines.length}. To read on, use offset ${to}.]`);
+  }
+  return { ok: true, text: shown.join("\n"), from, to, of: lines.length };
+}
+
+/** The lines in what `numberLines` has shown, by their numbers. */
+export function numberedLines(text: string): Map<number, string> {
+  const numbered = text.split("\n").flatMap((line) => {
+    const [, number, content] = /^ *(\d+)\t(.*)$/s.exec(line) ?? [];
+    return number === undefined ? [] : [[Number(number), content!] as const];
+  });
+  return new Map(numbered);
+}
+
+/** The lines of a text without their endings. An ending at the very end does not begin another line. */
+export function splitLines(content: string): string[] {
+  const lines = content.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** A line in at most `max` characters and a note, which may say how to see the rest. */
+export function cutLine(line: string, max: number, rest = ""): string {
+  if (line.length <= max) return line;
+  return `${line.slice(0, wholeCharacters(line, max))} [cut: the line has ${line.length} characters${rest}]`;
+}
+
+/** The nearest place at or before `index` that is not inside a surrogate pair. */
+export function wholeCharacters(text: string, index: number): number {
+  const splits = /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(Math.max(0, index - 1), index + 1));
+  return splits ? index - 1 : index;
+}

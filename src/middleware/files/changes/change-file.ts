@@ -1,0 +1,153 @@
+import { fail } from "../../../files/backend/failures.ts";
+import { exclusive } from "../../../files/backends/exclusive.ts";
+import type { Failure, FileBackend, FileResult, TextEdit } from "../../../files/index.ts";
+import { parsePath } from "../../../files/paths/paths.ts";
+import { changedLines, changedRegions } from "../../../files/text/changed-lines.ts";
+import { decodeText } from "../../../files/text/decode.ts";
+import { numberLines } from "../../../files/text/number-lines.ts";
+import { HELD_TEXTS } from "../files.prompt.ts";
+import { hashOf } from "./seen-file.ts";
+import type { Sightings } from "./sightings.ts";
+import { applyEdits } from "./text-edits.ts";
+
+/**
+ * Writes a file, unless that would lose text that the agent has not seen and nobody else has kept: then nothing is
+ * written, the failure has the reason "held" and shows what is there, which with that is seen.
+ */
+export async function writeFile(
+  backend: FileBackend,
+  { path: raw, content }: { path: string; content: string },
+  sightings: Sightings | undefined,
+): Promise<FileResult<{ created: boolean }>> {
+  if (!sightings) return backend.write(raw, content);
+  return inTurn(raw, sightings, async (path) => {
+    const held = await heldBack(backend, { path, content }, sightings);
+    if (held) return held;
+    const written = await backend.write(raw, content);
+    if (written.ok) sightings.note(path, Buffer.from(content));
+    return written;
+  });
+}
+
+/** What an edit has done: the lines around its changes, and how the file was not as the agent had seen it. */
+interface Edited {
+  shown: string | undefined;
+  news: string | undefined;
+}
+
+/** Makes all replacements in a file, or none. */
+export async function editFile(
+  backend: FileBackend,
+  { path: raw, edits }: { path: string; edits: readonly TextEdit[] },
+  sightings: Sightings | undefined,
+): Promise<FileResult<Edited>> {
+  return inTurn(raw, sightings, async (path) => {
+    const before = await backend.read(raw);
+    if (!before.ok) return before;
+    const known = Buffer.from(before.content);
+    const lines = sightings?.linesSeen(path, known) ?? Infinity;
+    const news = sightings?.newsOf(path, before.content);
+    const edited = await editAll(backend, raw, edits);
+    if (!edited.ok) {
+      const whole = wholeText(before.content);
+      const told = news ?? whole;
+      if (told !== undefined) sightings?.note(path, known, told === whole ? {} : { lines: 0 });
+      return told === undefined ? edited : { ...edited, error: `${edited.error}\n${told}` };
+    }
+    const after = await backend.read(raw);
+    if (!after.ok) return { ok: true, shown: undefined, news };
+    // One who edits a file has not seen the rest of it.
+    sightings?.note(path, Buffer.from(after.content), lines === Infinity ? {} : { lines: 0 });
+    return { ok: true, shown: changedRegions(before.content, after.content), news };
+  });
+}
+
+const MAX_ATTEMPTS = 20;
+
+async function editAll(backend: FileBackend, path: string, edits: readonly TextEdit[]): Promise<FileResult> {
+  if (edits.length === 1) return backend.edit(path, edits[0]!);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const now = await backend.read(path);
+    if (!now.ok) return now;
+    const applied = applyEdits(now.content, edits);
+    if (!applied.ok) return fail(`"${path}" was not changed. ${applied.error}`);
+    // All of the text is replaced, so that a change by others in between makes it fail.
+    const edited = await backend.edit(path, { oldString: now.content, newString: applied.content });
+    const later = edited.ok ? undefined : await backend.read(path);
+    if (!later?.ok || later.content === now.content) return edited;
+  }
+  return fail(`"${path}" was not changed: others keep changing it. Try again.`);
+}
+
+/** The failure of a write that would lose something; undefined where nothing would be lost. */
+async function heldBack(
+  backend: FileBackend,
+  { path, content }: { path: string; content: string },
+  sightings: Sightings,
+): Promise<Failure | undefined> {
+  const now = await backend.readBytes(path);
+  if (!now.ok) return now.reason === "too-large" ? tooLarge(now) : undefined;
+  const { bytes } = now;
+  // To write what is there already changes nothing, as when a call is made again after a crash.
+  if (bytes.length === 0 || hashOf(bytes) === hashOf(Buffer.from(content))) return undefined;
+  if (sightings.isSeenWhole(path, bytes, content)) return undefined;
+  const text = decodeText(bytes, path);
+  if (text.ok && sightings.wasPrinted(text.content)) return undefined;
+  const news = text.ok ? sightings.newsOf(path, text.content) : undefined;
+  const leaf = leafOf(backend, path);
+  // A file that the agent has seen otherwise was changed by somebody, whoever keeps the change.
+  const known = { bytes, since: sightings.since };
+  if (news === undefined && (await leaf.backend.isUnchanged?.(leaf.path, known))) return undefined;
+  const whole = text.ok ? wholeText(text.content) : undefined;
+  const shown = text.ok
+    ? (news ?? whole ?? differences(text.content, content))
+    : HELD_TEXTS.notText.replace("{size}", () => String(bytes.length));
+  sightings.note(path, bytes, shown === whole ? {} : { lines: 0, held: hashOf(Buffer.from(content)) });
+  const held = HELD_TEXTS.held.replace("{path}", () => path).replace("{shown}", () => shown);
+  return fail(held, "held");
+}
+
+function differences(before: string, after: string): string {
+  const changes = changedLines(before, after);
+  if (changes !== undefined) return `${HELD_TEXTS.differences}\n${changes}`;
+  const start = numberLines(before, { limit: SHORT_LINES });
+  return `${HELD_TEXTS.begins}\n${start.ok ? start.text : ""}`;
+}
+
+/** The most lines and characters of a file that a refusal shows whole. */
+const SHORT_LINES = 40;
+const SHORT_TEXT = 2000;
+
+function wholeText(content: string): string | undefined {
+  if (content.length > SHORT_TEXT || content.split("\n").length > SHORT_LINES) return undefined;
+  const lines = numberLines(content);
+  return lines.ok ? `${HELD_TEXTS.whole}\n${lines.text}` : undefined;
+}
+
+function tooLarge({ error }: Failure): Failure {
+  return fail(`${error} What cannot be read is not replaced: delete it first.`, "too-large");
+}
+
+/** Changes of one path in a thread wait for each other: what a call has written, the next one of its turn has seen. */
+function inTurn<T>(
+  raw: string,
+  sightings: Sightings | undefined,
+  task: (path: string) => Promise<T>,
+): Promise<T> {
+  const path = plainPath(raw);
+  return sightings ? exclusive(CHANGES, `${sightings.thread}\0${path}`, () => task(path)) : task(path);
+}
+
+const CHANGES = {};
+
+/** The one spelling of a path. */
+export function plainPath(raw: string): string {
+  const parsed = parsePath(raw);
+  return parsed.ok ? parsed.path : raw;
+}
+
+/** The backend that really holds a path, and the path there. */
+export function leafOf(backend: FileBackend, path: string): { backend: FileBackend; path: string } {
+  const next = backend.route?.(path);
+  return next ? leafOf(next.backend, next.path) : { backend, path };
+}

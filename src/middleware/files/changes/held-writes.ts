@@ -1,0 +1,83 @@
+import { AIMessage, ToolMessage, type BaseMessage, type ToolCall } from "@langchain/core/messages";
+import { changedArguments, setArguments } from "../../tools/call-arguments.ts";
+import { HELD_TEXTS } from "../files.prompt.ts";
+import { plainPath } from "./change-file.ts";
+
+const WRITE = "write_file";
+const CHANGING = new Set([WRITE, "edit_file", "delete_file"]);
+
+/** Whether a result says that a write was held back. */
+function isHeld(message: BaseMessage): message is ToolMessage {
+  if (!ToolMessage.isInstance(message) || message.name !== WRITE) return false;
+  return ((message.artifact ?? {}) as { held?: unknown }).held === true;
+}
+
+/**
+ * Gives calls that confirm a write the text that was held back, so that tools, people and views get a whole call. In
+ * place: LangChain keeps the message that the model gave.
+ */
+export function fillConfirmed(answer: unknown, messages: readonly BaseMessage[]): void {
+  if (!AIMessage.isInstance(answer)) return;
+  const isOpen = ({ name, args }: ToolCall): boolean =>
+    name === WRITE && isConfirming(args) && args["content"] === undefined;
+  if (!answer.tool_calls?.some(isOpen)) return;
+  setArguments(answer, (call) => {
+    const content = isOpen(call) ? heldText(messages, call.args["file_path"]) : undefined;
+    return content === undefined ? undefined : { ...call.args, content };
+  });
+}
+
+function isConfirming({ confirm }: Record<string, unknown>): boolean {
+  return confirm === true || confirm === "true";
+}
+
+/** The text of the last change of a file, where that was a write that was held back. */
+function heldText(messages: readonly BaseMessage[], path: unknown): string | undefined {
+  if (typeof path !== "string") return undefined;
+  const last = messages.findLast((message): message is ToolMessage => {
+    if (!ToolMessage.isInstance(message) || !CHANGING.has(message.name ?? "")) return false;
+    if (message.status === "error" && !isHeld(message)) return false;
+    const given = callOf(message, messages)?.args["file_path"];
+    return typeof given === "string" && plainPath(given) === plainPath(path);
+  });
+  const content = last && isHeld(last) ? callOf(last, messages)?.args["content"] : undefined;
+  return typeof content === "string" ? content : undefined;
+}
+
+function callOf({ tool_call_id }: ToolMessage, messages: readonly BaseMessage[]): ToolCall | undefined {
+  return messages
+    .findLast(
+      (message): message is AIMessage =>
+        AIMessage.isInstance(message) && (message.tool_calls ?? []).some(({ id }) => id === tool_call_id),
+    )
+    ?.tool_calls?.find(({ id }) => id === tool_call_id);
+}
+
+/**
+ * The messages without the texts that were held back. They are left out from the first request on that has them, so the
+ * beginning of a request stays the same.
+ */
+export function withoutHeldTexts(messages: readonly BaseMessage[]): BaseMessage[] {
+  const held = new Map<AIMessage, Set<string>>();
+  let turn: AIMessage | undefined;
+  for (const message of messages) {
+    if (AIMessage.isInstance(message)) turn = message;
+    if (turn && isHeld(message)) held.set(turn, (held.get(turn) ?? new Set()).add(message.tool_call_id));
+  }
+  if (held.size === 0) return [...messages];
+  return messages.map((message) => {
+    const ids = AIMessage.isInstance(message) ? held.get(message) : undefined;
+    return ids ? shortened(message as AIMessage, ids) : message;
+  });
+}
+
+function shortened(message: AIMessage, ids: ReadonlySet<string>): AIMessage {
+  const fields = changedArguments(message, ({ id = "", args }) => {
+    if (!ids.has(id)) return undefined;
+    const { content } = args as { content?: unknown };
+    const size = typeof content === "string" ? content.length : 0;
+    return { ...args, content: HELD_TEXTS.cut.replace("{size}", () => String(size)) };
+  });
+  const copy = Object.create(Object.getPrototypeOf(message) as object) as AIMessage;
+  return Object.assign(copy, message, fields);
+}

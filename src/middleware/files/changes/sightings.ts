@@ -1,0 +1,117 @@
+import { ToolMessage, type BaseMessage } from "@langchain/core/messages";
+import { changedLines } from "../../../files/text/changed-lines.ts";
+import { decodeText } from "../../../files/text/decode.ts";
+import { HELD_TEXTS } from "../files.prompt.ts";
+import { hashOf, seenIn, type SeenFile } from "./seen-file.ts";
+import { seenText } from "./seen-text.ts";
+
+/** What a call knows when it begins. */
+interface Known {
+  /** The conversation, with the results of the turn's earlier calls where they are known. */
+  messages: readonly BaseMessage[];
+  /** Names of the call and of those that change files and stand before it in its turn; no other turn has them. */
+  call: string;
+  earlier: readonly string[];
+  thread: string;
+  /** When the thread began to use its files; undefined where that is not known. */
+  since: number | undefined;
+}
+
+/** What a call finds seen, and what it shows in its turn. */
+export class Sightings {
+  readonly #seen: Map<string, SeenFile>;
+  readonly #known: Known;
+  #isReplay = true;
+  /** What this call itself has shown. */
+  latest: SeenFile | undefined;
+
+  constructor(known: Known) {
+    const seen = known.messages.flatMap((message) => seenIn(message) ?? []);
+    this.#seen = new Map(seen.map((file) => [file.path, file]));
+    this.#known = known;
+  }
+
+  get since(): number | undefined {
+    return this.#known.since;
+  }
+
+  /** The thread that the call belongs to. */
+  get thread(): string {
+    return this.#known.thread;
+  }
+
+  /** What was seen of a file as it is now, or as an earlier call of the turn left it. */
+  #seenOf(path: string, hash: string): SeenFile[] {
+    const own = this.#known.earlier.flatMap((call) => shownBy.get(call) ?? []);
+    return [...own, this.#seen.get(path)].filter(
+      (seen): seen is SeenFile => seen?.path === path && seen.hash === hash,
+    );
+  }
+
+  /** Whether a file is as it was last seen, in whole or in part. */
+  isSeen(path: string, bytes: Uint8Array): boolean {
+    return this.#seenOf(path, hashOf(bytes)).length > 0;
+  }
+
+  /** Whether all of a file as it is now was seen, or all of it that a text would replace. */
+  isSeenWhole(path: string, bytes: Uint8Array, text: string): boolean {
+    const held = hashOf(Buffer.from(text));
+    return this.#seenOf(path, hashOf(bytes)).some((seen) => seen.lines === undefined || seen.held === held);
+  }
+
+  /** The lines from the start of a file that have been seen; Infinity for all. */
+  linesSeen(path: string, bytes: Uint8Array): number {
+    return Math.max(0, ...this.#seenOf(path, hashOf(bytes)).map(({ lines = Infinity }) => lines));
+  }
+
+  /** How a file differs from what was last seen of it; undefined where it does not, or was never seen. */
+  newsOf(path: string, now: string): string | undefined {
+    const hash = this.#seen.get(path)?.hash;
+    if (hash === undefined || this.isSeen(path, Buffer.from(now))) return undefined;
+    const before = texts.get(hash) ?? seenText(this.#known.messages, { path, hash });
+    const changes = before === undefined ? undefined : changedLines(before, now);
+    return changes === undefined ? HELD_TEXTS.changed : `${HELD_TEXTS.changedLines}\n${changes}`;
+  }
+
+  /** Whether a result has this text in it, as that of a command that printed a file. */
+  wasPrinted(text: string): boolean {
+    const printed = text.trimEnd();
+    // A short text stands in many results that have nothing to do with the file.
+    if (printed.length < SHORTEST_PRINTED) return false;
+    return this.#known.messages.some(
+      (message) => ToolMessage.isInstance(message) && `\n${message.text}\n`.includes(`\n${printed}\n`),
+    );
+  }
+
+  /** Notes that a file was shown, or was left so; `part` says of what was not shown whole how much was. */
+  note(path: string, bytes: Uint8Array, part: Pick<SeenFile, "lines" | "held"> = {}): void {
+    const hash = hashOf(bytes);
+    const seen: SeenFile = { path, hash, ...part };
+    this.#seen.set(path, seen);
+    const text = bytes.length <= MAX_TEXT ? decodeText(bytes, path) : undefined;
+    if (text?.ok) setBounded(texts, hash, text.content);
+    if (this.#isReplay) return;
+    this.latest = seen;
+    setBounded(shownBy, this.#known.call, this.latest);
+  }
+
+  /** From here on the call itself is made, and no longer those before it. */
+  begin(): void {
+    this.#isReplay = false;
+  }
+}
+
+/** What calls have shown in this process: the results of a turn are not in the conversation before its end. */
+const shownBy = new Map<string, SeenFile>();
+/** Texts that were seen in this process, by hash: the conversation may have lost them. */
+const texts = new Map<string, string>();
+const SHORTEST_PRINTED = 12;
+const MAX_TEXT = 100_000;
+const MAX_ENTRIES = 200;
+
+/** Sets an entry, and forgets the oldest where there are too many. */
+export function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value!);
+}

@@ -1,0 +1,106 @@
+import { interrupt, isGraphBubbleUp } from "@langchain/langgraph";
+import { HarnessError } from "../../errors.ts";
+
+/** Something that a person is asked about, as LangChain's user interfaces show it. */
+export interface ReviewedAction {
+  name: string;
+  args: Record<string, unknown>;
+  description: string;
+}
+
+/** What a person may decide about an action. */
+export interface ReviewRule {
+  allowedDecisions: readonly string[];
+  /** JSON Schema of the arguments, for whoever edits them. */
+  argsSchema?: Record<string, unknown> | undefined;
+}
+
+/** The fields of LangChain's human-in-the-loop requests, in both spellings that user interfaces read. */
+export interface ReviewFields {
+  actionRequests: ReviewedAction[];
+  action_requests: ReviewedAction[];
+  reviewConfigs: { actionName: string; allowedDecisions: string[]; argsSchema?: object }[];
+  review_configs: { action_name: string; allowed_decisions: string[]; args_schema?: object }[];
+}
+
+export function reviewFields(reviews: readonly { action: ReviewedAction; rule: ReviewRule }[]): ReviewFields {
+  const actions = reviews.map(({ action }) => action);
+  return {
+    actionRequests: actions,
+    action_requests: actions,
+    reviewConfigs: reviews.map(({ action: { name }, rule: { allowedDecisions, argsSchema } }) => ({
+      actionName: name,
+      allowedDecisions: [...allowedDecisions],
+      ...(argsSchema && { argsSchema }),
+    })),
+    review_configs: reviews.map(({ action: { name }, rule: { allowedDecisions, argsSchema } }) => ({
+      action_name: name,
+      allowed_decisions: [...allowedDecisions],
+      ...(argsSchema && { args_schema: argsSchema }),
+    })),
+  };
+}
+
+/** Stops the run until a person has answered. Throws `invalid-options` where a run cannot wait. `asker`: who needs it. */
+export function askPerson(request: object, asker: string): unknown {
+  try {
+    return interrupt(request);
+  } catch (error) {
+    if (isGraphBubbleUp(error)) throw error;
+    const message = `${asker} needs a checkpointer; pass one to createAgent, and a thread_id to invoke.`;
+    throw new HarnessError("invalid-options", message, { cause: error });
+  }
+}
+
+/** The decisions of an answer that is a list of them: `{ decisions }` of LangChain's UIs, or the bare list of older ones. */
+export function decisionList(answer: unknown): unknown[] | undefined {
+  const list = isRecord(answer) ? answer["decisions"] : answer;
+  return Array.isArray(list) ? list : undefined;
+}
+
+export type DecisionType = "approve" | "edit" | "reject" | "respond";
+
+const WORDS: Record<string, DecisionType> = {
+  approve: "approve",
+  accept: "approve",
+  edit: "edit",
+  reject: "reject",
+  ignore: "reject",
+  respond: "respond",
+  response: "respond",
+};
+
+/** What kind of decision this is, in any of the words that user interfaces use. */
+export function decisionType(decision: unknown): DecisionType | undefined {
+  if (typeof decision === "boolean") return decision ? "approve" : "reject";
+  const record = isRecord(decision) ? decision : {};
+  const word = typeof decision === "string" ? decision.trim() : (record["type"] ?? record["decision"]);
+  return typeof word === "string" && Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+}
+
+/** What the person has to say about it. */
+export function reasonOf(decision: unknown): string | undefined {
+  if (!isRecord(decision)) return undefined;
+  const said = [decision["message"], decision["reason"], decision["args"]].find(
+    (value): value is string => typeof value === "string" && value.trim() !== "",
+  );
+  return said?.trim();
+}
+
+/** The call as a person wants it, in a decision to edit; the name is absent when only arguments were sent. */
+export function editedCall(decision: unknown): { name?: unknown; args: Record<string, unknown> } | undefined {
+  if (!isRecord(decision)) return undefined;
+  const { editedAction, edited_action, args } = decision;
+  const action = editedAction ?? edited_action;
+  if (isRecord(action))
+    return isRecord(action["args"]) ? { name: action["name"], args: action["args"] } : undefined;
+  if (!isRecord(args)) return undefined;
+  // Older UIs: `args` is the action, `{ action, args }`.
+  const { action: name, args: inner, ...others } = args;
+  const isAction = typeof name === "string" && isRecord(inner) && Object.keys(others).length === 0;
+  return isAction ? { name, args: inner } : { args };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

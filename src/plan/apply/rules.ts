@@ -1,0 +1,144 @@
+import { byId, findCycle, nextStartable, unmetDependencies } from "../todo/dependencies.ts";
+import type { Policy } from "../todo/policy.ts";
+import type { Issue, Todo } from "../todo/todo.ts";
+
+/**
+ * Checks a list against a policy and returns everything that breaks it.
+ * With `before`, items completed since then must have had their dependencies completed too.
+ */
+export function checkTodos(todos: readonly Todo[], policy: Policy, before: readonly Todo[] = todos): Issue[] {
+  return [
+    ...checkItems(todos, policy),
+    ...checkLimits(todos, policy),
+    ...checkDependencies(todos, policy, before),
+    ...checkIdle(todos, policy),
+  ];
+}
+
+/** The ids of a list for an error message: `1-4, 7`. */
+export function listIds(todos: readonly Todo[]): string {
+  const runs: string[][] = [];
+  for (const { id } of todos) {
+    const run = runs.at(-1);
+    if (run && Number(run.at(-1)) + 1 === Number(id)) run.push(id);
+    else runs.push([id]);
+  }
+  const names = runs.map((run) => (run.length > 2 ? `${run[0]}-${run.at(-1)}` : run.join(", ")));
+  return names.join(", ") || "none";
+}
+
+/** The refusal for a reference to an item that is not there. */
+export function unknownId(id: string, field: string, valid: string): Issue {
+  return {
+    rule: "known-id",
+    item: id,
+    field,
+    sent: id,
+    valid,
+    message: `${field}: there is no item ${id}; known ids: ${valid}.`,
+  };
+}
+
+function checkItems(todos: readonly Todo[], policy: Policy): Issue[] {
+  const issues: Issue[] = [];
+  const seen = new Set<string>();
+  for (const { id, content, status } of todos) {
+    if (seen.has(id)) issues.push(duplicateId(id, id));
+    seen.add(id);
+    if (content.trim() === "") issues.push(emptyContent(id, content, policy));
+    if (!policy.statuses.includes(status)) {
+      const valid = policy.statuses.join(", ");
+      const message = `Item ${id}: invalid status "${status}"; use one of ${valid}.`;
+      issues.push({ rule: "status", item: id, field: "status", sent: status, valid, message });
+    }
+  }
+  return issues;
+}
+
+export function duplicateId(id: string, item: string): Issue {
+  const message = `${item}: the id ${id} is used twice; give each item its own.`;
+  return { rule: "unique-id", item, field: "id", sent: id, valid: "an id of its own", message };
+}
+
+export function emptyContent(item: string, sent: unknown, policy: Policy): Issue {
+  const field = policy.contentField;
+  const message = `${item} has no ${field}; say in a few words what is to be done.`;
+  return { rule: "content", item, field, sent, valid: "a non-empty string", message };
+}
+
+/** The refusal for a change to a completed item. */
+export function frozen(id: string, field: string, sent: unknown): Issue {
+  const message = `Item ${id} is completed and cannot be changed (${field}); add a new item instead.`;
+  return { rule: "frozen", item: id, field, sent, valid: "no change", message };
+}
+
+export function tooManyItems(count: number, maxItems: number): Issue {
+  const message = `Max ${maxItems} todos allowed; this would make ${count}. Merge or drop some.`;
+  return { rule: "max-items", field: "todos", sent: count, valid: `at most ${maxItems} items`, message };
+}
+
+function checkLimits(todos: readonly Todo[], policy: Policy): Issue[] {
+  const issues: Issue[] = [];
+  if (todos.length > policy.maxItems) issues.push(tooManyItems(todos.length, policy.maxItems));
+  const running = todos.filter((todo) => todo.status === "in_progress");
+  if (running.length > policy.maxInProgress) {
+    const [limit, valid] =
+      policy.maxInProgress === 1
+        ? ["Only one task can be in_progress at a time", "one item in_progress"]
+        : [
+            `At most ${policy.maxInProgress} tasks can be in_progress at a time`,
+            `at most ${policy.maxInProgress} items in_progress`,
+          ];
+    const sent = running.map((todo) => todo.id);
+    const message = `${limit}; these would be: ${sent.join(", ")}. Finish one before starting another.`;
+    issues.push({ rule: "max-in-progress", item: sent.at(-1)!, field: "status", sent, valid, message });
+  }
+  return issues;
+}
+
+function checkDependencies(todos: readonly Todo[], policy: Policy, before: readonly Todo[]): Issue[] {
+  const issues: Issue[] = [];
+  const known = byId(todos);
+  let names: string | undefined;
+  for (const todo of todos) {
+    for (const id of todo.dependsOn ?? []) {
+      if (known.has(id)) continue;
+      names ??= listIds(todos);
+      issues.push(unknownId(id, `item ${todo.id}, dependsOn`, names));
+    }
+  }
+  const cycle = findCycle(todos);
+  if (cycle) {
+    const path = cycle.join(" -> ");
+    const message = `Items wait for each other in a circle: ${path}. Remove one of these dependencies.`;
+    issues.push({
+      rule: "cycle",
+      item: cycle[0]!,
+      field: "dependsOn",
+      sent: path,
+      valid: "no circle",
+      message,
+    });
+  }
+  if (policy.earlyStart === "allow") return issues;
+  const old = new Map(before.map((todo) => [todo.id, todo]));
+  for (const todo of todos) {
+    const acted =
+      todo.status === "in_progress" ||
+      (todo.status === "completed" && old.get(todo.id)?.status !== "completed");
+    const unmet = acted ? unmetDependencies(todo, known).filter((id) => known.has(id)) : [];
+    if (unmet.length === 0) continue;
+    const valid = `completed dependencies (${unmet.join(", ")})`;
+    const message = `Item ${todo.id} cannot be ${todo.status} before ${unmet.join(", ")}: it depends on that. Complete that first.`;
+    issues.push({ rule: "dependency", item: todo.id, field: "status", sent: todo.status, valid, message });
+  }
+  return issues;
+}
+
+function checkIdle(todos: readonly Todo[], policy: Policy): Issue[] {
+  if (policy.idle !== "refuse" || todos.some((todo) => todo.status === "in_progress")) return [];
+  const next = nextStartable(todos);
+  if (!next) return [];
+  const message = `Nothing is in_progress; mark the item you are working on, such as ${next.id}.`;
+  return [{ rule: "idle", item: next.id, field: "status", sent: next.status, valid: "in_progress", message }];
+}

@@ -1,0 +1,106 @@
+import { renderSnapshot, renderStatus } from "../render/render.ts";
+import { actionable } from "../todo/dependencies.ts";
+import { isFinished, isOpen, type Change, type Todo } from "../todo/todo.ts";
+import type { Reminders } from "./presets.ts";
+
+export type ReminderKind = "edited" | "context-loss" | "stale" | "exit";
+
+/** What is known at the moment a model is about to be called, or has just answered. */
+export interface Situation {
+  todos: readonly Todo[];
+  /** The conditions that hold for all of it. */
+  rules?: readonly string[];
+  /** The model can see the plan as it was last written. */
+  visible: boolean;
+  /** What others than the model changed and it has not been told. */
+  edits: readonly Change[];
+  /** Rounds of tool calls since the last plan call. */
+  rounds: number;
+  /** Stale reminders given since the last plan call. */
+  nags: number;
+  /** Exit reminders given since the last progress of this run. */
+  exits: number;
+  /** The model has given a clean final answer. */
+  answered: boolean;
+  /** Why that answer was not taken for the completion of the item that is left. */
+  refusal?: string;
+}
+
+/** A reminder ready to be shown: a message name and its text. */
+export interface Reminder {
+  kind: ReminderKind;
+  name: string;
+  text: string;
+}
+
+/** Decides which reminders are due. A finished plan gets none but the news of an edit. */
+export function dueReminders(situation: Situation, reminders: Reminders): Reminder[] {
+  const { todos, visible, edits } = situation;
+  if (situation.answered)
+    return isExitDue(situation, reminders) ? [reminder("exit", situation, reminders)] : [];
+  const lost = reminders.contextLoss !== false && !visible && todos.some(isOpen);
+  const due: ReminderKind[] = [];
+  // A plan that the model never saw is shown whole; listing each item as an addition would say it twice.
+  const news = lost ? edits.some((change) => change.type !== "todo-add") : edits.length > 0;
+  if (reminders.edited && news) due.push("edited");
+  if (lost) due.push("context-loss");
+  if (due.length === 0 && isStale(situation, reminders)) due.push("stale");
+  return due.map((kind) => reminder(kind, situation, reminders));
+}
+
+/** Says what changed in words, one clause per change. */
+export function describeChanges(changes: readonly Change[]): string {
+  const clauses = changes.flatMap((change) => {
+    switch (change.type) {
+      case "plan-reset":
+        return "started a new plan";
+      case "todo-add":
+        return `added ${change.todo.id} "${change.todo.content}" (${change.todo.status})`;
+      case "todo-remove":
+        return `removed ${change.id}`;
+      case "todo-status":
+        return `${change.id} is now ${change.to}`;
+      case "todo-edit": {
+        const { actuals: _, ...fields } = change.set;
+        const set = Object.entries(fields).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+        const unset = (change.unset ?? [])
+          .filter((field) => field !== "actuals")
+          .map((field) => `no ${field}`);
+        const parts = [...set, ...unset];
+        return parts.length > 0 ? `${change.id} has ${parts.join(", ")}` : [];
+      }
+      case "plan-reorder":
+        return `the order is ${change.order.join(", ")}`;
+    }
+  });
+  return `${clauses.join("; ")}.`;
+}
+
+function isExitDue({ todos, exits }: Situation, { exit }: Reminders): boolean {
+  return exit !== false && exits < exit.max && actionable(todos).length > 0;
+}
+
+function isStale({ todos, rounds, nags }: Situation, { stale }: Reminders): boolean {
+  if (!stale || isFinished(todos)) return false;
+  if (todos.length === 0 ? !stale.withoutPlan : actionable(todos).length === 0) return false;
+  return rounds >= stale.after * stale.backoff ** nags;
+}
+
+function reminder(kind: ReminderKind, situation: Situation, reminders: Reminders): Reminder {
+  const { todos, rules, edits, refusal } = situation;
+  const key = kind === "context-loss" ? "contextLoss" : kind;
+  const { name, text } = reminders[key] as { name: string; text: string };
+  const values: Record<string, string> = {
+    plan: renderSnapshot(todos, rules),
+    open: renderSnapshot(todos.filter(isOpen)),
+    status: renderStatus(todos),
+    changes: describeChanges(edits),
+  };
+  const filled = text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => values[word] ?? whole);
+  const body = kind === "exit" && refusal ? `${refusal}\n${filled}` : filled;
+  return {
+    kind,
+    name,
+    text: `<${reminders.tag}>${body.includes("\n") ? `\n${body}\n` : body}</${reminders.tag}>`,
+  };
+}

@@ -1,0 +1,291 @@
+import { tooManyItems } from "../apply/rules.ts";
+import { own } from "../todo/own.ts";
+import { PRIORITIES, type Actuals, type Issue, type Priority, type Status } from "../todo/todo.ts";
+import { isRecord, MAX_OPERATIONS, parsed, show, type Reading } from "./reading.ts";
+import {
+  isActuals,
+  oneLine,
+  readId,
+  readIds,
+  readMinutes,
+  readPriority,
+  tooManyOperations,
+  wordOf,
+} from "./values.ts";
+import { FIELD_WORDS, OPERATION_WORDS, STATUS_WORDS } from "./words.ts";
+
+/** An item as somebody sent it, after repair. */
+export interface Draft {
+  /** Where it stood in what was sent, such as `todos[2]`. */
+  at: string;
+  id?: string;
+  content?: string;
+  status?: Status;
+  priority?: Priority;
+  dependsOn?: string[];
+  estimate?: number;
+  note?: string;
+  actuals?: Actuals;
+  /** For added items: the id of the item it goes in front of. */
+  before?: string;
+}
+
+/** What an update asks for. */
+export interface UpdateDraft {
+  start: string[];
+  done: string[];
+  cancel: string[];
+  block: Draft[];
+  add: Draft[];
+  edit: Draft[];
+  move: Draft[];
+  order: string[];
+}
+
+/** Reads the items of a full write from whatever a model or a person sent. */
+export function readItems(raw: unknown, reading: Reading): Draft[] {
+  const at = reading.policy.listField;
+  const value = parsed(raw, reading, at);
+  if (Array.isArray(value)) {
+    const { maxItems } = reading.policy;
+    if (value.length > maxItems) {
+      reading.tooMuch(tooManyItems(value.length, maxItems));
+      return [];
+    }
+    return value.flatMap((item, index) => readItem(item, `${at}[${index}]`, reading) ?? []);
+  }
+  if (isRecord(value)) {
+    const list = own(value, "todos") ?? own(value, "items");
+    if (list !== undefined) return readItems(list, reading);
+    if (Object.keys(value).some((key) => fieldName(key, reading) === "content")) {
+      reading.note(`Took the single object in ${at} as a list of one.`);
+      return [readItem(value, `${at}[0]`, reading)].flatMap((draft) => draft ?? []);
+    }
+  }
+  reading.issue({
+    rule: "arguments",
+    field: at,
+    sent: raw,
+    valid: "a list of items",
+    message: `${at} must be a list of items; got ${show(raw)}.`,
+  });
+  return [];
+}
+
+/** Reads an update from whatever a model sent. */
+export function readUpdate(raw: unknown, reading: Reading): UpdateDraft {
+  const update: UpdateDraft = {
+    start: [],
+    done: [],
+    cancel: [],
+    block: [],
+    add: [],
+    edit: [],
+    move: [],
+    order: [],
+  };
+  const value = parsed(raw, reading, "arguments");
+  if (Array.isArray(value)) {
+    update.edit = readDrafts(value, "edit", reading);
+    return update;
+  }
+  if (!isRecord(value)) {
+    reading.issue({
+      rule: "arguments",
+      sent: raw,
+      valid: "an object",
+      message: `The arguments must be an object such as {"done":["1"]}; got ${show(raw)}.`,
+    });
+    return update;
+  }
+  if ("id" in value) {
+    update.edit = readDrafts([value], "edit", reading);
+    return update;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    if (part === null || part === undefined) continue;
+    const name = own(OPERATION_WORDS, key);
+    if (name === undefined) {
+      // What `move` does, `before` of an edit does, too.
+      const { move: _, ...offered } = update;
+      const valid = Object.keys(offered).join(", ");
+      reading.issue({
+        rule: "arguments",
+        field: key,
+        sent: part,
+        valid,
+        message: `"${key}" is not an operation; use ${valid}.`,
+      });
+    } else if (name === "start" || name === "done" || name === "cancel" || name === "order") {
+      update[name] = [...update[name], ...readIds(part, key, reading)];
+    } else {
+      const operation = name as "block" | "add" | "edit" | "move";
+      update[operation] = [...update[operation], ...readDrafts(part, operation, reading)];
+    }
+  }
+  return update;
+}
+
+function readDrafts(raw: unknown, at: "block" | "add" | "edit" | "move", reading: Reading): Draft[] {
+  const value = parsed(raw, reading, at);
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length > MAX_OPERATIONS) {
+    reading.tooMuch(tooManyOperations(at));
+    return [];
+  }
+  return list.flatMap((item, index): Draft | Draft[] => {
+    const where = `${at}[${index}]`;
+    if (at === "block" && typeof item === "string") return readReasons(item, where, reading);
+    if (at !== "add" && (typeof item === "string" || typeof item === "number")) {
+      return readIds(item, where, reading).map((id) => ({ at: where, id }));
+    }
+    const draft = readItem(item, where, reading);
+    if (draft && at !== "add" && draft.id === undefined) {
+      reading.issue({
+        rule: "known-id",
+        item: where,
+        field: "id",
+        sent: item,
+        valid: "an id",
+        message: `${where} has no id.`,
+      });
+      return [];
+    }
+    return draft ?? [];
+  });
+}
+
+/** Blocked items in text: `2`, `2, 3`, `2: no access`, `2: no access, 3: no key`. */
+function readReasons(text: string, at: string, reading: Reading): Draft[] {
+  return text.split(/[;,]\s*(?=#?[\w-]+\s*:)/).flatMap((part): Draft | Draft[] => {
+    const reason = /^\s*#?([^\s,:;]+)(?:\s*:\s*|\s+[–-]\s+)(.+)$/s.exec(part);
+    if (reason) return { at, id: reason[1]!, note: oneLine(reason[2]!) };
+    return readIds(part, at, reading).map((id) => ({ at, id }));
+  });
+}
+
+function readItem(raw: unknown, at: string, reading: Reading): Draft | undefined {
+  const value = typeof raw === "string" && !/^\s*\{/.test(raw) ? raw : parsed(raw, reading, at);
+  if (typeof value === "string") {
+    const draft: Draft = { at };
+    readField(draft, reading.policy.contentField, value, reading);
+    return draft;
+  }
+  if (!isRecord(value)) {
+    reading.issue({
+      rule: "arguments",
+      item: at,
+      sent: raw,
+      valid: `an object with ${reading.policy.contentField}`,
+      message: `${at} must be an object with ${reading.policy.contentField}; got ${show(raw)}.`,
+    });
+    return undefined;
+  }
+  const draft: Draft = { at };
+  // The id first: what is wrong with the other fields is said of the item by its name.
+  const fields = Object.entries(value).toSorted(([a], [b]) => Number(b === "id") - Number(a === "id"));
+  for (const [key, part] of fields) {
+    if (part !== null && part !== undefined) readField(draft, key, part, reading);
+  }
+  return draft;
+}
+
+function readField(draft: Draft, key: string, value: unknown, reading: Reading): void {
+  const name = fieldName(key, reading);
+  const bad = (valid: string, rule: Issue["rule"] = "field"): void => {
+    const message = `${draft.at}.${key} is ${show(value)}; use ${valid}.`;
+    reading.issue({ rule, item: draft.id ?? draft.at, field: key, sent: value, valid, message });
+  };
+  const { maxLength } = reading.policy;
+  const tooLong = (): void => {
+    const valid = `at most ${maxLength} characters`;
+    const message = `${draft.at}.${key} has ${String(value).length} characters; use ${valid}.`;
+    reading.issue({ rule: "field", item: draft.id ?? draft.at, field: key, sent: value, valid, message });
+  };
+  switch (name) {
+    case "id":
+    case "before": {
+      const id = readId(value, reading);
+      if (id !== undefined) draft[name] = id;
+      else if (value !== "" || reading.policy.ids === "stable") bad("a short string", "known-id");
+      return;
+    }
+    case "content":
+      if (typeof value !== "string") return bad("a non-empty string", "content");
+      if (value.length > maxLength) return tooLong();
+      if (key !== reading.policy.contentField)
+        reading.note(`Read "${key}" as ${reading.policy.contentField}.`);
+      draft.content ??= oneLine(value);
+      return;
+    case "note":
+      if (typeof value !== "string") return bad("a string");
+      if (value.length > maxLength) return tooLong();
+      if (oneLine(value)) draft.note = oneLine(value);
+      return;
+    case "status":
+      return readStatus(draft, value, reading);
+    case "priority": {
+      const priority = readPriority(value, reading);
+      if (priority) draft.priority = priority;
+      else bad(PRIORITIES.join(", "));
+      return;
+    }
+    case "estimate": {
+      const minutes = readMinutes(value);
+      if (minutes === undefined) bad("minutes as a number");
+      else draft.estimate = minutes;
+      return;
+    }
+    case "dependsOn":
+      draft.dependsOn = readIds(value, `${draft.at}.${key}`, reading);
+      return;
+    case "actuals":
+      if (isActuals(value)) draft.actuals = value;
+      return;
+    default:
+      if ((key === "done" || key === "completed") && typeof value === "boolean") {
+        reading.note(`Read ${key}: ${value} as a status.`);
+        draft.status ??= value ? "completed" : "pending";
+      } else {
+        reading.note(`Ignored the unknown field "${key}".`);
+      }
+  }
+}
+
+function readStatus(draft: Draft, value: unknown, reading: Reading): void {
+  const { statuses, aliases, unknownStatus } = reading.policy;
+  const exact = wordOf(value);
+  const word = exact.replaceAll(/[\s-]+/g, "_");
+  const status = (aliases ? (own(STATUS_WORDS, word) ?? word) : exact) as Status;
+  if (statuses.includes(status)) {
+    if (status !== exact) reading.note(`Read the status ${show(value)} as ${status}.`);
+    draft.status = status;
+    return;
+  }
+  if (unknownStatus === "pending") {
+    reading.note(`Read the unknown status ${show(value)} as pending.`);
+    draft.status = "pending";
+    return;
+  }
+  const valid = statuses.join(", ");
+  reading.issue({
+    rule: "status",
+    item: draft.id ?? draft.at,
+    field: "status",
+    sent: value,
+    valid,
+    message: `Item ${draft.id ?? position(draft.at)}: invalid status ${show(value)}; use one of ${valid}.`,
+  });
+}
+
+/** An item without an id is called by its place in the list. */
+function position(at: string): string {
+  const [, index] = /^(?:todos|items)\[(\d+)\]$/.exec(at) ?? [];
+  return index === undefined ? at : String(Number(index) + 1);
+}
+
+function fieldName(key: string, reading: Reading): string | undefined {
+  const name = own(FIELD_WORDS, key);
+  const right = name === "content" ? reading.policy.contentField : name;
+  return reading.policy.aliases || key === right || key === name ? name : undefined;
+}

@@ -1,0 +1,32 @@
+import type { Status, Todo } from "../todo/todo.ts";
+
+const STYLES: Readonly<Record<Status, string>> = {
+  pending: "fill:#f6f8fa,stroke:#8c959f,color:#24292f",
+  in_progress: "fill:#ddf4ff,stroke:#0969da,color:#24292f",
+  completed: "fill:#dafbe1,stroke:#1a7f37,color:#24292f",
+  blocked: "fill:#ffebe9,stroke:#cf222e,color:#24292f",
+  cancelled: "fill:#eaeef2,stroke:#afb8c1,color:#6e7781,stroke-dasharray:4",
+};
+
+/** The plan as a Mermaid graph: an arrow leads from an item to what waits for it. */
+export function renderMermaid(todos: readonly Todo[]): string {
+  const node = new Map(todos.map((todo, index) => [todo.id, `t${index + 1}`]));
+  const used = new Set(todos.map((todo) => todo.status));
+  return [
+    "graph TD",
+    ...todos.map((todo) => `  ${node.get(todo.id)}["${label(todo)}"]:::${todo.status}`),
+    ...todos.flatMap((todo) =>
+      (todo.dependsOn ?? []).flatMap((id) =>
+        node.has(id) ? `  ${node.get(id)} --> ${node.get(todo.id)}` : [],
+      ),
+    ),
+    ...(Object.keys(STYLES) as Status[])
+      .filter((status) => used.has(status))
+      .map((status) => `  classDef ${status} ${STYLES[status]}`),
+  ].join("\n");
+}
+
+/** Mermaid reads entities such as `#quot;` in labels; everything that could end or format one is written so. */
+function label({ id, content }: Todo): string {
+  return `${id}: ${content}`.replaceAll(/[^\p{L}\p{N} .,:_/-]/gu, (sign) => `#${sign.codePointAt(0)};`);
+}

@@ -1,0 +1,81 @@
+import { nextStartable, unmetDependencies } from "../todo/dependencies.ts";
+import { countTodos, isOpen, type Status, type Todo } from "../todo/todo.ts";
+
+/** The mark of each status in every text form of a plan. */
+export const MARKS: Readonly<Record<Status, string>> = {
+  pending: "[ ]",
+  in_progress: "[>]",
+  completed: "[x]",
+  blocked: "[!]",
+  cancelled: "[-]",
+};
+
+/** The checklist of the TodoWrite lesson: one `[x] #1: text` line per item and `(n/m completed)`. */
+export function renderChecklist(todos: readonly Todo[]): string {
+  const lines = todos.map((todo) => `${MARKS[todo.status]} #${todo.id}: ${todo.content}`);
+  const { completed, total } = countTodos(todos);
+  return [...lines, "", `(${completed}/${total} completed)`].join("\n");
+}
+
+/**
+ * One line: how far it is, what is in progress, what is stuck, and what comes next where that is not simply the
+ * following number. Ids only.
+ */
+export function renderStatus(todos: readonly Todo[]): string {
+  const { completed, cancelled, total } = countTodos(todos);
+  if (total === 0) return "No plan.";
+  const ids = (status: Status): string =>
+    todos
+      .filter((todo) => todo.status === status)
+      .map((todo) => todo.id)
+      .join(", ");
+  const next = nextStartable(todos);
+  const parts = [`${completed}/${total - cancelled} done`];
+  if (ids("in_progress")) parts.push(`now ${ids("in_progress")}`);
+  if (next && !follows(next, todos)) parts.push(`next ${next.id}`);
+  if (!next)
+    parts.push(
+      ...todos
+        .filter((todo) => todo.status === "pending")
+        .slice(0, 3)
+        .map((todo) => waiting(todo, todos)),
+    );
+  if (ids("blocked")) parts.push(`blocked ${ids("blocked")}`);
+  return `${parts.join("; ")}.`;
+}
+
+/** The whole plan with its rules, for a model that no longer sees it: one line each, as few tokens as will do. */
+export function renderSnapshot(todos: readonly Todo[], rules: readonly string[] = []): string {
+  const lines = todos
+    .map((todo) => {
+      const details = [
+        todo.priority && todo.priority !== "medium" ? todo.priority : "",
+        todo.dependsOn ? `after ${todo.dependsOn.join(", ")}` : "",
+        todo.note && isOpenOrBlocked(todo) ? todo.note : "",
+      ].filter(Boolean);
+      const tail = details.length > 0 ? ` (${details.join("; ")})` : "";
+      return `${MARKS[todo.status]} ${todo.id}: ${todo.content}${tail}`;
+    })
+    .join("\n");
+  return rules.length > 0 ? `${lines}\n${renderRules(rules)}` : lines;
+}
+
+/** The conditions that hold for a whole plan. */
+export function renderRules(rules: readonly string[]): string {
+  return ["Rules:", ...rules.map((rule) => `- ${rule}`)].join("\n");
+}
+
+/** Whether an item follows the last one in progress in place and in number: then a model expects it anyway. */
+function follows(next: Todo, todos: readonly Todo[]): boolean {
+  const before = todos[todos.indexOf(next) - 1];
+  const running = todos.findLast((todo) => todo.status === "in_progress");
+  return before !== undefined && before === running && Number(before.id) + 1 === Number(next.id);
+}
+
+function waiting(todo: Todo, todos: readonly Todo[]): string {
+  return `${todo.id} waits on ${unmetDependencies(todo, todos).join(", ")}`;
+}
+
+function isOpenOrBlocked(todo: Todo): boolean {
+  return isOpen(todo) || todo.status === "blocked";
+}

@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { MAIN } from "../../../../src/threads/events/view.ts";
+import { agentOf } from "../../../../src/threads/story/thread.ts";
+import { clock, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { shownThread, titleOf, type PageState } from "../../store/state.ts";
+import { Failed } from "../failed.tsx";
+import { Questions } from "../questions/questions.tsx";
+import { Delete } from "../threads/delete.tsx";
+import { Export } from "../threads/export.tsx";
+import { useNow, usePage } from "../use-store.ts";
+import { Composer } from "./composer.tsx";
+import { Entries } from "./entries.tsx";
+
+/** What was said and done, what is asked, and where the next task is given. */
+export function Conversation() {
+  const page = usePage();
+  const { open, loading, past } = page;
+  const thread = shownThread(page);
+  const { box, isAtEnd, toEnd } = useStickyEnd(thread, open);
+  if (open === undefined) return <Blank />;
+  return (
+    <main className="talk">
+      <header className="talk-head">
+        <div>
+          <h1>{inSight(titleOf(page))}</h1>
+          <p className="talk-about">{about(page)}</p>
+        </div>
+        {loading === "idle" && (
+          <div className="talk-actions">
+            <Export />
+            <Delete key={open} id={open} />
+          </div>
+        )}
+      </header>
+      <div className="talk-scroll" ref={box} tabIndex={0} role="group" aria-label="Conversation">
+        <div className="talk-inner">
+          <Loading loading={loading} isEmpty={thread.entries.length === 0} />
+          <div role="log" aria-label="What was said and done" aria-relevant="additions">
+            <Entries thread={thread} owner={MAIN} />
+          </div>
+          <Failed part="thread" />
+          {!past && <Thinking />}
+          {!past && <Questions key={open} />}
+        </div>
+        {!isAtEnd && thread.questions.length === 0 && (
+          <button type="button" className="to-end" onClick={toEnd}>
+            Jump to the latest
+          </button>
+        )}
+      </div>
+      <Composer key={open} />
+    </main>
+  );
+}
+
+function about({ thread, settings, listed, past }: PageState): string {
+  const { dir } = listed ?? {};
+  const moment = past && `as it was at ${clock(past.checkpoint.at)}`;
+  return [moment, thread.view.model || settings.model, dir && inSight(dir)].filter(Boolean).join(" · ");
+}
+
+function Blank() {
+  return (
+    <main className="talk talk-blank">
+      <div className="welcome">
+        <h1>Give a task</h1>
+        <p>
+          The agent makes a plan and works through it. You can watch each step, change the plan while it
+          works, and decide about what you want to be asked for.
+        </p>
+      </div>
+      <Composer key="new" />
+    </main>
+  );
+}
+
+function Loading({ loading, isEmpty }: { loading: PageState["loading"]; isEmpty: boolean }) {
+  switch (loading) {
+    case "loading":
+      return <p className="empty">Loading the thread…</p>;
+    case "missing":
+      return <p className="empty">This thread is not here any more. The others are in the list.</p>;
+    case "failed":
+      return null;
+    case "idle":
+      return isEmpty ? <p className="empty">Nothing was said yet.</p> : null;
+  }
+}
+
+/** What the agent does between its words. */
+function Thinking() {
+  const { thread } = usePage();
+  const agent = agentOf(thread, MAIN);
+  const waiting = thread.isRunning ? agent?.waiting : undefined;
+  const now = useNow(waiting !== undefined);
+  if (!waiting) return null;
+  const { since, retry } = waiting;
+  return (
+    <p className="thinking">
+      {retry
+        ? `The model did not answer (${retry.reason}). It is asked again in ${duration(Math.max(0, retry.at - now))}.`
+        : `Thinking, ${duration(now - since)}`}
+    </p>
+  );
+}
+
+/** Keeps the end in view while it grows, unless somebody scrolled away from it. */
+function useStickyEnd(grows: unknown, open: string | undefined) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const toEnd = (): void => {
+    const element = box.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  };
+  useEffect(() => {
+    const element = box.current;
+    setAtEnd(true);
+    if (!element) return undefined;
+    const onScroll = (): void =>
+      setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < 80);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => element.removeEventListener("scroll", onScroll);
+  }, [open]);
+  useLayoutEffect(() => {
+    if (isAtEnd) toEnd();
+  }, [grows]);
+  return { box, isAtEnd, toEnd };
+}

@@ -1,0 +1,144 @@
+import { memo, useState } from "react";
+import type {
+  CallEntry,
+  EndEntry,
+  Entry,
+  PlanEntry,
+  QuestionEntry,
+} from "../../../../src/threads/story/entries.ts";
+import { PLAN_TOOLS } from "../../../../src/threads/story/plan-tools.ts";
+import { agentOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
+import { changeWords, inSight } from "../../../../src/threads/story/words.ts";
+import { Call } from "./call.tsx";
+import { HelperCard } from "./helper.tsx";
+import { Markdown } from "./markdown.tsx";
+
+/** More would make a long thread slow to draw; the rest is a press away. */
+const PIECES = 300;
+
+/** The conversation of an agent. */
+export function Entries({ thread, owner }: { thread: ThreadState; owner: string }) {
+  const [most, setMost] = useState(PIECES);
+  const all = thread.entries.filter((entry) => entry.owner === owner && isShown(entry, thread));
+  const own = all.slice(-most);
+  return (
+    <>
+      {all.length > own.length && (
+        <button type="button" className="quiet" onClick={() => setMost(most + PIECES)}>
+          Show what was before
+        </button>
+      )}
+      {own.map((entry) =>
+        entry.kind === "helper" ? (
+          <HelperCard key={entry.key} thread={thread} owner={entry.helper}>
+            <Entries thread={thread} owner={entry.helper} />
+          </HelperCard>
+        ) : entry.kind === "plan" ? (
+          <PlanLine key={entry.key} entry={entry} thread={thread} />
+        ) : (
+          <EntryNode key={entry.key} entry={entry} />
+        ),
+      )}
+    </>
+  );
+}
+
+function isShown(entry: Entry, { helpers }: ThreadState): boolean {
+  if (entry.kind === "question") return entry.answer !== undefined;
+  if (entry.kind !== "call") return true;
+  if (PLAN_TOOLS.includes(entry.name)) return entry.ok === false;
+  return entry.name !== "task" || !helpers.has(helperOf(entry, helpers));
+}
+
+/** The sub-agent that a call of `task` started. */
+function helperOf({ owner, call }: CallEntry, helpers: ThreadState["helpers"]): string {
+  return [...helpers.keys()].find((key) => key.startsWith(`${owner}/`) && key.endsWith(`:${call}`)) ?? "";
+}
+
+type Plain = Exclude<Entry, { kind: "helper" | "plan" }>;
+
+const EntryNode = memo(({ entry }: { entry: Plain }) => {
+  switch (entry.kind) {
+    case "task":
+      return (
+        <div className="task">
+          <span className="hidden">You: </span>
+          {entry.text}
+        </div>
+      );
+    case "text":
+      return <Markdown text={entry.text} />;
+    case "call":
+      return <Call entry={entry} />;
+    case "question":
+      return <Answered entry={entry} />;
+    case "notice":
+      return <p className="note">{inSight(entry.text)}</p>;
+    case "end":
+      return <End entry={entry} />;
+  }
+});
+
+function PlanLine({ entry, thread }: { entry: PlanEntry; thread: ThreadState }) {
+  const words = changeWords(entry, agentOf(thread, entry.owner)?.todos ?? []);
+  if (!words) return null;
+  const who = entry.by === "person" ? "You " : "Plan: ";
+  return (
+    <p className="note">
+      {who}
+      {inSight(words)}
+    </p>
+  );
+}
+
+function Answered({ entry: { question, answer } }: { entry: QuestionEntry }) {
+  const { type, reason } = (typeof answer === "object" && answer !== null ? answer : {}) as {
+    type?: string;
+    reason?: string;
+  };
+  const about = question.call ? question.call.name : question.kind === "plan-approval" ? "the plan" : "it";
+  const text =
+    type === "approve"
+      ? `You approved ${about}.`
+      : type === "edit"
+        ? `You approved ${about} with changes.`
+        : type === "reject"
+          ? `You rejected ${about}${reason ? `: ${reason}` : "."}`
+          : `You answered: ${typeof answer === "string" ? answer : JSON.stringify(answer)}`;
+  return (
+    <div className="answered">
+      {question.kind === "clarification" && <p className="answered-question">{question.text}</p>}
+      <p>{inSight(text)}</p>
+    </div>
+  );
+}
+
+const USED_UP: Readonly<Record<NonNullable<EndEntry["reason"]>, string>> = {
+  "turn-limit": "Its turns are used up",
+  "token-limit": "Its tokens are used up",
+  "cost-limit": "Its money is used up",
+  "time-limit": "Its time is used up",
+};
+
+function End({ entry: { outcome, error, reason } }: { entry: EndEntry }) {
+  switch (outcome) {
+    case "failed":
+      return (
+        <div className="failure" role="alert">
+          <strong>The run failed.</strong> {inSight(error ?? "")} What is finished is kept; Resume goes on
+          from there.
+        </div>
+      );
+    case "interrupted":
+      return <p className="note">Stopped. What is finished is kept; Resume goes on.</p>;
+    case "open":
+      return (
+        <p className="note">
+          {reason === undefined ? "The run ended with items left to do" : USED_UP[reason]}; Resume goes on.
+        </p>
+      );
+    case "waiting":
+    case "done":
+      return null;
+  }
+}

@@ -1,0 +1,90 @@
+import { useEffect, useState } from "react";
+import { clock, inSight } from "../../../../src/threads/story/words.ts";
+import type { ChangedFile, FileVersions } from "../../client/contract.ts";
+import { Failed } from "../failed.tsx";
+import { usePage, useStore } from "../use-store.ts";
+import { Diff } from "./diff.tsx";
+
+const KINDS: Readonly<Record<ChangedFile["kind"], string>> = {
+  added: "New",
+  changed: "Changed",
+  removed: "Removed",
+  given: "Given",
+};
+
+/** What a thread changed, one net difference for each file. */
+export function Files() {
+  const { files, past, failed, loading } = usePage();
+  return (
+    <section className="files" aria-labelledby="files-head">
+      <header className="panel-head">
+        <h2 id="files-head">Files</h2>
+        {files && files.length > 0 && <span className="count">{files.length}</span>}
+      </header>
+      {past && (
+        <p className="empty">These are the files as they are now, not at {clock(past.checkpoint.at)}.</p>
+      )}
+      <Failed part="files" />
+      {files === undefined && !failed.files && (
+        <p className="empty">
+          {loading === "failed" ? "The files are shown once the thread is there." : "Loading the files…"}
+        </p>
+      )}
+      {files?.length === 0 && <p className="empty">No files changed yet.</p>}
+      <ul className="file-list">
+        {files?.map((file) => (
+          <File key={file.path} file={file} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function File({ file }: { file: ChangedFile }) {
+  const [isOpen, setOpen] = useState(false);
+  const { path, added, removed, kind } = file;
+  const name = inSight(path);
+  const slash = name.lastIndexOf("/") + 1;
+  return (
+    <li>
+      <button type="button" className="file" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span className="file-name">
+          <span className="file-folder">{name.slice(0, slash)}</span>
+          {name.slice(slash)}
+        </span>
+        <span className="file-kind">{KINDS[kind]}</span>
+        {added > 0 && <span className="plus">+{added}</span>}
+        {removed > 0 && <span className="minus">−{removed}</span>}
+      </button>
+      {isOpen && <FileDiff file={file} />}
+    </li>
+  );
+}
+
+function FileDiff({ file }: { file: ChangedFile }) {
+  const store = useStore();
+  const { open } = usePage();
+  const { path } = file;
+  const [versions, setVersions] = useState<FileVersions | string>();
+  // Each time that the files are looked at: other words may have as many lines.
+  useEffect(() => {
+    if (open === undefined) return undefined;
+    let isWanted = true;
+    const show = (found: FileVersions | string): void => {
+      if (isWanted) setVersions(found);
+    };
+    store.api.file(open, path).then(show, (error: Error) => show(error.message));
+    return () => {
+      isWanted = false;
+    };
+  }, [open, file]);
+  if (versions === undefined) return <p className="empty">Loading the file…</p>;
+  if (typeof versions === "string") return <p className="problem">{versions}</p>;
+  const { before, after, isKnown } = versions;
+  return (
+    <>
+      {!isKnown && <p className="empty">What was in this file before is not known; all of it is shown.</p>}
+      <Diff before={before ?? ""} after={after ?? ""} label={`Changes in ${inSight(path)}`} />
+    </>
+  );
+}

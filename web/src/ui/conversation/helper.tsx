@@ -1,0 +1,86 @@
+import type { ReactNode } from "react";
+import { tokensOf } from "../../../../src/threads/events/view.ts";
+import type { Helper, ThreadState } from "../../../../src/threads/story/thread.ts";
+import { agentOf } from "../../../../src/threads/story/thread.ts";
+import { amount, duration, inSight } from "../../../../src/threads/story/words.ts";
+import { useNow } from "../use-store.ts";
+import { Markdown } from "./markdown.tsx";
+
+/** A sub-agent in its parent's conversation: what it is for, and all that it said and did on demand. */
+export function HelperCard({
+  thread,
+  owner,
+  children,
+}: {
+  thread: ThreadState;
+  owner: string;
+  /** Its own conversation. */
+  children: ReactNode;
+}) {
+  const helper = thread.helpers.get(owner);
+  if (!helper) return null;
+  const report = reportOf(thread, owner);
+  return (
+    <details className="helper">
+      <summary>
+        <span className="helper-name">{inSight(helper.name)}</span>
+        <span className="helper-about">{inSight(helper.description)}</span>
+        <HelperFacts helper={helper} thread={thread} />
+      </summary>
+      <div className="helper-body">
+        {children}
+        {helper.error && <p className="problem">{inSight(helper.error)}</p>}
+        {report && (
+          <>
+            <p className="label">Its report</p>
+            <Markdown text={report} />
+          </>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** Status, model, time and tokens of a sub-agent. */
+export function HelperFacts({ helper, thread }: { helper: Helper; thread: ThreadState }) {
+  const { endedAt, model, startedAt } = helper;
+  const isWorking = endedAt === undefined && thread.isRunning;
+  const now = useNow(isWorking);
+  const until = endedAt ?? (isWorking ? now : (thread.end?.at ?? now));
+  const { usage } = agentOf(thread, helper.owner) ?? {};
+  const tokens = usage ? tokensOf(usage) : 0;
+  const state = stateOf(helper, thread);
+  const facts = [
+    state,
+    model,
+    duration(until - startedAt),
+    ...(tokens > 0 ? [`${amount(tokens)} tokens`] : []),
+  ];
+  return (
+    <span className={`facts facts-${state.toLowerCase()}`}>
+      {facts
+        .filter((fact) => fact !== "")
+        .map(inSight)
+        .join(" · ")}
+    </span>
+  );
+}
+
+function stateOf({ endedAt, ok }: Helper, { isRunning, questions }: ThreadState): string {
+  if (endedAt !== undefined) return ok ? "Done" : "Failed";
+  if (isRunning) return "Working";
+  return questions.length > 0 ? "Waits" : "Stopped";
+}
+
+/** What a sub-agent handed back: the result of the call that started it, unless it was its last words. */
+function reportOf({ entries }: ThreadState, owner: string): string | undefined {
+  const call = entries.find(
+    (entry) =>
+      entry.kind === "call" && owner.startsWith(`${entry.owner}/`) && owner.endsWith(`:${entry.call}`),
+  );
+  const report = call?.kind === "call" ? (call.output ?? call.result) : undefined;
+  const isSaid = entries.some(
+    (entry) => entry.kind === "text" && entry.owner === owner && entry.text === report,
+  );
+  return isSaid ? undefined : report;
+}

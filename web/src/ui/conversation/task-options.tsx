@@ -1,0 +1,92 @@
+import { inSight } from "../../../../src/threads/story/words.ts";
+import type { Settings } from "../../client/contract.ts";
+import { usePage } from "../use-store.ts";
+
+const PRESETS = ["lean", "classic", "deerflow", "checklist"];
+const WRITING = ["write_file", "edit_file", "delete_file", "execute"];
+
+/** How a new thread is run; whatever is left alone is as the server was started. */
+export function TaskOptions({
+  settings,
+  onSettings,
+}: {
+  settings: Settings;
+  /** Gets what makes new settings of those that are there: two changes may come before either is drawn. */
+  onSettings: (change: (settings: Settings) => Settings) => void;
+}) {
+  const { info } = usePage();
+  const defaults = info?.defaults ?? {};
+  const current = { ...defaults, ...settings };
+  const asks = (current.ask ?? []).length > 0;
+  return (
+    <details className="options">
+      <summary>
+        Options
+        <span className="options-now">
+          {info ? inSight([info.model, info.dir].filter(Boolean).join(" · ")) : ""}
+        </span>
+      </summary>
+      <div className="options-grid">
+        <label>
+          Model
+          <input
+            placeholder={info?.model}
+            value={settings.model ?? ""}
+            onInput={({ currentTarget: { value } }) =>
+              onSettings(({ model: _model, ...rest }) => (value ? { ...rest, model: value } : rest))
+            }
+          />
+        </label>
+        <label>
+          Show me the plan first
+          <select
+            value={current.approve ?? "never"}
+            onChange={({ currentTarget: { value } }) => onSettings((now) => ({ ...now, approve: value }))}
+          >
+            <option value="never">Never</option>
+            <option value="first">The first plan</option>
+            <option value="always">Each new plan</option>
+          </select>
+        </label>
+        <label>
+          Planning
+          <select
+            value={current.plan === false ? "none" : (current.preset ?? "lean")}
+            onChange={({ currentTarget: { value } }) =>
+              onSettings((now) =>
+                value === "none" ? { ...now, plan: false } : { ...now, plan: true, preset: value },
+              )
+            }
+          >
+            {PRESETS.map((preset) => (
+              <option key={preset} value={preset}>
+                {preset}
+              </option>
+            ))}
+            <option value="none">no plan</option>
+          </select>
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={asks}
+            onChange={({ currentTarget: { checked } }) =>
+              onSettings((now) => ({ ...now, ask: checked ? WRITING : [] }))
+            }
+          />
+          Ask me before files change and commands run
+        </label>
+        {defaults.shell && (
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={current.shell ?? false}
+              onChange={({ currentTarget: { checked } }) => onSettings((now) => ({ ...now, shell: checked }))}
+            />
+            It may run commands
+          </label>
+        )}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,136 @@
+import { useRef } from "react";
+import { flushSync } from "react-dom";
+import type { Conflict } from "../../../../src/plan/apply/merge.ts";
+import { STATUSES, type Status, type Todo } from "../../../../src/plan/todo/todo.ts";
+import { inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
+import {
+  addItem,
+  moveItem,
+  removeItem,
+  renameItem,
+  setStatus,
+  type PlanDraft,
+} from "../../model/plan-draft.ts";
+import { ConflictChoice } from "./conflict.tsx";
+
+export interface DraftListProps {
+  draft: PlanDraft;
+  onDraft: (draft: PlanDraft) => void;
+  conflicts?: readonly Conflict[];
+  onSettle?: (conflict: Conflict, keep: "mine" | "theirs") => void;
+}
+
+/** A plan that can be typed into: rename, status, order, remove, add. */
+export function DraftList({ draft, onDraft, conflicts = [], onSettle }: DraftListProps) {
+  const list = useRef<HTMLOListElement>(null);
+  /** The next key that is pressed belongs to the item that gets the focus, so it is drawn at once. */
+  const change = (next: PlanDraft, focused: number): void => {
+    flushSync(() => onDraft(next));
+    list.current?.querySelectorAll<HTMLElement>(".draft-text")[focused]?.focus();
+  };
+  const add = (): void => change(addItem(draft, ""), draft.mine.length);
+  const removed = conflicts.filter(({ id }) => !draft.mine.some((todo) => todo.id === id));
+  return (
+    <>
+      <ol className="draft" ref={list}>
+        {draft.mine.map((todo, index) => {
+          const conflict = conflicts.find(({ id }) => id === todo.id);
+          return (
+            <li key={todo.id} className="draft-item">
+              <Row
+                todo={todo}
+                place={index}
+                count={draft.mine.length}
+                onRename={(text) => onDraft(renameItem(draft, todo.id, text))}
+                onStatus={(status) => onDraft(setStatus(draft, todo.id, status))}
+                onMove={(by) => onDraft(moveItem(draft, todo.id, by))}
+                onRemove={() => change(removeItem(draft, todo.id), Math.max(0, index - 1))}
+                onEnter={add}
+              />
+              {conflict && onSettle && <ConflictChoice conflict={conflict} onSettle={onSettle} />}
+            </li>
+          );
+        })}
+        {onSettle &&
+          removed.map((conflict) => (
+            <li key={conflict.id} className="draft-item">
+              <ConflictChoice conflict={conflict} onSettle={onSettle} />
+            </li>
+          ))}
+      </ol>
+      <button type="button" className="quiet" onClick={add}>
+        Add an item
+      </button>
+    </>
+  );
+}
+
+interface RowProps {
+  todo: Todo;
+  place: number;
+  count: number;
+  onRename: (text: string) => void;
+  onStatus: (status: Status) => void;
+  onMove: (by: number) => void;
+  onRemove: () => void;
+  onEnter: () => void;
+}
+
+function Row({ todo, place, count, onRename, onStatus, onMove, onRemove, onEnter }: RowProps) {
+  const name = inSight(todo.content) || "the new item";
+  return (
+    <div className="draft-row">
+      <textarea
+        className="draft-text"
+        rows={1}
+        aria-label={`Item ${place + 1}`}
+        value={todo.content}
+        onInput={(event) => onRename(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.isComposing) {
+            event.preventDefault();
+            onEnter();
+          }
+          if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+            event.preventDefault();
+            onMove(event.key === "ArrowUp" ? -1 : 1);
+          }
+        }}
+      />
+      <div className="draft-tools">
+        <select
+          aria-label={`Status of ${name}`}
+          value={todo.status}
+          onChange={(event) => onStatus(event.currentTarget.value as Status)}
+        >
+          {STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {STATUS_NAMES[status]}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          className="icon"
+          aria-label={`Move ${name} up`}
+          disabled={place === 0}
+          onClick={() => onMove(-1)}
+        >
+          ↑
+        </button>
+        <button
+          type="button"
+          className="icon"
+          aria-label={`Move ${name} down`}
+          disabled={place === count - 1}
+          onClick={() => onMove(1)}
+        >
+          ↓
+        </button>
+        <button type="button" className="icon" aria-label={`Remove ${name}`} onClick={onRemove}>
+          ✕
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import type { Todo } from "../../../../src/plan/todo/todo.ts";
+import { MAIN, tokensOf } from "../../../../src/threads/events/view.ts";
+import { parentOf } from "../../../../src/threads/story/entries.ts";
+import { agentOf, type Helper, type ThreadState } from "../../../../src/threads/story/thread.ts";
+import { amount, duration, inSight, STATUS_NAMES } from "../../../../src/threads/story/words.ts";
+import { HelperFacts } from "../conversation/helper.tsx";
+import { StatusMark } from "../threads/marks.tsx";
+import { useNow } from "../use-store.ts";
+
+/** An item with what it cost, and the sub-agents that worked on it. */
+export function PlanItem({ todo, thread }: { todo: Todo; thread: ThreadState }) {
+  const helpers = [...thread.helpers.values()].filter(
+    ({ owner, todoId }) => todoId === todo.id && parentOf(owner) === MAIN,
+  );
+  return (
+    <li className={`item item-${todo.status}`}>
+      <StatusMark status={todo.status} />
+      <div className="item-body">
+        <p className="item-text">{inSight(todo.content)}</p>
+        <p className="item-about">
+          <span className={`word word-${todo.status}`}>{STATUS_NAMES[todo.status]}</span>
+          <Cost todo={todo} thread={thread} />
+          {todo.priority === "high" && <span>high priority</span>}
+          {todo.status === "pending" && todo.dependsOn && <span>after {names(todo.dependsOn, thread)}</span>}
+        </p>
+        {todo.note && <p className="item-note">{inSight(todo.note)}</p>}
+        {helpers.length > 0 && (
+          <ul className="helpers">
+            {helpers.map((helper) => (
+              <HelperRow key={helper.owner} helper={helper} thread={thread} />
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** A sub-agent under its item: its facts, what it does now, and its own plan. */
+export function HelperRow({ helper, thread }: { helper: Helper; thread: ThreadState }) {
+  const agent = agentOf(thread, helper.owner);
+  const doing = [...(agent?.tools.values() ?? [])].at(-1);
+  const own = [...thread.helpers.values()].filter(({ owner }) => parentOf(owner) === helper.owner);
+  return (
+    <li className="helper-row">
+      <p className="helper-name">{inSight(helper.name)}</p>
+      <HelperFacts helper={helper} thread={thread} />
+      {doing && helper.endedAt === undefined && (
+        <p className="helper-doing">
+          {inSight(doing.name)} {inSight(doing.about)}
+        </p>
+      )}
+      {agent && agent.todos.length > 0 && (
+        <ol className="items items-small">
+          {agent.todos.map((todo) => (
+            <li key={todo.id} className={`item item-${todo.status}`}>
+              <StatusMark status={todo.status} />
+              <span className="item-text">
+                {inSight(todo.content)} <span className="hidden">{STATUS_NAMES[todo.status]}</span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {own.length > 0 && (
+        <ul className="helpers">
+          {own.map((each) => (
+            <HelperRow key={each.owner} helper={each} thread={thread} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** Time and tokens of an item: what the harness counted, and what has come since. */
+function Cost({ todo, thread }: { todo: Todo; thread: ThreadState }) {
+  const { actuals, status, estimate } = todo;
+  const mark = thread.isRunning && status === "in_progress" ? thread.view.marks.get(todo.id) : undefined;
+  const now = useNow(mark !== undefined);
+  const spent = mark ? (thread.view.askedAt ?? now) - mark.at : 0;
+  const time = Math.max(actuals?.elapsedMs ?? 0, spent);
+  const counted = actuals ? actuals.inputTokens + actuals.outputTokens : 0;
+  const tokens = Math.max(counted, mark ? tokensOf(thread.view.usage) - mark.tokens : 0);
+  return (
+    <>
+      {time >= 1000 && <span>{duration(time)}</span>}
+      {time < 1000 && estimate !== undefined && status === "pending" && (
+        <span>about {duration(estimate * 60_000)}</span>
+      )}
+      {tokens > 0 && <span>{amount(tokens)} tokens</span>}
+    </>
+  );
+}
+
+function names(ids: readonly string[], thread: ThreadState): string {
+  const todos = agentOf(thread, MAIN)?.todos ?? [];
+  return ids.map((id) => todos.findIndex((todo) => todo.id === id) + 1 || id).join(", ");
+}

@@ -1,0 +1,109 @@
+import type { Todo } from "../../../../src/plan/todo/todo.ts";
+import { planOf, rulesOf, type ThreadState } from "../../../../src/threads/story/thread.ts";
+import { startDraft, type PlanDraft } from "../../model/plan-draft.ts";
+import { PLAN_DRAFT } from "../../store/drafts.ts";
+import { shownThread, type PageState } from "../../store/state.ts";
+import { usePage } from "../use-store.ts";
+import { PlanEditor } from "./plan-editor.tsx";
+import { HelperRow, PlanItem } from "./plan-item.tsx";
+import { Rules } from "./rules.tsx";
+import { useDraft } from "./use-draft.ts";
+
+const NO_PLAN = "No plan yet. The agent makes one when a task takes several steps.";
+const EMPTY: Readonly<Record<PageState["loading"], string>> = {
+  idle: NO_PLAN,
+  missing: NO_PLAN,
+  loading: "Loading the plan…",
+  failed: "The plan is shown once the thread is there.",
+};
+
+/** The plan of the thread, always in view: what is done stays. */
+export function Plan() {
+  const page = usePage();
+  const { open } = page;
+  const [draft, setDraft] = useDraft<PlanDraft | undefined>(PLAN_DRAFT, undefined);
+  const thread = shownThread(page);
+  const todos = planOf(thread);
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const closed = todos.filter(({ status }) => status === "cancelled").length;
+  const canEdit = !page.past && open !== undefined;
+  // A draft goes on top of the plan, which has to be there.
+  const isEditing = draft !== undefined && open !== undefined && page.loading === "idle";
+  return (
+    <section className={`plan ${thread.isRunning ? "plan-live" : ""}`} aria-labelledby="plan-head">
+      <header className="panel-head">
+        <h2 id="plan-head">Plan</h2>
+        {todos.length > 0 && (
+          <span className="count">
+            {done} of {todos.length - closed} done
+          </span>
+        )}
+        {canEdit && todos.length > 0 && !isEditing && (
+          <button
+            type="button"
+            className="quiet small"
+            aria-keyshortcuts="e"
+            onClick={() => setDraft(startDraft(todos))}
+          >
+            Edit
+          </button>
+        )}
+      </header>
+      {todos.length > 0 && (
+        <progress
+          className="progress"
+          max={Math.max(1, todos.length - closed)}
+          value={done}
+          aria-label="Items done"
+        />
+      )}
+      {isEditing ? (
+        <PlanEditor
+          key={open}
+          thread={open}
+          todos={planOf(page.thread)}
+          rules={rulesOf(page.thread)}
+          draft={draft}
+          onDraft={setDraft}
+        />
+      ) : todos.length === 0 ? (
+        <p className="empty">{EMPTY[page.loading]}</p>
+      ) : (
+        <>
+          <Rules rules={rulesOf(thread)} />
+          <Items thread={thread} todos={todos} />
+        </>
+      )}
+      {!isEditing && <FreeHelpers thread={thread} todos={todos} />}
+    </section>
+  );
+}
+
+function Items({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] }) {
+  return (
+    <ol className="items">
+      {todos.map((todo) => (
+        <PlanItem key={todo.id} todo={todo} thread={thread} />
+      ))}
+    </ol>
+  );
+}
+
+/** Sub-agents that work on no item of the plan. */
+function FreeHelpers({ thread, todos }: { thread: ThreadState; todos: readonly Todo[] }) {
+  const ids = new Set(todos.map(({ id }) => id));
+  const free = [...thread.helpers.values()].filter(
+    ({ owner, todoId }) => owner.split("/").length === 2 && (todoId === undefined || !ids.has(todoId)),
+  );
+  if (free.length === 0) return null;
+  return (
+    <>
+      <h3 className="label">Also at work</h3>
+      <ul className="helpers">
+        {free.map((helper) => (
+          <HelperRow key={helper.owner} helper={helper} thread={thread} />
+        ))}
+      </ul>
+    </>
+  );
+}

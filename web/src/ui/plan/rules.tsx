@@ -1,0 +1,42 @@
+import { inSight } from "../../../../src/threads/story/words.ts";
+import type { PlanDraft } from "../../model/plan-draft.ts";
+
+/** The conditions that hold for the whole plan. */
+export function Rules({ rules }: { rules: readonly string[] }) {
+  if (rules.length === 0) return null;
+  return (
+    <>
+      <h3 className="label">Rules</h3>
+      <ul className="rules">
+        {rules.map((rule) => (
+          <li key={rule}>{inSight(rule)}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The rules of a plan under somebody's hands. What the agent changes in them comes in until they are typed into. */
+export function RulesField({
+  rules,
+  draft,
+  onDraft,
+}: {
+  rules: readonly string[];
+  draft: PlanDraft;
+  onDraft: (draft: PlanDraft) => void;
+}) {
+  const text = draft.rules ?? rules.join("\n");
+  return (
+    <label className="rules-field">
+      <span className="label">Rules for the whole plan, one in a line</span>
+      <textarea
+        rows={Math.max(2, text.split("\n").length)}
+        value={text}
+        onChange={({ currentTarget: { value } }) =>
+          onDraft({ ...draft, rules: value === rules.join("\n") ? undefined : value })
+        }
+      />
+    </label>
+  );
+}

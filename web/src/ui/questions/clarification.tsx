@@ -1,0 +1,50 @@
+import { useId } from "react";
+import { inSight } from "../../../../src/threads/story/words.ts";
+import { questionDraft } from "../../store/drafts.ts";
+import { Markdown } from "../conversation/markdown.tsx";
+import { useDraft } from "../plan/use-draft.ts";
+import type { AnswerProps } from "./answer-props.ts";
+
+/** A question in words: answers to choose from, and a field for any other. */
+export function Clarification({ question, isSending, onDecide }: AnswerProps) {
+  const [text, setText] = useDraft(questionDraft(question.id, "words"), "");
+  const id = useId();
+  const { options } = question;
+  return (
+    <>
+      <Markdown text={question.text} />
+      {options.length > 0 && (
+        <div className="row choices">
+          {options.map((option) => (
+            <button key={option} type="button" disabled={isSending} onClick={() => onDecide(option)}>
+              {inSight(option)}
+            </button>
+          ))}
+        </div>
+      )}
+      <form
+        className="own-answer"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim()) onDecide(text.trim());
+        }}
+      >
+        <label htmlFor={id}>{options.length > 0 ? "Or in your own words" : "Your answer"}</label>
+        <textarea
+          id={id}
+          rows={2}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            if (text.trim()) onDecide(text.trim());
+          }}
+        />
+        <button type="submit" className="primary" disabled={isSending || text.trim() === ""}>
+          Answer
+        </button>
+      </form>
+    </>
+  );
+}

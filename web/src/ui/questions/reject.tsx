@@ -1,0 +1,37 @@
+import { questionDraft } from "../../store/drafts.ts";
+import { useDraft } from "../plan/use-draft.ts";
+import type { AnswerProps } from "./answer-props.ts";
+
+/** Says no, with a reason that the agent reads. */
+export function Reject({ question, isSending, onDecide, onCancel }: AnswerProps & { onCancel: () => void }) {
+  const [reason, setReason] = useDraft(questionDraft(question.id, "reason"), "");
+  return (
+    <form
+      className="reject"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const words = reason.trim();
+        onDecide({ type: "reject", ...(words && { reason: words, message: words }) });
+      }}
+    >
+      <label>
+        Why not? The agent reads this.
+        <textarea
+          autoFocus
+          rows={2}
+          value={reason}
+          placeholder="Optional"
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+      <div className="row">
+        <button type="submit" className="danger" disabled={isSending}>
+          Reject
+        </button>
+        <button type="button" className="quiet" onClick={onCancel}>
+          Back
+        </button>
+      </div>
+    </form>
+  );
+}
