@@ -85,6 +85,8 @@ const ROOMS_WITH_DOORS = [
   "src/storage/care",
 ];
 const MAX_ROOM_FILES = 12;
+/** Folders that are still to be divided. */
+const CROWDED = ["src/middleware/summarization", "src/models/offline/survey"];
 
 const VAGUE = ["utils", "helpers", "common", "compat", "v2"];
 const MAX_CODE_LINES = 400;
@@ -98,10 +100,12 @@ export function violations(files: Record<string, string>): string[] {
 }
 
 function crowdedRooms(paths: readonly string[]): string[] {
-  return ROOMS_WITH_DOORS.flatMap((room) => {
-    const count = paths.filter((path) => posix.dirname(path) === room && !isTest(path)).length;
-    return count > MAX_ROOM_FILES ? [`${room}: has ${count} source files, more than ${MAX_ROOM_FILES}`] : [];
-  });
+  const counts = new Map<string, number>();
+  for (const path of paths.filter((one) => !isTest(one)))
+    counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([room, count]) => count > MAX_ROOM_FILES && !CROWDED.includes(room))
+    .map(([room, count]) => `${room}: has ${count} source files, more than ${MAX_ROOM_FILES}`);
 }
 
 /** Files that import each other in a circle, types included: one line for each way round that was found. */

@@ -1,0 +1,75 @@
+// Prints the figures of the source: its size, its rooms, and the imports between them. `npm run figures`.
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+
+const MOST_FILES = 12;
+const SMALL = 40;
+
+const isSource = (path) => /\.(ts|tsx|css)$/.test(path) && !/\.test(-d)?\.tsx?$/.test(path);
+const paths = ["src", "web/src"]
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) =>
+      posix.join(folder, name.replaceAll("\\", "/")),
+    ),
+  )
+  .filter(isSource)
+  .toSorted();
+const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
+const linesOf = (path) => texts.get(path).split("\n").length - 1;
+
+function groupBy(items, keyOf) {
+  const groups = new Map();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** Every import of another source file, as a pair of paths. */
+const imports = paths.flatMap((from) =>
+  [...texts.get(from).matchAll(/(?:from|import|import\()\s*["'](\.[^"']+)["']/g)]
+    .map(([, name]) => [from, posix.join(from, "..", name)])
+    .filter(([, to]) => texts.has(to)),
+);
+
+const rooms = groupBy(paths, (path) => posix.dirname(path));
+const crowded = [...rooms].filter(([, files]) => files.length > MOST_FILES);
+
+/** An import enters a room by another file than its index when it comes from outside of the room's folder. */
+const isPastDoor = ([from, to]) => {
+  const room = posix.dirname(to);
+  return !from.startsWith(`${room}/`) && posix.basename(to) !== "index.ts" && rooms.get(room).length > 1;
+};
+const importers = groupBy(imports, ([, to]) => to);
+const single = [...importers].filter(
+  ([to, all]) => all.length === 1 && linesOf(to) < SMALL && !to.endsWith(".prompt.ts"),
+);
+
+/** The source files that are loaded with a file. */
+function loadedWith(path, seen = new Set()) {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  const isType = (name) =>
+    new RegExp(`import type [^;]*["']${name.replaceAll(".", "\\.")}["']`).test(texts.get(path));
+  for (const [, name] of texts.get(path).matchAll(/from\s*["'](\.[^"']+)["']/g)) {
+    const to = posix.join(path, "..", name);
+    if (texts.has(to) && !isType(name)) loadedWith(to, seen);
+  }
+  return seen;
+}
+
+const figures = {
+  "lines of source": paths.reduce((sum, path) => sum + linesOf(path), 0),
+  "source files": paths.length,
+  folders: rooms.size,
+  [`folders with more than ${MOST_FILES} files`]: crowded.length,
+  "files in such folders": crowded.reduce((sum, [, files]) => sum + files.length, 0),
+  "imports between files": imports.length,
+  "imports past a door": imports.filter(isPastDoor).length,
+  [`files under ${SMALL} lines with one importer`]: single.length,
+  "literals of thread_id": [...texts.values()].reduce(
+    (sum, text) => sum + (text.match(/configurable: \{[^}]*thread_id:/g)?.length ?? 0),
+    0,
+  ),
+  "files loaded with planMiddleware": loadedWith("src/middleware/plan/index.ts").size,
+};
+for (const [name, value] of Object.entries(figures)) console.log(`${String(value).padStart(7)}  ${name}`);
+for (const [room, files] of crowded) console.log(`         ${room}: ${files.length}`);
