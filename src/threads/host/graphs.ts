@@ -2,13 +2,13 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../errors.ts";
 import type { HostedThread } from "../../storage/index.ts";
 import type { RunAgent } from "../prepare/agent.ts";
-import type { ReadyAgent } from "../prepare/ready-agent.ts";
+import type { PreparedRun } from "../prepare/prepare-run.ts";
 import type { RunRequest } from "./request/request.ts";
 
 /** A graph that a host runs threads on. */
 export interface HostedGraph {
   /** The agent for one run. */
-  prepare: (thread: string, request: RunRequest) => Promise<ReadyAgent>;
+  prepare: (thread: string, request: RunRequest) => Promise<PreparedRun>;
   /** The model that a run will have, where that is known before. */
   modelName?: (thread: string, request: RunRequest) => Promise<string | undefined>;
   /** An agent to read threads with; nothing is run on it. */
@@ -18,7 +18,7 @@ export interface HostedGraph {
   /** Adds to the input of a run what only the harness may say. */
   complete?: (
     input: Record<string, unknown>,
-    about: { state: StateSnapshot; ready: ReadyAgent; task: string | undefined },
+    about: { state: StateSnapshot; ready: PreparedRun; task: string | undefined },
   ) => Promise<Record<string, unknown>>;
 }
 

@@ -1,19 +1,16 @@
 import { shortened } from "../../middleware/text/shortened.ts";
 import { createRunAgent, type RunAgent } from "../prepare/agent.ts";
-import type { Prices } from "../prepare/prices.ts";
-import { readyAgent, type ReadyOptions, type WantedSettings } from "../prepare/ready-agent.ts";
+import { prepareRun, type PrepareOptions, type WantedSettings } from "../prepare/prepare-run.ts";
 import type { RunSettings } from "../prepare/settings.ts";
 import { knownSettings } from "../thread/thread-settings.ts";
 import { Thread } from "../thread/thread.ts";
 import type { HostedGraph } from "./graphs.ts";
 
-export interface ThreadsGraphOptions extends Omit<ReadyOptions, "offlineDir" | "live" | "place"> {
+export interface ThreadsGraphOptions extends Omit<PrepareOptions, "offlineDir" | "live" | "place"> {
   /** How a new thread is run. */
   defaults: WantedSettings;
   /** Where the offline model works, which knows nothing but directories. */
   cwd: string;
-  /** What a model costs, where that is known. */
-  pricesOf?: ((model: string) => Prices | undefined) | undefined;
 }
 
 /** The state that clients may write: how a thread is run, and what it is called, are kept in it, too. */
@@ -21,7 +18,7 @@ const WRITABLE = ["messages", "files", "todos"];
 
 /** The graph of Holdfast's own threads, as `holdfast run` makes them: each is run as its settings say. */
 export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
-  const { saver, defaults, cwd, projectOf, pricesOf } = options;
+  const { saver, defaults, cwd, projectOf } = options;
   const readers = new Map<string, RunAgent>();
   const settingsFor = async (thread: string | undefined) =>
     (thread === undefined ? undefined : await knownSettings(saver, thread)) ?? defaults;
@@ -29,9 +26,7 @@ export function threadsGraph(options: ThreadsGraphOptions): HostedGraph {
     prepare: async (thread, { settings: given }) => {
       const known = await knownSettings(saver, thread);
       const wanted = known ?? { ...defaults, ...(given as Partial<RunSettings>) };
-      const ready = await readyAgent(wanted, { ...options, offlineDir: known ? undefined : cwd });
-      const prices = pricesOf?.(ready.model.name);
-      return { ...ready, ...(prices && { prices }) };
+      return prepareRun(wanted, { ...options, offlineDir: known ? undefined : cwd });
     },
     modelName: async (thread, { settings: given }) => {
       const { model } = (await knownSettings(saver, thread)) ?? {

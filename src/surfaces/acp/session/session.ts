@@ -5,7 +5,6 @@ import type {
   PromptResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { Command, type StateSnapshot } from "@langchain/langgraph";
 import { HarnessError } from "../../../errors.ts";
 import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Todo } from "../../../plan/index.ts";
@@ -15,13 +14,13 @@ import { PLAN_COMMAND } from "../../../threads/edit/plan-command.ts";
 import type { Ending } from "../../../threads/events/ending.ts";
 import type { Question } from "../../../threads/events/questions.ts";
 import type { PlanEdit } from "../../../threads/plan/merged-plan.ts";
-import { waitingInput } from "../../../threads/plan/pending-edit.ts";
 import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
 import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
+import { prepareRun, type PrepareOptions } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
-import { readyAgent, type ReadyOptions } from "../../../threads/prepare/ready-agent.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
 import { replay } from "../../../threads/record/replay.ts";
+import { beginTurn } from "../../../threads/run/begin-turn.ts";
 import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
@@ -36,7 +35,7 @@ import { Asking } from "./questions.ts";
 import { SessionPlan } from "./session-plan.ts";
 import { Thoughts } from "./thoughts.ts";
 
-export interface SessionOptions extends Omit<ReadyOptions, "live" | "place" | "offlineDir"> {
+export interface SessionOptions extends Omit<PrepareOptions, "live" | "place" | "offlineDir"> {
   sdk: Sdk;
   client: AgentContext;
   capabilities: ClientCapabilities;
@@ -180,17 +179,15 @@ export class Session {
     prompt: readonly ContentBlock[],
     { signal, edits, held }: { signal: AbortSignal; edits: PlanEdits; held: Release },
   ): Promise<Ending> {
-    const { pricesOf, traces } = this.#options;
-    const { agent, model, settings, notice } = await this.#ready();
+    const { traces } = this.#options;
+    const { agent, model, settings, notice, prices } = await this.#ready();
     const notices = [notice, this.#options.notice].filter((line) => line !== undefined);
     const task = typedText(prompt);
     const thread = new Thread(agent, this.id);
-    const state = await thread.state();
-    const { title } = state.values as { title?: string };
-    const named = title === undefined ? { title: shortened(task || "A file") } : {};
-    const input = await this.#input(thread, prompt, { state, run: settings, ...named });
-    if (named.title !== undefined) this.send({ sessionUpdate: "session_info_update", title: named.title });
-    const prices = pricesOf(model.name);
+    const { title } = (await thread.state()).values as { title?: string };
+    const words = task || "A file";
+    const input = await beginTurn(thread, { message: promptMessage(prompt), text: words, settings });
+    if (title === undefined) this.send({ sessionUpdate: "session_info_update", title: shortened(words) });
     const events = new RunEvents(this.id, (event) => {
       if (event.type === "question") this.#askedAt.set(event.id, this.#allowed.length);
       this.#conversation.show(event);
@@ -218,23 +215,6 @@ export class Session {
     });
   }
 
-  /** What the agent goes on with. Words that are typed while it waits for an answer are the answer. */
-  async #input(
-    thread: Thread,
-    prompt: readonly ContentBlock[],
-    { state, run, ...named }: { state: StateSnapshot; run: RunSettings; title?: string },
-  ): Promise<object> {
-    const [question, ...others] = await thread.questions(state);
-    const isAnswer = question?.kind === "clarification" && others.length === 0;
-    if (isAnswer) await waitingInput(thread.agent, state, ["run", run]);
-    else await thread.closeTurn();
-    const { run: before } = state.values as { run?: RunSettings };
-    if (run.mode === "plan" && before?.mode !== "plan") await thread.proposePlan();
-    return isAnswer
-      ? new Command({ resume: { [question.id]: typedText(prompt) } })
-      : { messages: [promptMessage(prompt)], run, ...named };
-  }
-
   /**
    * After a yes for good, the other questions that were asked with it are left open: the run judges their calls anew,
    * and asks again where it still has to.
@@ -253,7 +233,7 @@ export class Session {
       },
       allow: this.#allowed,
     };
-    return readyAgent(this.settings, { ...this.#options, live, place: this.#editor });
+    return prepareRun(this.settings, { ...this.#options, live, place: this.#editor });
   }
 
   /** The agent of the thread, to read and change what it has; its model is never called. */

@@ -18,9 +18,9 @@ import { PlanConflict } from "../../../threads/plan/merged-plan.ts";
 import { editable } from "../../../threads/plan/plan-text.ts";
 import { createRunAgent } from "../../../threads/prepare/agent.ts";
 import type { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import type { PrepareOptions, WantedSettings } from "../../../threads/prepare/prepare-run.ts";
 import type { Prices } from "../../../threads/prepare/prices.ts";
 import { projectNotice } from "../../../threads/prepare/project.ts";
-import type { ReadyOptions, WantedSettings } from "../../../threads/prepare/ready-agent.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { knownSettings } from "../../../threads/thread/thread-settings.ts";
@@ -33,7 +33,7 @@ import { EDITOR_MODES } from "./modes.ts";
 import { Session } from "./session.ts";
 
 /** What sessions are made of, whichever editor they are with. */
-export interface SessionsOptions extends Pick<ReadyOptions, "modelOf"> {
+export interface SessionsOptions extends Pick<PrepareOptions, "modelOf"> {
   saver: ThreadStore;
   servers: RunServers;
   /** How a new session is run; without a mode, its project says or it asks before it changes anything. */

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { HarnessError } from "../../../errors.ts";
 import type { Isolation } from "../../../files/index.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
 import type { PresetName } from "../../../plan/index.ts";
 import type { Mode } from "../../../project/index.ts";
 import { compileRule, RULE } from "../../../project/rules.ts";
@@ -9,7 +8,7 @@ import type { ThreadStore } from "../../../storage/index.ts";
 import { RUN_TOOLS } from "../../../threads/prepare/agent.ts";
 import { readBudget } from "../../../threads/prepare/budget.ts";
 import { chosenMode, DEFAULT_SETTINGS, type RunSettings } from "../../../threads/prepare/settings.ts";
-import { taskInput } from "../../../threads/run/drive.ts";
+import { beginTurn, userMessage } from "../../../threads/run/begin-turn.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
 import { existingFolder } from "../run/directories.ts";
 import { perform } from "../run/perform.ts";
@@ -68,13 +67,7 @@ export async function run(flags: RunFlags, terminal: Terminal): Promise<number> 
       task,
       resumed: known !== undefined,
       resumeCommand: resumeCommand(flags, terminal),
-      input: async (owned, used) => {
-        if (known && used.mode === "plan" && kept?.mode !== "plan") await owned.proposePlan();
-        return taskInput(message, {
-          run: used,
-          ...(known?.title === undefined && { title: shortened(task) }),
-        });
-      },
+      input: (owned, used) => beginTurn(owned, { message: userMessage(message), text: task, settings: used }),
     });
   });
 }

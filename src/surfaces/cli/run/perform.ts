@@ -1,10 +1,8 @@
 import type { ThreadStore } from "../../../storage/index.ts";
 import { isUnfinished } from "../../../threads/events/ending.ts";
-import { createRunAgent } from "../../../threads/prepare/agent.ts";
-import { withPricedBudget } from "../../../threads/prepare/budget.ts";
-import { isolationNotice } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
 import { modelFor } from "../../../threads/prepare/model.ts";
+import { prepareRun } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf } from "../../../threads/prepare/prices.ts";
 import { settledModel } from "../../../threads/prepare/project.ts";
 import type { RunSettings } from "../../../threads/prepare/settings.ts";
@@ -44,18 +42,18 @@ export async function perform(options: PerformOptions): Promise<number> {
   const { env } = terminal;
   const traces = tracesFrom(env);
   const isWatched = isLive(terminal) && !flags.json && !flags.quiet;
-  const wanted = options.settings.model ?? settledModel(project, env);
-  const model = await modelFor(wanted, { env, isWatched, timeout: flags.timeout });
-  const prices = pricesOf(model.name, env, project.config);
-  const settings: RunSettings = withPricedBudget({ ...options.settings, model: model.name }, prices);
-  const notices = [
-    isolationNotice(settings, project.config),
-    model.isFallback ? asTyped(FALLBACK, env) : undefined,
-    options.notice,
-  ];
   let note = (_text: string): void => {};
   const servers = new RunServers({ env, onNote: (text) => note(text) });
-  const mcp = await servers.of(settings, project);
+  const { agent, model, settings, prices, notice } = await prepareRun(options.settings, {
+    saver,
+    modelOf: (name) =>
+      modelFor(name ?? settledModel(project, env), { env, isWatched, timeout: flags.timeout }),
+    pricesOf: (name) => pricesOf(name, env, project.config),
+    projectOf: async () => project,
+    servers,
+    canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
+  });
+  const notices = [notice && asTyped(notice, env), options.notice];
   const held = await saver.acquireThread(thread);
   const output = outputFor(terminal, flags, prices);
   const interruption = new Interruption(terminal.stdout, () => output.close());
@@ -66,14 +64,6 @@ export async function perform(options: PerformOptions): Promise<number> {
   );
 
   try {
-    const agent = createRunAgent({
-      settings,
-      model: model.model,
-      checkpointer: saver,
-      project,
-      mcp,
-      canAsk: canAsk(terminal, flags) || (options.answers ?? []).length > 0,
-    });
     const owned = new Thread(agent, thread);
     const input = await options.input(owned, settings);
     const answer = await questioner({
@@ -125,7 +115,3 @@ async function isLeft(thread: Thread): Promise<boolean> {
   const state = await thread.state().catch(() => undefined);
   return state === undefined || isUnfinished(state);
 }
-
-/** What to know where no model was found. */
-export const FALLBACK =
-  'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';

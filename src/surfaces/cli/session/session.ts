@@ -2,25 +2,24 @@ import { HarnessError } from "../../../errors.ts";
 import { nearWords } from "../../../files/text/near.ts";
 import type { McpServers } from "../../../mcp/index.ts";
 import { NO_TOKENS, sumTokens } from "../../../middleware/budget/prices.ts";
-import { shortened } from "../../../middleware/text/shortened.ts";
 import type { Allowed } from "../../../project/allowed.ts";
 import type { Mode, Project } from "../../../project/index.ts";
 import type { RuledCall } from "../../../project/rules.ts";
 import type { ThreadStore } from "../../../storage/index.ts";
 import type { RunEvent } from "../../../threads/events/events.ts";
 import { PlanEdits } from "../../../threads/plan/plan-edits.ts";
-import { createRunAgent, type RunAgent } from "../../../threads/prepare/agent.ts";
-import { withPricedBudget } from "../../../threads/prepare/budget.ts";
+import type { RunAgent } from "../../../threads/prepare/agent.ts";
 import { hasIsolation } from "../../../threads/prepare/isolation.ts";
 import { RunServers } from "../../../threads/prepare/mcp-servers.ts";
+import { prepareRun } from "../../../threads/prepare/prepare-run.ts";
 import { pricesOf, type Prices } from "../../../threads/prepare/prices.ts";
 import { chosenMode, type RunSettings } from "../../../threads/prepare/settings.ts";
+import { beginTurn, userMessage } from "../../../threads/run/begin-turn.ts";
 import { conduct, RunEvents } from "../../../threads/run/conduct.ts";
 import { taskInput } from "../../../threads/run/drive.ts";
 import { withImages, type WithImages } from "../../../threads/run/named-images.ts";
 import { argumentsOf, commandIn } from "../../../threads/run/slash-text.ts";
 import { newThreadId } from "../../../threads/thread/thread-ids.ts";
-import { knownSettings } from "../../../threads/thread/thread-settings.ts";
 import { type Hold } from "../../../threads/thread/thread.ts";
 import { Thread } from "../../../threads/thread/thread.ts";
 import { tracesFrom, type Traces } from "../../../threads/traces/index.ts";
@@ -188,17 +187,21 @@ export class Session implements Conversation {
   }
 
   async agent(): Promise<RunAgent> {
-    const { settings, model, project, saver: checkpointer, compactAt } = this;
+    const { settings, model, project, saver, compactAt } = this;
     const { allow: _, ...config } = project.config;
-    return createRunAgent({
-      settings: withPricedBudget({ ...settings, mode: this.mode }, this.prices),
-      model: model.model,
-      checkpointer,
-      project: { ...project, config },
-      live: liveRules(() => this),
-      mcp: await this.servers(),
-      ...(compactAt !== undefined && { compactAt }),
-    });
+    const { agent } = await prepareRun(
+      { ...settings, mode: this.mode },
+      {
+        saver,
+        modelOf: async () => ({ ...model, isFallback: false }),
+        pricesOf: () => this.prices,
+        projectOf: async () => ({ ...project, config }),
+        servers: { of: () => this.servers() },
+        live: liveRules(() => this),
+        compactAt,
+      },
+    );
+    return agent;
   }
 
   servers(): Promise<McpServers | undefined> {
@@ -256,16 +259,9 @@ export class Session implements Conversation {
     const thread = this.thread ?? (await newThreadId(this.saver, text));
     this.say(...echoOf(text, this.paint), shown``);
     const isBegun = await this.#work(thread, { task: text, resumed: !isNew }, async (owned) => {
-      const isPlanNew = this.mode === "plan" && (await knownSettings(this.saver, thread))?.mode !== "plan";
-      if (!isNew) await owned.closeTurn();
-      if (!isNew && isPlanNew) await owned.proposePlan();
       const turn = crypto.randomUUID();
-      const input = taskInput(
-        await this.#content(text),
-        { run: this.#run, ...(isNew && { title: shortened(text) }) },
-        turn,
-      );
-      return { turn, input };
+      const message = userMessage(await this.#content(text), turn);
+      return { turn, input: await beginTurn(owned, { message, text, settings: this.#run }) };
     });
     if (isBegun || this.#isOver) return;
     this.display.draft(text);

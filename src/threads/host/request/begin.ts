@@ -1,7 +1,7 @@
 import { coerceMessageLikeToMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, Send, type StateSnapshot } from "@langchain/langgraph";
 import type { RunRecord } from "../../../storage/index.ts";
-import type { ReadyAgent } from "../../prepare/ready-agent.ts";
+import type { PreparedRun } from "../../prepare/prepare-run.ts";
 import { writable, type HostedGraph } from "../graphs.ts";
 import { answersById, isKeyed, waitingOf } from "./answers.ts";
 import type { CheckpointPlace, RunRequest } from "./request.ts";
@@ -22,7 +22,7 @@ export interface Beginning {
 
 export interface BeginningOptions {
   graph: HostedGraph;
-  ready: ReadyAgent;
+  ready: PreparedRun;
   state: StateSnapshot;
   /** Whether somebody has begun it before, and may have got somewhere. */
   isAgain: boolean;

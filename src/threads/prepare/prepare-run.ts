@@ -1,0 +1,86 @@
+import type { ChosenModel } from "../../models/index.ts";
+import type { ThreadStore } from "../../storage/index.ts";
+import type { LiveRules } from "../consent/consent-rules.ts";
+import { createRunAgent, type RunAgent, type RunPlace, type RunProject } from "./agent.ts";
+import { withPricedBudget } from "./budget.ts";
+import { isolationNotice } from "./isolation.ts";
+import type { RunServers } from "./mcp-servers.ts";
+import { OFFLINE, type modelFor } from "./model.ts";
+import type { Prices } from "./prices.ts";
+import type { RunSettings } from "./settings.ts";
+
+/** The settings of a run. Without a model: the one of the environment. */
+export type WantedSettings = Omit<RunSettings, "model"> & { model?: string | undefined };
+
+export interface PrepareOptions {
+  saver: ThreadStore;
+  /** Finds the model by the name in the settings. */
+  modelOf: (name: string | undefined) => ReturnType<typeof modelFor>;
+  /** Finds the prices of a model. Default: they are unknown. */
+  pricesOf?: ((model: string, project?: RunProject) => Prices | undefined) | undefined;
+  /** Reads the files of the user and of the project that a thread works on. Default: none. */
+  projectOf?: ((settings: Pick<RunSettings, "dir" | "project">) => Promise<RunProject>) | undefined;
+  /** Finds the MCP servers that the settings name. */
+  servers?: Pick<RunServers, "of"> | undefined;
+  /** The directory of the offline model where none is given: it knows nothing else. */
+  offlineDir?: string | undefined;
+  /** Whether somebody can answer questions. Default true. */
+  canAsk?: boolean;
+  /** The number of messages at which the conversation is summarized. Default: the model's window decides. */
+  compactAt?: number | undefined;
+  live?: LiveRules | undefined;
+  place?: RunPlace | undefined;
+}
+
+/** An agent for one run, and what a surface shows of it. */
+export interface PreparedRun {
+  agent: RunAgent;
+  model: Pick<ChosenModel, "name"> & Partial<ChosenModel>;
+  /** The working directory. */
+  dir?: string;
+  /** A notice for the person, before the run begins. */
+  notice?: string;
+  /** The settings that the thread keeps. */
+  settings?: RunSettings;
+  prices?: Prices;
+}
+
+/** Prepares a run from settings: model, prices, budget, project files, MCP servers, isolation. */
+export async function prepareRun(
+  wanted: WantedSettings,
+  options: PrepareOptions,
+): Promise<PreparedRun & { settings: RunSettings }> {
+  const { saver, modelOf, pricesOf, projectOf, servers, offlineDir, canAsk, compactAt, live, place } =
+    options;
+  const model = await modelOf(wanted.model);
+  const dir = wanted.dir ?? (model.name === OFFLINE ? offlineDir : undefined);
+  const named = { ...wanted, model: model.name, ...(dir !== undefined && { dir }) };
+  const project = await projectOf?.(named);
+  const prices = pricesOf?.(model.name, project);
+  const settings = withPricedBudget(named, prices);
+  const notices = [isolationNotice(settings, project?.config), model.isFallback ? FALLBACK : undefined];
+  const notice = notices.filter((line) => line !== undefined).join(" ");
+  const agent = createRunAgent({
+    settings,
+    model: model.model,
+    checkpointer: saver,
+    project,
+    mcp: await servers?.of(settings, project),
+    live,
+    place,
+    ...(canAsk !== undefined && { canAsk }),
+    ...(compactAt !== undefined && { compactAt }),
+  });
+  return {
+    agent,
+    model,
+    settings,
+    ...(dir !== undefined && { dir }),
+    ...(notice !== "" && { notice }),
+    ...(prices && { prices }),
+  };
+}
+
+/** The notice where no model is configured. */
+export const FALLBACK =
+  'No model is configured, so "offline" is used: it can only survey a directory. Set HOLDFAST_MODEL for a real one, and see holdfast doctor.';
