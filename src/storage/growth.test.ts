@@ -9,7 +9,7 @@ import { planMiddleware } from "../middleware/plan/index.ts";
 import { callTool, ScriptedModel, type Step } from "../testing/index.ts";
 import { Encoder } from "./codec/encode.ts";
 import { Memo } from "./codec/memo.ts";
-import { Lists } from "./codec/message-lists.ts";
+import { MessageLists } from "./codec/message-lists.ts";
 import { sqliteSaver } from "./sqlite.ts";
 import { Blobs } from "./sqlite/blobs.ts";
 import type { Connection } from "./sqlite/database/connection.ts";
@@ -119,7 +119,7 @@ async function bytesOfChange(before: unknown, after: unknown): Promise<number> {
   const encoder = new Encoder({
     blobs: new Blobs(connection),
     memo: new Memo(),
-    lists: new Lists(),
+    lists: new MessageLists(),
     thread: 1,
   });
   encoder.encode(before);

@@ -29,7 +29,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 
   describe("a thread that is held", () => {
-    it("is refused to a second holder, with who holds it since when", async () => {
+    it("is refused to a second holder, with an error that names the first", async () => {
       await ours.acquireThread("t");
       await expect(theirs.acquireThread("t")).rejects.toMatchObject({
         code: "thread-busy",
@@ -49,7 +49,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       await save(theirs, "another");
     });
 
-    it("is given to one who waits as soon as it is released", async () => {
+    it("goes to a waiting caller as soon as it is released", async () => {
       const release = await ours.acquireThread("t");
       const waiting = theirs.acquireThread("t", { wait: 60_000 });
       await release();
@@ -81,7 +81,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await ours.acquireThread("t");
   });
 
-  it("a thread is taken from whoever has it by who knows better, and what they write is refused", async () => {
+  it("a forced takeover gets the thread, and the old holder's writes are refused", async () => {
     const release = await ours.acquireThread("t");
     await save(ours, "t");
     const taken = await theirs.acquireThread("t", { force: true });
@@ -91,7 +91,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await taken();
   });
 
-  it("a run writes by the lease in its config, and not by a later one of the same process", async () => {
+  it("a run writes under the lease in its config, and not under a later one of the same process", async () => {
     const first = await ours.acquireThread("t");
     const zombie = { configurable: { thread_id: "t", [LEASE]: first.token } };
     await ours.put(zombie, emptyCheckpoint(), METADATA, {});
@@ -111,8 +111,8 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await save(ours, "t");
   });
 
-  describe("who holds no thread", () => {
-    it("does not go on from what somebody else has gone on from meanwhile, and is told", async () => {
+  describe("a writer without a lease", () => {
+    it("cannot continue from a checkpoint that somebody else has continued from", async () => {
       await save(ours, "t");
       const mine = (await ours.getTuple(thread("t")))!.config;
       const same = (await theirs.getTuple(thread("t")))!.config;
@@ -128,7 +128,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       await put(theirs, newest.config);
     });
 
-    it("may leave a thread at an earlier point that is named", async () => {
+    it("may fork a thread at an earlier checkpoint by its id", async () => {
       await save(ours, "t");
       const first = (await ours.getTuple(thread("t")))!.config;
       await put(ours, first);
@@ -138,7 +138,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     });
   });
 
-  it("processes that write to different threads at once all get through", async () => {
+  it("processes write to different threads at the same time", async () => {
     const writers = ["a", "b", "c"].map((name) => holder(`writes-${name}`));
     await Promise.all(writers.map(({ done }) => done));
     for (const { child } of writers) child.kill("SIGKILL");
@@ -171,7 +171,7 @@ describe("in a SQLite file,", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("a thread that is taken when the store is closed is given back", async () => {
+  it("a lease that is being taken when the store closes is released", async () => {
     const taking = ours.acquireThread("t");
     for (let n = 0; n < 20; n += 1) await Promise.resolve();
     await ours.close();
@@ -179,7 +179,7 @@ describe("in a SQLite file,", () => {
     await expect(theirs.acquireThread("t")).resolves.toBeDefined();
   });
 
-  it.each([0, 1, 20])("who writes %i promises after a thread was given back may write", async (promises) => {
+  it.each([0, 1, 20])("a write %i promises after a release is accepted", async (promises) => {
     const release = await ours.acquireThread("t");
     const giving = release();
     for (let n = 0; n < promises; n += 1) await Promise.resolve();
@@ -188,7 +188,7 @@ describe("in a SQLite file,", () => {
   });
 
   describe("a holder that is dead is replaced", () => {
-    it("when it has been silent and stays so, and cannot write afterwards", async () => {
+    it("when its heartbeat stays silent, and cannot write afterwards", async () => {
       const { child, done } = holder("holds");
       await done;
       child.kill("SIGSTOP");
@@ -201,7 +201,7 @@ describe("in a SQLite file,", () => {
       child.kill("SIGKILL");
     });
 
-    it("when it had our number before us, and cannot write afterwards", async () => {
+    it("when it had our pid before us, and cannot write afterwards", async () => {
       await ours.acquireThread("t");
       await change((lease) => ({ ...lease, holder: "before us", since: 1 }));
       const release = await theirs.acquireThread("t");
@@ -215,7 +215,7 @@ describe("in a SQLite file,", () => {
     });
   });
 
-  it("who loses a thread in the middle of a step is told at its end, and the process lives", async () => {
+  it("a run that loses its thread in a step fails at its end, and the process lives", async () => {
     let tellRefused = (): void => {};
     const refused = new Promise<void>((resolve) => {
       tellRefused = resolve;
@@ -240,13 +240,13 @@ describe("in a SQLite file,", () => {
   });
 
   describe("a holder that is alive keeps its thread", () => {
-    it("when the clock was set forward, and it only seems to be silent", async () => {
+    it("when the clock was set forward, and its heartbeat only seems stale", async () => {
       await ours.acquireThread("t");
       await change((lease) => ({ ...lease, beat: lease.beat - 3_600_000 }));
       await expect(theirs.acquireThread("t")).rejects.toMatchObject({ code: "thread-busy" });
     });
 
-    it("when its event loop is busy: its heart beats all the same", async () => {
+    it("when its event loop is busy: the heartbeat goes on", async () => {
       await ours.acquireThread("t");
       const connection = await Connection.open(file);
       const beat = (): unknown => connection.get("SELECT beat FROM leases")?.["beat"];

@@ -88,7 +88,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.run("r1")).toEqual(run("r1", "pending"));
   });
 
-  it("a run is changed in one step, by one of two who would", async () => {
+  it("a run is changed in one transaction, by one of two writers", async () => {
     await fill();
     const { ledger } = saver;
     const begin = (before: RunRecord): RunRecord | undefined =>
@@ -99,7 +99,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.changeRun("nobody", begin)).toBeUndefined();
   });
 
-  it("schedules are kept, and a moment of one is taken once, with the run that is for it", async () => {
+  it("schedules are kept, and each due time starts one run", async () => {
     await saver.ledger.changeSchedule("s1", () => SCHEDULE);
     await saver.ledger.changeSchedule("s2", () => RESTING);
     await saver.close();
@@ -133,7 +133,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await ledger.schedules()).toEqual([RESTING]);
   });
 
-  it("a thread is deleted with what a server knows of it, whether it has checkpoints or not", async () => {
+  it("a thread is deleted with its ledger rows, with or without checkpoints", async () => {
     await fill();
     const at = { configurable: { thread_id: "kelp", checkpoint_ns: "" } };
     await saver.put(at, emptyCheckpoint(), { source: "input", step: -1, parents: {} }, {});
@@ -145,7 +145,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 });
 
-it("a damaged entry is never given out, is found by a check, and the others survive a repair", async () => {
+it("a damaged row is never returned, is found by a check, and the others survive a repair", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
   const file = join(folder, "threads.db");
   saver = await sqliteSaver(file);
@@ -175,7 +175,7 @@ it("a damaged entry is never given out, is found by a check, and the others surv
   rmSync(folder, { recursive: true });
 });
 
-it("a file of the fifth format is whole, and gets schedules", async () => {
+it("a file of the fifth format is intact, and gets schedules", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-ledger-"));
   const file = join(folder, "threads.db");
   saver = await sqliteSaver(file);

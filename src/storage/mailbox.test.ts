@@ -54,7 +54,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     await expect(mailbox.fetch(first)).rejects.toThrow("withdrawn");
   });
 
-  it("a letter can be withdrawn until it is begun, and its number is not given to another", async () => {
+  it("a letter can be withdrawn until it is begun, and its number is not reused", async () => {
     const mailbox = (await saver.mailbox("t"))!;
     const id = await mailbox.post({});
     expect(await mailbox.withdraw(id)).toBe(true);
@@ -65,7 +65,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await mailbox.withdraw(next)).toBe(false);
   });
 
-  it("letters go with their thread", async () => {
+  it("letters are deleted with their thread", async () => {
     const mailbox = (await saver.mailbox("t"))!;
     await mailbox.post({});
     await saver.deleteThread("t");
@@ -102,7 +102,7 @@ describe("in a SQLite file,", () => {
     expect(await (await saver.mailbox("u"))!.waiting()).toMatchObject([{ content: { todos: ["b"] } }]);
   });
 
-  it("a file of the third format is whole, and gets a mailbox", async () => {
+  it("a file of the third format is intact, and gets a mailbox", async () => {
     await saver.close();
     const later = ["edits", "hosted", "runs", "items", "schedules"].map((table) => `DROP TABLE ${table};`);
     await change(`${later.join(" ")} PRAGMA store.user_version = 3;`);

@@ -3,13 +3,13 @@ import { PostgresItems, PostgresSaver } from "./postgres/index.ts";
 import { ItemStore } from "./store/index.ts";
 
 /**
- * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and makes its tables when there
+ * Opens a thread store in a Postgres database, `postgres://user:password@host/database`, and creates its tables when there
  * are none. TLS is as the URL's `sslmode` says: with one, the server's certificate is checked (`sslrootcert` names
  * another authority), unless it is `disable` or `no-verify`. Throws `storage-failed` when the server cannot be used,
  * `storage-version` for tables of a newer Holdfast, and `missing-package` when `pg` is not installed.
  */
 export async function postgresSaver(url: string, options: DatabaseOptions = {}): Promise<PostgresSaver> {
-  return new PostgresSaver(await opened(url, options));
+  return new PostgresSaver(await openDatabase(url, options));
 }
 
 /**
@@ -17,10 +17,10 @@ export async function postgresSaver(url: string, options: DatabaseOptions = {}):
  * `postgresSaver` does, and may have the same database.
  */
 export async function postgresStore(url: string, options: DatabaseOptions = {}): Promise<ItemStore> {
-  return new ItemStore(new PostgresItems(await opened(url, options)));
+  return new ItemStore(new PostgresItems(await openDatabase(url, options)));
 }
 
-async function opened(url: string, options: DatabaseOptions): Promise<Database> {
+async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
   const database = await Database.of(url, options);
   try {
     await migrate(database);

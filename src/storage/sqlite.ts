@@ -4,7 +4,7 @@ import { ItemStore } from "./store/index.ts";
 
 /**
  * Opens a thread store, a SQLite file, and creates it with its folders when there is none; `:memory:` is one that
- * lasts as long as the saver. Throws `storage-corrupt` for a file that is damaged or not ours, `storage-version` for
+ * lasts as long as the saver. Throws `storage-corrupt` for a file that is damaged or not a thread store, `storage-version` for
  * one of a newer Holdfast, and leaves both as they are; `missing-package` when `libsql` is not installed.
  */
 export async function sqliteSaver(path: string): Promise<SqliteSaver> {

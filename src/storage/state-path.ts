@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { posix, win32 } from "node:path";
 
-/** Where threads are kept unless a path is given: the folder that each platform has for a program's state. */
+/** The default path of the thread store: in the platform's folder for program state. */
 export function defaultStatePath(
   env: Record<string, string | undefined> = process.env,
   platform: string = process.platform,

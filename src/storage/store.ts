@@ -5,7 +5,7 @@ export function isDatabaseUrl(address: string): boolean {
   return /^postgres(ql)?:\/\//i.test(address);
 }
 
-// Each is loaded when it is opened, with LangChain: an address is often all that is wanted.
+// Each is imported when it is opened, with LangChain: most commands need only the address.
 
 /** Opens the thread store at an address: a SQLite file, or a Postgres database by its URL. */
 export async function openStore(address: string): Promise<ThreadStore> {

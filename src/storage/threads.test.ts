@@ -79,7 +79,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 
   describe("a deleted thread", () => {
-    it("is gone, and leaves the others whole", async () => {
+    it("is gone, and the others are intact", async () => {
       await agentOf(PLAN).invoke(go(), thread("kept"));
       const kept = await contents(saver, "kept");
       for (let at = 0; at < 5; at++)
@@ -89,7 +89,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
       expect(await contents(saver, "kept")).toEqual(kept);
     });
 
-    it("can be begun again with the same messages", async () => {
+    it("can be started again with the same messages", async () => {
       const message = new HumanMessage({ id: "1", content: "the same ".repeat(100) });
       for (let time = 0; time < 2; time++) {
         await agentOf(["ok"]).invoke({ messages: [message] }, thread("t"));
@@ -102,7 +102,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 
   describe("the history of a thread", () => {
-    it("is the one that LangGraph's own saver keeps", async () => {
+    it("is the same as with LangGraph's own saver", async () => {
       const memory = new MemorySaver();
       await agentOf(PLAN).invoke(go(), thread("t"));
       await agentOf(PLAN, memory).invoke(go(), thread("t"));
@@ -171,7 +171,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
   });
 });
 
-it("a deleted thread gives its bytes back to the file", async () => {
+it("the bytes of a deleted thread are freed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-threads-"));
   const file = join(folder, "threads.db");
   saver = await sqliteSaver(file);

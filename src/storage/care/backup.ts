@@ -7,13 +7,13 @@ import { openDatabase } from "../sqlite/file/index.ts";
 import { checkStore } from "./check.ts";
 
 /**
- * Copies a thread store as it is at one moment, while others may write to it. The copy is checked from end to end, and
- * is under its name only when it is whole. Throws when there is something at that name.
+ * Copies a snapshot of a thread store, while others may write to it. The copy is checked from end to end, and gets its
+ * name only when it is intact. Throws when the name is taken.
  */
 export async function backupStore(path: string, target: string): Promise<void> {
   const copy = resolve(target);
   if (existsSync(copy)) {
-    throw new HarnessError("invalid-options", `${copy} is there already; a backup overwrites nothing.`);
+    throw new HarnessError("invalid-options", `${copy} exists already; a backup overwrites nothing.`);
   }
   const draft = `${copy}.${randomUUID()}.new`;
   try {
@@ -23,7 +23,7 @@ export async function backupStore(path: string, target: string): Promise<void> {
     } finally {
       connection.close();
     }
-    await withoutLeases(draft);
+    await deleteLeases(draft);
     const [problem] = await checkStore(draft);
     if (problem) throw corrupt(resolve(path), problem.what);
     chmodSync(draft, 0o600);
@@ -33,8 +33,8 @@ export async function backupStore(path: string, target: string): Promise<void> {
   }
 }
 
-/** Nobody works on a copy. */
-async function withoutLeases(file: string): Promise<void> {
+/** Deletes the leases and letters of a copy, which nobody works on. */
+async function deleteLeases(file: string): Promise<void> {
   const connection = await Connection.open(file);
   try {
     connection.exec("DELETE FROM leases; DELETE FROM edits;");

@@ -1,7 +1,7 @@
 import { Database, type DatabaseOptions } from "../postgres/database/index.ts";
 import { isDatabaseUrl } from "../store.ts";
-import { Survey as DatabaseSurvey } from "./database-survey.ts";
-import { Survey } from "./file-survey.ts";
+import { DatabaseSurvey } from "./database-survey.ts";
+import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 
@@ -10,8 +10,8 @@ export interface CheckOptions extends Pick<DatabaseOptions, "schema"> {
 }
 
 /**
- * Reads a whole thread store, of any size, and says all that is wrong with it. Changes nothing. Throws when there is
- * no such file or database, or none of ours.
+ * Reads a whole thread store, of any size, and returns its problems. Changes nothing. Throws when there is no such file
+ * or database, or when it is not a thread store.
  */
 export async function checkStore(address: string, options: CheckOptions = {}): Promise<Problem[]> {
   return isDatabaseUrl(address) ? checkDatabase(address, options) : checkFile(address, options);
@@ -29,7 +29,7 @@ async function checkDatabase(url: string, { onProgress, ...options }: CheckOptio
 async function checkFile(path: string, { onProgress }: CheckOptions): Promise<Problem[]> {
   const { connection, problems, close } = await openReadable(path);
   try {
-    return [...problems, ...new Survey(connection, {}, onProgress).run()];
+    return [...problems, ...new FileSurvey(connection, {}, onProgress).run()];
   } finally {
     close();
   }

@@ -1,13 +1,13 @@
 import { HarnessError } from "../../errors.ts";
-import { targetsIn } from "../codec/index.ts";
+import { blobReferences } from "../codec/index.ts";
 import {
   CHECKPOINTS,
   HEADS,
   THREADS,
   WRITES,
+  type CheckedTable,
   type Database,
   type Row,
-  type SealedTable,
 } from "../postgres/database/index.ts";
 import { EDITS, HOSTED, ITEMS, RUNS, SCHEDULES } from "../postgres/index.ts";
 import { blobOf } from "../postgres/writes/index.ts";
@@ -17,8 +17,8 @@ import type { Problem, Progress } from "./problem.ts";
 
 const BATCH = 500;
 
-/** Reads a whole database from end to end, thread by thread, and says all that is wrong. Changes nothing. */
-export class Survey {
+/** Reads a whole database from end to end, thread by thread, and collects problems. Changes nothing. */
+export class DatabaseSurvey {
   readonly problems: Problem[] = [];
   readonly #database: Database;
   readonly #onProgress: (progress: Progress) => void;
@@ -40,101 +40,111 @@ export class Survey {
       this.#onProgress({ done, total: Math.max(done, total as number) });
     }
     await this.#findOrphans();
-    await this.#readSealed("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
-    await this.#readSealed("runs", RUNS, ["id"], "an entry of its server is damaged");
+    await this.#readTable("hosted", HOSTED, ["thread"], "an entry of its server is damaged");
+    await this.#readTable("runs", RUNS, ["id"], "an entry of its server is damaged");
     // Tables of an earlier format are as whole.
     const schedules = (await this.#hasTable("schedules")) ? this.#rows("schedules", ["id"]) : [];
     for await (const row of schedules) {
-      if (!SCHEDULES.isWhole(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
+      if (!SCHEDULES.isIntact(row)) this.problems.push({ what: SCHEDULE_DAMAGE });
     }
     for await (const row of this.#rows("items", ["namespace", "key"])) {
-      if (!ITEMS.isWhole(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
+      if (!ITEMS.isIntact(row)) this.problems.push({ what: itemDamage(row as StoredItem) });
     }
     return this.problems;
   }
 
   async #hasTable(name: string): Promise<boolean> {
     const table = `${this.#database.schema}.${name}`;
-    const [found] = await this.#database.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
-    return found?.["there"] === true;
+    const [row] = await this.#database.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+    return row?.["there"] === true;
   }
 
   async #readThread(row: Row): Promise<void> {
     const { key: thread, id } = row as { key: number; id: string };
-    const note = (what: string): void => void this.problems.push({ thread: id, what });
-    if (!THREADS.isWhole(row)) note("its entry in the list of threads is damaged");
-    const blobs = await this.#readBlobs(thread, note);
-    const heads = await this.#readHeads(thread, note);
-    const leads = (kind: string, text: string): boolean =>
-      targetsIn(kind, text).every((each) => blobs.has(each));
+    const addProblem = (what: string): void => void this.problems.push({ thread: id, what });
+    if (!THREADS.isIntact(row)) addProblem("its entry in the list of threads is damaged");
+    const blobs = await this.#readBlobs(thread, addProblem);
+    const heads = await this.#readHeads(thread, addProblem);
+    const refersToIntact = (kind: string, text: string): boolean =>
+      blobReferences(kind, text).every((each) => blobs.has(each));
     const counts = new Map<string, number>();
-    /** How many writes the checkpoints have, by what the next one in their namespace says. */
+    /** The last checkpoint of each namespace, with its number of writes, which the next one records. */
     const last = new Map<string, { id: string; writes: number }>();
     for await (const found of this.#rows("checkpoints", ["seq"], thread)) {
       const checkpoint = found as ReturnType<typeof CHECKPOINTS.open>;
       const before = last.get(checkpoint.ns);
       if (before && before.writes !== found["before"]) {
-        note(`of ${String(found["before"])} writes to checkpoint ${before.id} ${before.writes} are whole`);
+        addProblem(
+          `of ${String(found["before"])} writes to checkpoint ${before.id} ${before.writes} are whole`,
+        );
       }
-      last.set(checkpoint.ns, { id: checkpoint.id, writes: await this.#countWrites(checkpoint, leads) });
-      if (!CHECKPOINTS.isWhole(found)) {
-        note(`checkpoint ${checkpoint.id} is damaged`);
+      last.set(checkpoint.ns, {
+        id: checkpoint.id,
+        writes: await this.#countWrites(checkpoint, refersToIntact),
+      });
+      if (!CHECKPOINTS.isIntact(found)) {
+        addProblem(`checkpoint ${checkpoint.id} is damaged`);
         continue;
       }
       counts.set(checkpoint.ns, (counts.get(checkpoint.ns) ?? 0) + 1);
-      const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) => leads("tree", text));
-      if (!isComplete) note(`checkpoint ${checkpoint.id} leads to what is damaged`);
+      const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) =>
+        refersToIntact("tree", text),
+      );
+      if (!isComplete) addProblem(`checkpoint ${checkpoint.id} leads to what is damaged`);
     }
     for (const ns of new Set([...counts.keys(), ...heads.keys()])) {
       const where = ns === "" ? "" : ` of ${ns}`;
       const head = heads.get(ns);
       const count = counts.get(ns) ?? 0;
       const newest = last.get(ns);
-      if (!head) note(`the record of what is newest${where} is damaged`);
+      if (!head) addProblem(`the record of what is newest${where} is damaged`);
       else if (head["count"] !== count)
-        note(`of ${String(head["count"])} checkpoints${where} ${count} are whole`);
-      else if (head["id"] !== newest?.id) note(`the newest checkpoint${where} is missing`);
+        addProblem(`of ${String(head["count"])} checkpoints${where} ${count} are whole`);
+      else if (head["id"] !== newest?.id) addProblem(`the newest checkpoint${where} is missing`);
       else if (newest && head["pending"] !== newest.writes) {
-        note(`of ${String(head["pending"])} writes to checkpoint ${newest.id} ${newest.writes} are whole`);
+        addProblem(
+          `of ${String(head["pending"])} writes to checkpoint ${newest.id} ${newest.writes} are whole`,
+        );
       }
     }
     for await (const edit of this.#rows("edits", ["id"], thread)) {
-      if (!EDITS.isWhole(edit)) note("an edit of its plan that waits is damaged");
+      if (!EDITS.isIntact(edit)) addProblem("an edit of its plan that waits is damaged");
     }
   }
 
-  /** The numbers of the blobs that are whole and lead to nothing that is not: one comes after those it refers to. */
-  async #readBlobs(thread: number, note: (what: string) => void): Promise<Set<number>> {
-    const whole = new Set<number>();
+  /** The numbers of the intact blobs that refer to intact ones only; a blob comes after those that it refers to. */
+  async #readBlobs(thread: number, addProblem: (what: string) => void): Promise<Set<number>> {
+    const intact = new Set<number>();
     for await (const row of this.#rows("blobs", ["id"], thread)) {
       const { id, kind, body } = row as { id: number; kind: string; body: string };
-      if (!blobOf(thread, row)) note(`blob ${id} is damaged`);
-      else if (targetsIn(kind, body).every((target) => whole.has(target))) whole.add(id);
+      if (!blobOf(thread, row)) addProblem(`blob ${id} is damaged`);
+      else if (blobReferences(kind, body).every((target) => intact.has(target))) intact.add(id);
     }
-    return whole;
+    return intact;
   }
 
-  async #readHeads(thread: number, note: (what: string) => void): Promise<Map<string, Row>> {
+  async #readHeads(thread: number, addProblem: (what: string) => void): Promise<Map<string, Row>> {
     const heads = new Map<string, Row>();
     for await (const row of this.#rows("heads", ["ns"], thread)) {
-      if (HEADS.isWhole(row)) heads.set(row["ns"] as string, row);
-      else note(`the record of what is newest of ${String(row["ns"]) || "the main graph"} is damaged`);
+      if (HEADS.isIntact(row)) heads.set(row["ns"] as string, row);
+      else addProblem(`the record of what is newest of ${String(row["ns"]) || "the main graph"} is damaged`);
     }
     return heads;
   }
 
   async #countWrites(
     { thread, ns, id }: { thread: number; ns: string; id: string },
-    leads: (kind: string, text: string) => boolean,
+    refersToIntact: (kind: string, text: string) => boolean,
   ): Promise<number> {
     const rows = await this.#database.query(
       `SELECT * FROM ${this.#database.schema}.writes WHERE thread = $1 AND checkpoint = $2 AND ns = $3`,
       [thread, id, ns],
     );
-    return rows.filter((row) => WRITES.isWhole(row) && leads("tree", row["value"] as string)).length;
+    return rows.filter((row) => WRITES.isIntact(row) && refersToIntact("tree", row["value"] as string))
+      .length;
   }
 
-  /** What belongs to a thread that is not in the list: its entry there is lost. */
+  /** Reports rows of threads that are missing in the list of threads. */
   async #findOrphans(): Promise<void> {
     const { schema } = this.#database;
     const lost = ["checkpoints", "blobs", "heads", "writes"].map(
@@ -149,14 +159,14 @@ export class Survey {
     }
   }
 
-  async #readSealed<R extends Row>(
+  async #readTable<R extends Row>(
     name: string,
-    table: SealedTable<R>,
+    table: CheckedTable<R>,
     key: readonly string[],
     what: string,
   ): Promise<void> {
     for await (const row of this.#rows(name, key)) {
-      if (!table.isWhole(row)) this.problems.push({ thread: row["thread"] as string, what });
+      if (!table.isIntact(row)) this.problems.push({ thread: row["thread"] as string, what });
     }
   }
 

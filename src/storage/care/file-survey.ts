@@ -1,4 +1,4 @@
-import { targetsIn } from "../codec/index.ts";
+import { blobReferences } from "../codec/index.ts";
 import {
   BLOBS,
   CHECKPOINTS,
@@ -10,45 +10,44 @@ import {
   WRITES,
   type Connection,
   type Row,
-  type Stored,
-  type StoredEdit,
+  type TableRow,
 } from "../sqlite/database/index.ts";
 import { LEDGER_TABLES } from "../sqlite/index.ts";
-import { hashOf, itemDamage } from "../store/index.ts";
+import { contentHash, itemDamage, type LetterRow } from "../store/index.ts";
 import type { Problem, Progress } from "./problem.ts";
 
-export type StoredBlob = Stored<typeof BLOBS>;
-export type StoredCheckpointRow = Stored<typeof CHECKPOINTS>;
-export type StoredWriteRow = Stored<typeof WRITES>;
-export type StoredItemRow = Stored<typeof ITEMS>;
-export type StoredThreadRow = Stored<typeof THREADS>;
+export type StoredBlob = TableRow<typeof BLOBS>;
+export type StoredCheckpointRow = TableRow<typeof CHECKPOINTS>;
+export type StoredWriteRow = TableRow<typeof WRITES>;
+export type StoredItemRow = TableRow<typeof ITEMS>;
+export type ThreadRow = TableRow<typeof THREADS>;
 
-/** Gets everything that is whole and leads to nothing that is not: blobs first, then checkpoints with their writes. */
+/** Receives all intact rows that refer to intact rows only: blobs first, then checkpoints with their writes. */
 export interface Sink {
-  thread?: (row: StoredThreadRow, isWhole: boolean) => void;
+  thread?: (row: ThreadRow, isIntact: boolean) => void;
   blob?: (row: StoredBlob) => void;
   checkpoint?: (row: StoredCheckpointRow) => void;
   write?: (row: StoredWriteRow) => void;
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
-  edit?: (row: StoredEdit) => void;
+  edit?: (row: LetterRow) => void;
   item?: (row: StoredItemRow) => void;
 }
 
 export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
 
 const BATCH = 200;
-/** The tables whose rows have numbers. */
+/** The tables with numbered rows. */
 const NUMBERED = { threads: THREADS, blobs: BLOBS, checkpoints: CHECKPOINTS, edits: EDITS, items: ITEMS };
 
-/** Reads a thread store from end to end, row by row, past whatever cannot be read. */
-export class Survey {
+/** Reads a thread store from end to end, row by row, and skips rows that cannot be read. */
+export class FileSurvey {
   readonly problems: Problem[] = [];
   readonly #connection: Connection;
   readonly #sink: Sink;
   readonly #onProgress: (progress: Progress) => void;
   readonly #names = new Map<number, string>();
-  /** The owner of each blob that is whole. */
+  /** The thread of each intact blob. */
   readonly #blobs = new Map<number, number>();
   #progress: Progress = { done: 0, total: 0 };
 
@@ -75,33 +74,33 @@ export class Survey {
   }
 
   #readThreads(): void {
-    let found = 0;
+    let count = 0;
     for (const row of this.#rows("threads", "key")) {
       const thread = THREADS.decode(row);
-      const isWhole = THREADS.isWhole(row);
-      // The index knows the id, too: where both agree, that much is certain.
-      const isNamed = isWhole || this.#attempt(() => this.#keyOf(thread.id)) === thread.key;
+      const isIntact = THREADS.isIntact(row);
+      // The index has the id, too: where both agree it is right.
+      const isNamed = isIntact || this.#attempt(() => this.#keyOf(thread.id)) === thread.key;
       const id = isNamed ? thread.id : `recovered-${thread.key}`;
-      found += 1;
+      count += 1;
       this.#names.set(thread.key, id);
-      if (!isWhole) this.#note(thread.key, "its entry in the list of threads is damaged");
-      this.#sink.thread?.({ ...thread, id }, isWhole);
+      if (!isIntact) this.#addProblem(thread.key, "its entry in the list of threads is damaged");
+      this.#sink.thread?.({ ...thread, id }, isIntact);
     }
     const roster = this.#head(0, "");
-    if (found !== (roster?.count ?? 0)) {
+    if (count !== (roster?.count ?? 0)) {
       this.problems.push({
-        what: `of ${roster?.count ?? "an unknown number of"} threads there are ${found}`,
+        what: `of ${roster?.count ?? "an unknown number of"} threads there are ${count}`,
       });
     }
   }
 
-  /** A blob comes after those that it refers to. */
+  /** Reads blobs; each comes after those that it refers to. */
   #readBlobs(): void {
     for (const row of this.#rows("blobs", "id")) {
       const blob = BLOBS.decode(row);
-      const isWhole = BLOBS.isWhole(row) && hashOf(blob.kind, blob.body).equals(blob.hash);
-      const isComplete = isWhole && this.#leads(blob.thread, blob.kind, blob.body);
-      if (!isWhole) this.#note(blob.thread, `blob ${blob.id} is damaged`);
+      const isIntact = BLOBS.isIntact(row) && contentHash(blob.kind, blob.body).equals(blob.hash);
+      const isComplete = isIntact && this.#refersToIntact(blob.thread, blob.kind, blob.body);
+      if (!isIntact) this.#addProblem(blob.thread, `blob ${blob.id} is damaged`);
       if (!isComplete) continue;
       this.#blobs.set(blob.id, blob.thread);
       this.#sink.blob?.(blob);
@@ -109,39 +108,39 @@ export class Survey {
   }
 
   #readCheckpoints(): void {
-    const found = new Map<string, { thread: number; ns: string; count: number; newest: string }>();
+    const namespaces = new Map<string, { thread: number; ns: string; count: number; newest: string }>();
     for (const row of this.#rows("checkpoints", "seq")) {
       const checkpoint = CHECKPOINTS.decode(row);
       const { thread, ns, id } = checkpoint;
-      if (!CHECKPOINTS.isWhole(row)) {
-        this.#note(thread, `checkpoint ${id} is damaged`);
+      if (!CHECKPOINTS.isIntact(row)) {
+        this.#addProblem(thread, `checkpoint ${id} is damaged`);
         continue;
       }
-      const before = found.get(`${thread} ${ns}`);
-      found.set(`${thread} ${ns}`, { thread, ns, count: (before?.count ?? 0) + 1, newest: id });
+      const before = namespaces.get(`${thread} ${ns}`);
+      namespaces.set(`${thread} ${ns}`, { thread, ns, count: (before?.count ?? 0) + 1, newest: id });
       const isComplete = [checkpoint.channels, checkpoint.metadata].every((text) =>
-        this.#leads(thread, "tree", text),
+        this.#refersToIntact(thread, "tree", text),
       );
-      if (!isComplete) this.#note(thread, `checkpoint ${id} leads to what is damaged`);
+      if (!isComplete) this.#addProblem(thread, `checkpoint ${id} leads to what is damaged`);
       else this.#sink.checkpoint?.(checkpoint);
       this.#readWrites(checkpoint, isComplete);
     }
-    for (const { thread, ns, count, newest } of found.values()) {
+    for (const { thread, ns, count, newest } of namespaces.values()) {
       const head = this.#head(thread, ns);
       const where = ns === "" ? "" : ` of ${ns}`;
-      if (!head) this.#note(thread, `the record of what is newest${where} is damaged`);
+      if (!head) this.#addProblem(thread, `the record of what is newest${where} is damaged`);
       else if (head.count !== count) {
-        this.#note(thread, `of ${head.count} checkpoints${where} ${count} are whole`);
-      } else if (head.id !== newest) this.#note(thread, `the newest checkpoint${where} is missing`);
+        this.#addProblem(thread, `of ${head.count} checkpoints${where} ${count} are whole`);
+      } else if (head.id !== newest) this.#addProblem(thread, `the newest checkpoint${where} is missing`);
     }
-    for (const [thread] of this.#names) this.#expectHead(thread, found);
+    for (const [thread] of this.#names) this.#expectHead(thread, namespaces);
   }
 
-  /** A thread whose every checkpoint is gone has no place in the loop above. */
+  /** Reports a thread whose checkpoints are all gone, which the loop above does not see. */
   #expectHead(thread: number, found: ReadonlyMap<string, unknown>): void {
     const head = this.#head(thread, "");
     if (head && head.count > 0 && !found.has(`${thread} `)) {
-      this.#note(thread, `of ${head.count} checkpoints none is whole`);
+      this.#addProblem(thread, `of ${head.count} checkpoints none is whole`);
     }
   }
 
@@ -154,15 +153,15 @@ export class Survey {
     );
     const head = this.#head(thread, ns);
     const expected = head?.id === id ? head.pending : counted;
-    let whole = 0;
+    let intact = 0;
     for (const row of rows ?? []) {
       const write = WRITES.decode(row);
-      if (!WRITES.isWhole(row) || !this.#leads(thread, "tree", write.value)) continue;
-      whole += 1;
+      if (!WRITES.isIntact(row) || !this.#refersToIntact(thread, "tree", write.value)) continue;
+      intact += 1;
       if (isKept) this.#sink.write?.(write);
     }
-    if (whole !== expected)
-      this.#note(thread, `of ${expected} writes to checkpoint ${id} ${whole} are whole`);
+    if (intact !== expected)
+      this.#addProblem(thread, `of ${expected} writes to checkpoint ${id} ${intact} are whole`);
   }
 
   #readLedger(): void {
@@ -172,7 +171,7 @@ export class Survey {
       );
       if (!rows) this.problems.push({ what: `table ${table.name} cannot be read` });
       for (const row of rows ?? []) {
-        if (table.isWhole(row)) this.#sink.ledger?.((to) => table.copy(row, to));
+        if (table.isIntact(row)) this.#sink.ledger?.((to) => table.copy(row, to));
         else this.problems.push(ledgerDamage(row));
       }
     }
@@ -181,25 +180,25 @@ export class Survey {
   #readEdits(): void {
     for (const row of this.#rows("edits", "id")) {
       const edit = EDITS.decode(row);
-      if (EDITS.isWhole(row)) this.#sink.edit?.(edit);
-      else this.#note(edit.thread, "an edit of its plan that waits is damaged");
+      if (EDITS.isIntact(row)) this.#sink.edit?.(edit);
+      else this.#addProblem(edit.thread, "an edit of its plan that waits is damaged");
     }
   }
 
   #readItems(): void {
     for (const row of this.#rows("items", "id")) {
       const item = ITEMS.decode(row);
-      if (ITEMS.isWhole(row)) this.#sink.item?.(item);
+      if (ITEMS.isIntact(row)) this.#sink.item?.(item);
       else this.problems.push({ what: itemDamage(item) });
     }
   }
 
-  /** Whether everything that a text refers to is whole. */
-  #leads(thread: number, kind: string, text: string | Uint8Array): boolean {
-    return targetsIn(kind, text).every((id) => this.#blobs.get(id) === thread);
+  /** Whether all blobs that a text refers to are intact. */
+  #refersToIntact(thread: number, kind: string, text: string | Uint8Array): boolean {
+    return blobReferences(kind, text).every((id) => this.#blobs.get(id) === thread);
   }
 
-  #head(thread: number, ns: string): Stored<typeof HEADS> | undefined {
+  #head(thread: number, ns: string): TableRow<typeof HEADS> | undefined {
     return this.#attempt(() => HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", [thread, ns]));
   }
 
@@ -208,11 +207,11 @@ export class Survey {
     return row?.["key"] as number | undefined;
   }
 
-  #note(thread: number, what: string): void {
+  #addProblem(thread: number, what: string): void {
     this.problems.push({ thread: this.#names.get(thread) ?? `number ${thread}`, what });
   }
 
-  /** The rows of a table by their number. Where many cannot be read at once they are tried one by one. */
+  /** The rows of a table by their number. Where a batch cannot be read, its rows are read one by one. */
   *#rows(table: keyof typeof NUMBERED, key: string): Generator<Row> {
     const { columns } = NUMBERED[table];
     const select = `SELECT ${columns} FROM ${table} WHERE ${table}.${key}`;

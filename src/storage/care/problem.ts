@@ -1,4 +1,4 @@
-/** Something that is wrong in a thread store; without a thread, in the file as such. */
+/** Damage in a thread store; without a thread, in the file as a whole. */
 export interface Problem {
   thread?: string;
   what: string;

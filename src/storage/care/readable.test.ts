@@ -49,12 +49,12 @@ describe("a file whose beginning is damaged", () => {
     ["half a list of tables", overwritten(0xff, PAGE / 2, PAGE), /^its list of tables is damaged$/],
   ];
 
-  it.each(changes)("is said to be, and loses nothing by a repair: %s", async (_, change, what) => {
+  it.each(changes)("is reported, and a repair loses nothing: %s", async (_, change, what) => {
     writeFileSync(file, change(readFileSync(file)));
     expect(await repaired()).toEqual({ said: expect.stringMatching(what) as string, texts: [ALL, ALL] });
   });
 
-  it("loses nothing by a repair when it is a backup, whose tables are in another order", async () => {
+  it("loses nothing in a repair when it is a backup, whose tables are in another order", async () => {
     const copy = join(folder, "copy.db");
     await backupStore(file, copy);
     writeFileSync(file, readFileSync(copy).fill(0, 0, PAGE));
@@ -62,7 +62,7 @@ describe("a file whose beginning is damaged", () => {
     expect(await repaired()).toEqual({ said: "it is not a SQLite database", texts: [ALL, ALL] });
   });
 
-  it("loses nothing of what is still in its log", async () => {
+  it("keeps the content of its log", async () => {
     const saver = await sqliteSaver(file);
     await say(saver, "a", "third");
     // As a killed process leaves it.
@@ -76,7 +76,7 @@ describe("a file whose beginning is damaged", () => {
     after.close();
   });
 
-  it("is never read for something else, whatever bit of its header is another", async () => {
+  it("is never misread, whichever bit of its header is flipped", async () => {
     const whole = readFileSync(file);
     const refused: { byte: number; error: unknown }[] = [];
     for (let bit = 0; bit < HEADER * 8; bit += 29) {
@@ -110,7 +110,7 @@ describe("the log of a killed process", () => {
     return readFileSync(`${file}-wal`);
   }
 
-  it("is whole, also where its last commit was not finished", async () => {
+  it("is intact, also with an unfinished last commit", async () => {
     const log = await killed();
     expect(await checkStore(file)).toEqual([]);
     writeFileSync(`${file}-wal`, log.subarray(0, log.length - PAGE));
@@ -135,7 +135,7 @@ describe("the log of a killed process", () => {
   });
 });
 
-it("of a file that was cut short what is left is saved", async () => {
+it("a repair saves the rest of a truncated file", async () => {
   const whole = readFileSync(file);
   writeFileSync(file, whole.subarray(0, whole.length - PAGE - 100));
   expect((await checkStore(file))[0]).toEqual({ what: expect.stringMatching(/^it is cut short/) as string });
@@ -144,7 +144,7 @@ it("of a file that was cut short what is left is saved", async () => {
   expect(await checkStore(file)).toEqual([]);
 });
 
-it("a file that is none of ours is refused, and nothing is left behind", async () => {
+it("a foreign file is refused, and nothing is left behind", async () => {
   const other = join(folder, "other.db");
   const connection = await Connection.open(other);
   connection.exec("CREATE TABLE store.threads (id TEXT); INSERT INTO threads VALUES ('x')");
@@ -164,7 +164,7 @@ it("a file that is none of ours is refused, and nothing is left behind", async (
 });
 
 describe("a file of an earlier format", () => {
-  it("is whole when it is, and is left as it is", async () => {
+  it("is checked without being changed", async () => {
     await toSecondFormat();
     const before = readFileSync(file);
     expect(await checkStore(file)).toEqual([]);
@@ -173,7 +173,7 @@ describe("a file of an earlier format", () => {
     expect(readdirSync(folder).filter((name) => /new|damaged/.test(name))).toEqual([]);
   });
 
-  it("with a damaged blob is said to have it, and a repair saves the rest", async () => {
+  it("with a damaged blob is reported, and a repair saves the rest", async () => {
     const newest = "(SELECT max(id) FROM blobs WHERE thread = 1)";
     await toSecondFormat(`UPDATE blobs SET body = 'x' WHERE id = ${newest};`);
     await expect(sqliteSaver(file)).rejects.toThrow(/holdfast repair/);
@@ -186,7 +186,7 @@ describe("a file of an earlier format", () => {
     saver.close();
   });
 
-  it("with damaged pages is refused in words that lead somewhere", async () => {
+  it("with damaged pages is refused with a message that helps", async () => {
     await toSecondFormat();
     const whole = readFileSync(file);
     writeFileSync(file, Buffer.from(whole).fill(0xff, PAGE * 5, PAGE * 8));

@@ -7,7 +7,7 @@ import {
   BLOBS,
   CHECKPOINTS,
   Connection,
-  copyHeld,
+  copyOpenFile,
   HEADS,
   ITEMS,
   THREADS,
@@ -18,8 +18,8 @@ import {
   firstPage,
   formatOf,
   hasContent,
+  hasExtraPages,
   headerDamage,
-  isLonger,
   openDatabase,
   openFile,
   PAGE_BYTES,
@@ -29,12 +29,12 @@ import {
 } from "../sqlite/file/index.ts";
 import { LEDGER_TABLES } from "../sqlite/index.ts";
 import type { Problem } from "./problem.ts";
-import { logDamage } from "./wal.ts";
+import { walDamage } from "./wal.ts";
 
-/** A thread store of today's format: the file itself, or a copy in which was put right what stood in the way. */
-export interface Readable {
+/** A thread store that can be read: the file itself, or an upgraded or restored copy. */
+export interface ReadableStore {
   connection: Connection;
-  /** What was wrong with the file as such. */
+  /** The problems of the file as a whole. */
   problems: Problem[];
   close: () => void;
 }
@@ -42,22 +42,22 @@ export interface Readable {
 const TABLES = [THREADS, BLOBS, CHECKPOINTS, WRITES, HEADS, ITEMS, ...LEDGER_TABLES];
 
 /**
- * Opens a thread store to be looked through, however damaged, and leaves it as it is. Throws when there is no such
- * file, when it comes from a newer version, and when nothing in it is ours.
+ * Opens a thread store for reading, however damaged, and does not change it. Throws when there is no such file, when it
+ * comes from a newer version, and when nothing in it is intact.
  */
-export async function openReadable(path: string): Promise<Readable> {
+export async function openReadable(path: string): Promise<ReadableStore> {
   const file = resolve(path);
   if (!hasContent(file)) throw new HarnessError("storage-failed", `There is no thread store at ${file}.`);
-  const log = logDamage(file);
-  const inLog: Problem[] = log === undefined ? [] : [{ what: log }];
-  let damage = headerDamage(file) ?? (isLonger(file) ? "its header is damaged" : undefined);
+  const log = walDamage(file);
+  const logProblems: Problem[] = log === undefined ? [] : [{ what: log }];
+  let damage = headerDamage(file) ?? (hasExtraPages(file) ? "its header is damaged" : undefined);
   let isEarlier = false;
   const connection = damage === undefined ? await openDamaged(file) : undefined;
   if (connection) {
     const { isComplete } = tablesOf(connection);
     const format = attempt(() => formatOf(connection));
     if (isComplete && format === SCHEMA_VERSION) {
-      return { connection, problems: inLog, close: () => connection.close() };
+      return { connection, problems: logProblems, close: () => connection.close() };
     }
     connection.close();
     checkFormat(file, format ?? 0);
@@ -67,31 +67,31 @@ export async function openReadable(path: string): Promise<Readable> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-readable-"));
   try {
     const copy = copyInto(folder, file);
-    const found = await (isEarlier ? upToDate(copy, file) : restored(copy, file, damage));
+    const store = await (isEarlier ? upgradeCopy(copy, file) : restoreFirstPage(copy, file, damage));
     const close = (): void => {
-      found.connection.close();
+      store.connection.close();
       rmSync(folder, { recursive: true });
     };
-    return { ...found, problems: [...inLog, ...found.problems], close };
+    return { ...store, problems: [...logProblems, ...store.problems], close };
   } catch (error) {
     rmSync(folder, { recursive: true });
     throw error;
   }
 }
 
-/** The newest part of a store is in the log beside it. */
+/** Copies a store with the log beside it, which has its newest part. */
 function copyInto(folder: string, file: string): string {
   const copy = join(folder, "threads.db");
   for (const suffix of ["", "-wal"]) {
-    if (existsSync(file + suffix)) copyHeld(file + suffix, copy + suffix);
+    if (existsSync(file + suffix)) copyOpenFile(file + suffix, copy + suffix);
   }
   return copy;
 }
 
-type Found = Omit<Readable, "close">;
+type OpenCopy = Omit<ReadableStore, "close">;
 
-/** Rows of earlier formats have no checksums; those that are damaged get none now, and so are found out. */
-async function upToDate(copy: string, file: string): Promise<Found> {
+/** Upgrades a copy of an earlier format. Damaged rows get no checksum, so that a survey finds them. */
+async function upgradeCopy(copy: string, file: string): Promise<OpenCopy> {
   const connection = await Connection.open(copy, { of: file });
   try {
     upgrade(connection, { damaged: "leave" });
@@ -104,25 +104,25 @@ async function upToDate(copy: string, file: string): Promise<Found> {
 }
 
 /**
- * The header and the list of tables, which are the first page, are the same in all stores but for some counters. So
- * they can be had from a new one; that they fit is shown by the checksums of the rows that are read with them.
+ * Replaces the first page of a copy. It has the header and the schema table, which are the same in all stores but for some
+ * counters, so those of a new store are tried; checksums of rows tell which fit.
  */
-async function restored(copy: string, file: string, damage: string | undefined): Promise<Found> {
+async function restoreFirstPage(copy: string, file: string, damage: string | undefined): Promise<OpenCopy> {
   const [fresh, compact] = await firstPages(join(copy, ".."));
-  const own = readStart(copy, PAGE_BYTES);
-  const listed = [own, fresh, compact].map((page) => firstPage({ header: fresh, tables: page }));
-  let best = { whole: 0, page: listed[0]! };
-  for (const page of listed) {
+  const original = readStart(copy, PAGE_BYTES);
+  const candidates = [original, fresh, compact].map((page) => firstPage({ header: fresh, tables: page }));
+  let best = { intact: 0, page: candidates[0]! };
+  for (const page of candidates) {
     await putFirstPage(copy, page);
     const connection = await openDamaged(copy, file);
-    const whole = connection ? tablesOf(connection).whole : 0;
+    const intact = connection ? tablesOf(connection).intact : 0;
     connection?.close();
-    if (whole > best.whole) best = { whole, page };
+    if (intact > best.intact) best = { intact, page };
   }
   await putFirstPage(copy, best.page);
-  const connection = best.whole > 0 ? await openDamaged(copy, file) : undefined;
+  const connection = best.intact > 0 ? await openDamaged(copy, file) : undefined;
   if (!connection) throw unreadable(file, damage ?? "its first page is damaged");
-  const isListLost = best.page !== listed[0];
+  const isListLost = best.page !== candidates[0];
   const problems = [
     ...(damage === undefined ? [] : [{ what: damage }]),
     ...(isListLost ? [{ what: "its list of tables is damaged" }] : []),
@@ -130,7 +130,7 @@ async function restored(copy: string, file: string, damage: string | undefined):
   return { connection, problems };
 }
 
-/** To be read: what is in the log stays there, however often it is tried. Undefined where SQLite cannot even begin. */
+/** Opens a file for reading, so that its log stays as it is. Returns undefined where SQLite cannot open it. */
 async function openDamaged(file: string, of = file): Promise<Connection | undefined> {
   try {
     return await openFile(file, "read", of);
@@ -140,7 +140,7 @@ async function openDamaged(file: string, of = file): Promise<Connection | undefi
   }
 }
 
-/** The first page of a new store, and that of a backup, which has its tables in another order. */
+/** The first pages of a new store and of a backup, which has its tables in another order. */
 async function firstPages(folder: string): Promise<[Buffer, Buffer]> {
   const [fresh, compact] = [join(folder, "fresh.db"), join(folder, "compact.db")];
   const connection = await openDatabase(fresh);
@@ -160,7 +160,7 @@ async function putFirstPage(copy: string, page: Buffer): Promise<void> {
   }
 }
 
-/** Not `corrupt`, which sends people to where they are. */
+/** The error for a store that cannot be repaired; `corrupt` would recommend to repair it. */
 function unreadable(file: string, what: string, options?: ErrorOptions): HarnessError {
   return new HarnessError(
     "storage-corrupt",
@@ -169,18 +169,18 @@ function unreadable(file: string, what: string, options?: ErrorOptions): Harness
   );
 }
 
-/** Enough to tell a table by. */
-const SOME = 50;
+/** The number of rows to recognise a table by. */
+const SAMPLE_ROWS = 50;
 
-/** Whether all tables can be read, and in how many of them are rows that match their checksum. */
-function tablesOf(connection: Connection): { isComplete: boolean; whole: number } {
-  const found = TABLES.map((table) =>
+/** Whether all tables can be read, and the number of tables with rows that match their checksum. */
+function tablesOf(connection: Connection): { isComplete: boolean; intact: number } {
+  const results = TABLES.map((table) =>
     attempt(() => {
-      const rows = connection.all(`SELECT ${table.columns} FROM ${table.name} LIMIT ${SOME}`);
-      return rows.some((row) => table.isWhole(row));
+      const rows = connection.all(`SELECT ${table.columns} FROM ${table.name} LIMIT ${SAMPLE_ROWS}`);
+      return rows.some((row) => table.isIntact(row));
     }),
   );
-  return { isComplete: !found.includes(undefined), whole: found.filter(Boolean).length };
+  return { isComplete: !results.includes(undefined), intact: results.filter(Boolean).length };
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -64,7 +64,7 @@ describe("a file in which something was changed", () => {
     },
   );
 
-  it("that is an error for who reads it, with the thread and what can be done", async () => {
+  it("readers get an error that names the thread and the remedy", async () => {
     await change("UPDATE blobs SET body = 'x' WHERE thread = 1");
     const saver = await sqliteSaver(file);
     await expect(saver.getTuple(thread("a"))).rejects.toMatchObject({
@@ -78,14 +78,14 @@ describe("a file in which something was changed", () => {
   });
 });
 
-it("a thread of which nothing is left is named, and a whole file is left alone", async () => {
+it("a lost thread is named, and an intact file is left alone", async () => {
   expect(await repairStore(file)).toEqual({ problems: [], saved: 2, lost: [] });
   expect(readdirSync(folder).filter((name) => /new|damaged/.test(name))).toEqual([]);
   await change("DELETE FROM checkpoints WHERE thread = 2");
   expect(await repairStore(file)).toMatchObject({ saved: 1, lost: ["b"] });
 });
 
-it("pages that cannot be read are passed over", async () => {
+it("unreadable pages are skipped", async () => {
   const whole = readFileSync(file);
   writeFileSync(file, Buffer.from(whole).fill(0xff, whole.length - 3 * 4096, whole.length - 2 * 4096));
   expect(await checkStore(file)).not.toEqual([]);
@@ -94,7 +94,7 @@ it("pages that cannot be read are passed over", async () => {
 });
 
 describe("a backup", () => {
-  it("is the threads of one moment, held by nobody, and overwrites nothing", async () => {
+  it("is a snapshot without leases, and overwrites nothing", async () => {
     const saver = await sqliteSaver(file);
     await saver.acquireThread("a");
     const copy = join(folder, "copy.db");
@@ -127,7 +127,7 @@ describe("a file that may only be read", () => {
     saver.close();
   });
 
-  it("is opened so by itself, and its log is never left out", async () => {
+  it("is opened read-only by itself, and its log is never left out", async () => {
     const writer = await sqliteSaver(file);
     await say(writer, "a", "third");
     const reader = new Saver(await openFile(file, "read"));

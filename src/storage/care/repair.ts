@@ -15,23 +15,23 @@ import {
 } from "../sqlite/database/index.ts";
 import { openDatabase, recount } from "../sqlite/file/index.ts";
 import { isAlive, SqliteSaver } from "../sqlite/index.ts";
-import { Survey, type StoredThreadRow } from "./file-survey.ts";
+import { FileSurvey, type ThreadRow } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 
 export interface Repair {
-  /** What was wrong, and so may be missing now. */
+  /** The problems that were found; their content may be missing now. */
   problems: Problem[];
-  /** Where the old file is kept; undefined when nothing was wrong and nothing was done. */
+  /** The path of the old file; undefined when there was no problem, and nothing was changed. */
   kept?: string;
-  /** How many threads there are now, and the ids of those that could not be saved. */
+  /** The number of threads in the new file, and the ids of those that are lost. */
   saved: number;
   lost: string[];
 }
 
 /**
- * Puts what can be saved of a thread store into a new file under its name, and keeps the old one beside it. A thread
- * goes back to its newest checkpoint that is whole. Throws when the file cannot be read at all, or is in use.
+ * Replaces a thread store by a new file with everything that is intact, and keeps the old one beside it. A thread goes
+ * back to its newest intact checkpoint. Throws when the file cannot be read at all, or is in use.
  */
 export async function repairStore(
   path: string,
@@ -44,12 +44,12 @@ export async function repairStore(
     refuseWhileUsed(old.connection);
     const fresh = await openDatabase(draft);
     try {
-      const { problems: found, ...rest } = await copy(old.connection, fresh, onProgress);
-      const result = { problems: [...old.problems, ...found], ...rest };
+      const { problems, ...rest } = await copy(old.connection, fresh, onProgress);
+      const result = { problems: [...old.problems, ...problems], ...rest };
       fresh.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
       fresh.close();
       old.connection.close();
-      return result.problems.length === 0 ? result : { ...result, kept: exchange(file, draft) };
+      return result.problems.length === 0 ? result : { ...result, kept: replaceFile(file, draft) };
     } finally {
       fresh.close();
     }
@@ -64,11 +64,11 @@ async function copy(
   fresh: Connection,
   onProgress: ((progress: Progress) => void) | undefined,
 ): Promise<{ problems: Problem[]; saved: number; lost: string[] }> {
-  const threads: { row: StoredThreadRow; isWhole: boolean }[] = [];
-  const survey = new Survey(
+  const threads: { row: ThreadRow; isIntact: boolean }[] = [];
+  const survey = new FileSurvey(
     old,
     {
-      thread: (row, isWhole) => threads.push({ row, isWhole }),
+      thread: (row, isIntact) => threads.push({ row, isIntact }),
       blob: (row) => BLOBS.put(fresh, row),
       checkpoint: (row) => CHECKPOINTS.put(fresh, row),
       write: (row) => WRITES.put(fresh, row),
@@ -82,7 +82,7 @@ async function copy(
   const changed: string[] = [];
   fresh.transaction(() => {
     survey.run();
-    for (const { row, isWhole } of threads) {
+    for (const { row, isIntact } of threads) {
       const newest = CHECKPOINTS.get(
         fresh,
         "WHERE thread = ? AND ns = '' ORDER BY checkpoints.seq DESC LIMIT 1",
@@ -92,9 +92,9 @@ async function copy(
         lost.push(row.id);
         continue;
       }
-      const isSame = isWhole && row.checkpoint === newest.id;
+      const isSame = isIntact && row.checkpoint === newest.id;
       if (!isSame) changed.push(row.id);
-      THREADS.put(fresh, isSame ? row : { ...row, ...UNKNOWN, checkpoint: newest.id });
+      THREADS.put(fresh, isSame ? row : { ...row, ...EMPTY_SUMMARY, checkpoint: newest.id });
     }
     for (const table of ["writes", "checkpoints", "blobs", "edits"]) {
       fresh.run(`DELETE FROM ${table} WHERE thread NOT IN (SELECT key FROM threads)`);
@@ -106,8 +106,8 @@ async function copy(
   return { problems: survey.problems, saved: threads.length - lost.length, lost };
 }
 
-/** What the list shows of a thread that is not what it was, until its newest checkpoint has been read. */
-const UNKNOWN = { title: null, done: 0, total: 0, unfinished: 0, interrupted: 0, seq: 0 };
+/** The summary of a thread whose newest checkpoint has changed, until that is read. */
+const EMPTY_SUMMARY = { title: null, done: 0, total: 0, unfinished: 0, interrupted: 0, seq: 0 };
 
 function refuseWhileUsed(connection: Connection): void {
   const leases = readLeases(connection);
@@ -122,16 +122,16 @@ function refuseWhileUsed(connection: Connection): void {
 function readLeases(connection: Connection) {
   try {
     const rows = connection.all(`SELECT ${LEASES.columns} FROM leases`);
-    return rows.filter((row) => LEASES.isWhole(row)).map((row) => LEASES.decode(row));
+    return rows.filter((row) => LEASES.isIntact(row)).map((row) => LEASES.decode(row));
   } catch {
     return [];
   }
 }
 
-/** Puts the draft in the place of the file. Returns where the file is now. */
-function exchange(file: string, draft: string): string {
+/** Replaces the file by the draft, and returns the new path of the file. */
+function replaceFile(file: string, draft: string): string {
   const kept = `${file}.damaged-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-  if (existsSync(kept)) throw corrupt(file, `${kept} is there already`);
+  if (existsSync(kept)) throw corrupt(file, `${kept} exists already`);
   renameSync(file, kept);
   for (const suffix of ["-wal", "-shm"])
     if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);

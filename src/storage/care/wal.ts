@@ -6,11 +6,11 @@ const FRAME_HEAD_BYTES = 24;
 const FRAME_BYTES = FRAME_HEAD_BYTES + PAGE_BYTES;
 
 /**
- * What is wrong with the log beside a file. SQLite reads a log up to the first frame that does not match its checksum,
- * as after a power cut, and says nothing; a commit behind that frame is one that was there. A killed process leaves
- * none. It can be told until somebody writes over it.
+ * The damage in the write-ahead log beside a file, if any. SQLite silently reads a log up to the first frame that does not
+ * match its checksum, as after a power cut; a commit behind that frame is lost. A killed process leaves none. The damage
+ * can be detected until the log is overwritten.
  */
-export function logDamage(file: string): string | undefined {
+export function walDamage(file: string): string | undefined {
   if (!hasContent(`${file}-wal`)) return undefined;
   const log = readFileSync(`${file}-wal`);
   if (log.length < HEAD_BYTES) return undefined;
@@ -19,29 +19,29 @@ export function logDamage(file: string): string | undefined {
     log.subarray(HEAD_BYTES + at * FRAME_BYTES).subarray(0, FRAME_BYTES);
   const sum = new Checksum(log);
   sum.add(log.subarray(0, 24));
-  const isHeadWhole = sum.matches(log, 24);
-  // Every frame repeats what is new in each log; behind the frames of this log may be those of an earlier one.
-  const salts = isHeadWhole ? log.subarray(16, 24) : frameAt(0).subarray(8, 16);
+  const isHeadIntact = sum.matches(log, 24);
+  // Every frame repeats the salts of its log; behind the frames of this log may be those of an earlier one.
+  const salts = isHeadIntact ? log.subarray(16, 24) : frameAt(0).subarray(8, 16);
   const isOfThisLog = (frame: Buffer): boolean => frame.subarray(8, 16).equals(salts);
   const isNext = (frame: Buffer): boolean => {
     sum.add(frame.subarray(0, 8));
     sum.add(frame.subarray(FRAME_HEAD_BYTES));
     return isOfThisLog(frame) && sum.matches(frame, 16);
   };
-  let whole = isHeadWhole ? 0 : -1;
-  while (whole >= 0 && whole < frames && isNext(frameAt(whole))) whole += 1;
+  let intact = isHeadIntact ? 0 : -1;
+  while (intact >= 0 && intact < frames && isNext(frameAt(intact))) intact += 1;
   let lost = 0;
-  for (let at = whole + 1; at < frames; at++) {
+  for (let at = intact + 1; at < frames; at++) {
     const frame = frameAt(at);
     // The size of the file after a commit stands in its last frame alone.
     if (isOfThisLog(frame) && frame.readUInt32BE(4) > 0) lost += 1;
   }
-  // A writer that has begun anew meanwhile has written its head first.
+  // A writer that has restarted the log meanwhile has written its head first.
   const isSame = readStart(`${file}-wal`, HEAD_BYTES).equals(log.subarray(0, HEAD_BYTES));
   return lost > 0 && isSame ? `its log is damaged: of the newest commits ${lost} are lost` : undefined;
 }
 
-/** SQLite's: over numbers of 32 bits, in the byte order that the log was made in, from the head on. */
+/** SQLite's running checksum of the log: over 32-bit numbers in the byte order of the log. */
 class Checksum {
   readonly #isBigEndian: boolean;
   #first = 0;

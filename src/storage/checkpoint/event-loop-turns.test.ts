@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Turns } from "./event-loop-turns.ts";
+import { EventLoopTurns } from "./event-loop-turns.ts";
 
 /** Counts the turns of the event loop until work is done. */
 async function turnsUntil(work: Promise<unknown>): Promise<number> {
@@ -21,11 +21,11 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it("those who wait go on in their order, each to where it waits again, and many in one turn", async () => {
-  const turns = new Turns();
+it("callers that wait are resumed in order, each up to its next wait, many in one turn", async () => {
+  const turns = new EventLoopTurns();
   const seen: string[] = [];
   const all = Array.from({ length: 100 }, async (_, at) => {
-    await turns.pass();
+    await turns.yieldIfBusy();
     seen.push(`${at} begins`);
     for (let step = 0; step < 20; step += 1) await Promise.resolve();
     seen.push(`${at} ends`);
@@ -34,20 +34,20 @@ it("those who wait go on in their order, each to where it waits again, and many 
   expect(seen).toEqual(all.flatMap((_, at) => [`${at} begins`, `${at} ends`]));
 });
 
-it("the event loop turns after each that keeps the process busy", async () => {
-  const turns = new Turns();
+it("the event loop turns after each caller that keeps the process busy", async () => {
+  const turns = new EventLoopTurns();
   const all = Array.from({ length: 5 }, async () => {
-    await turns.pass();
+    await turns.yieldIfBusy();
     now += 11;
   });
   expect(await turnsUntil(Promise.all(all))).toBeGreaterThanOrEqual(4);
 });
 
-it("those who wait get as much of a turn as all others took", async () => {
-  const turns = new Turns();
+it("callers that wait get a time slice as long as the turn before", async () => {
+  const turns = new EventLoopTurns();
   setImmediate(() => (now += 200));
   const all = Array.from({ length: 8 }, async () => {
-    await turns.pass();
+    await turns.yieldIfBusy();
     now += 11;
   });
   expect(await turnsUntil(Promise.all(all))).toBeLessThan(7);

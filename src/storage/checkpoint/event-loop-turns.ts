@@ -1,46 +1,46 @@
-/** Whoever has kept the process busy for so long waits for others; those who waited, for at most as long as this. */
-const [BUSY_MS, MOST_MS] = [10, 15];
+/** The time after which a caller has to wait for a turn, and the longest time slice of those who waited. */
+const [BUSY_MS, MAX_SLICE_MS] = [10, 15];
 
 /**
- * Lets the event loop turn while many threads are started in one process. What LangGraph does after it has read a
- * thread is a chain of promises, and a thousand of them leave no room for timers and sockets. Those who wait go on one
- * by one, and the event loop turns when they have kept the process busy for as long as all others have, or for too long.
+ * Lets the event loop turn while many threads are started in one process. After reading a thread LangGraph runs a chain
+ * of promises, and a thousand of these starve timers and sockets. Callers that wait are resumed one by one, in time
+ * slices as long as the turn of the event loop before, within bounds.
  */
-export class Turns {
+export class EventLoopTurns {
   #since = 0;
-  #most = BUSY_MS;
+  #sliceMs = BUSY_MS;
   readonly #waiting: (() => void)[] = [];
   #isServing = false;
 
   /** Resolves at once, unless the process has been busy for a while. */
-  async pass(): Promise<void> {
+  async yieldIfBusy(): Promise<void> {
     if (this.#waiting.length === 0 && performance.now() - this.#since < BUSY_MS) return;
     await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
-      if (!this.#isServing) this.#turn();
+      if (!this.#isServing) this.#turnEventLoop();
     });
   }
 
-  #turn(): void {
+  #turnEventLoop(): void {
     this.#isServing = true;
-    const asked = performance.now();
+    const start = performance.now();
     setImmediate(() => {
       this.#since = performance.now();
-      // As long as all others took: else those who wait would stand behind those who work for longer the more there are.
-      this.#most = Math.min(MOST_MS, Math.max(BUSY_MS, this.#since - asked));
-      this.#next();
+      // As long as all others took: a fixed slice would let the queue fall behind when there is much other work.
+      this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(BUSY_MS, this.#since - start));
+      this.#resumeNext();
     });
   }
 
-  #next(): void {
+  #resumeNext(): void {
     this.#waiting.shift()!();
-    // Behind the chain of who goes on now: a tick comes when no promise is left to go on.
-    queueMicrotask(() => process.nextTick(() => this.#goOn()));
+    // After the resumed chain: a tick runs when no promise is left to resolve.
+    queueMicrotask(() => process.nextTick(() => this.#continue()));
   }
 
-  #goOn(): void {
+  #continue(): void {
     if (this.#waiting.length === 0) this.#isServing = false;
-    else if (performance.now() - this.#since < this.#most) this.#next();
-    else this.#turn();
+    else if (performance.now() - this.#since < this.#sliceMs) this.#resumeNext();
+    else this.#turnEventLoop();
   }
 }

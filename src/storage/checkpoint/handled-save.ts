@@ -1,15 +1,15 @@
 /**
- * The promise of a save. LangGraph looks at what came of it at the end of a step, and until then Node takes a failure
- * for one that nobody looks at, and ends the process. Whoever goes on from this promise has been told.
+ * The promise of a save whose failure is never unhandled. LangGraph awaits saves at the end of a step; until then Node
+ * would take a failure for an unhandled rejection and end the process.
  */
-export class Save<T> extends Promise<T> {
+export class HandledSave<T> extends Promise<T> {
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
-  /** Does the work at once. */
-  static of<T>(work: () => T | Promise<T>): Save<T> {
-    return new Save((resolve) => resolve(work()));
+  /** Starts the work at once. */
+  static of<T>(work: () => T | Promise<T>): HandledSave<T> {
+    return new HandledSave((resolve) => resolve(work()));
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise, with the same contract

@@ -1,15 +1,15 @@
-export { Turns } from "./event-loop-turns.ts";
-export { Save } from "./handled-save.ts";
-export { leaseOf, readKey, toConfig, type CheckpointKey, type Place } from "./key.ts";
-export { Seen } from "./read-checkpoints.ts";
+export { EventLoopTurns } from "./event-loop-turns.ts";
+export { HandledSave } from "./handled-save.ts";
+export { leaseToken, readKey, toConfig, type CheckpointKey, type CheckpointRowKey } from "./key.ts";
+export { ReadCheckpoints } from "./read-checkpoints.ts";
 export {
-  checkpointAsItIs,
   encodeChannels,
-  fixedOf,
+  freezeCheckpoint,
+  headerOf,
   isEdit,
   toSummary,
   toTuple,
-  type Fixed,
+  type CheckpointHeader,
   type StoredCheckpoint,
   type StoredWrite,
 } from "./stored-checkpoint.ts";

@@ -3,7 +3,7 @@ import { getCheckpointId } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 import { LEASE } from "../store/index.ts";
 
-/** Where a checkpoint is: its thread, its namespace (empty for the main graph) and its own id. */
+/** The key of a checkpoint: its thread, its namespace (empty for the main graph) and its id. */
 export interface CheckpointKey {
   threadId: string;
   ns: string;
@@ -22,8 +22,8 @@ export function readKey(config: RunnableConfig): CheckpointKey {
   return { threadId, ns: typeof ns === "string" ? ns : "", id: getCheckpointId(config) };
 }
 
-/** By which lease a run writes, where its config says so. */
-export function leaseOf({ configurable }: RunnableConfig): string | undefined {
+/** The token of the lease that a run writes under, where its config has one. */
+export function leaseToken({ configurable }: RunnableConfig): string | undefined {
   const token: unknown = configurable?.[LEASE];
   return typeof token === "string" ? token : undefined;
 }
@@ -34,8 +34,8 @@ export function toConfig({ threadId, ns, id }: CheckpointKey): {
   return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
 }
 
-/** A place in the tables: the thread's number, the namespace, and a checkpoint's id. */
-export interface Place {
+/** The key of a checkpoint in the tables: the thread's number, the namespace, and the checkpoint's id. */
+export interface CheckpointRowKey {
   thread: number;
   ns: string;
   id: string;

@@ -1,29 +1,29 @@
-import type { Place } from "./key.ts";
+import type { CheckpointRowKey } from "./key.ts";
 
-/** So many checkpoints are remembered; who goes on from an older one is not warned. */
-const MAX_SEEN = 10_000;
+/** The cache size; a write that continues from an older checkpoint is not checked. */
+const MAX_CHECKPOINTS = 10_000;
 
 /** Checkpoints that were the newest of their namespace when they were last read or written through one saver. */
-export class Seen {
+export class ReadCheckpoints {
   readonly #keys = new Set<string>();
 
-  add(place: Place): void {
-    this.#keys.add(keyOf(place));
-    if (this.#keys.size <= MAX_SEEN) return;
+  add(rowKey: CheckpointRowKey): void {
+    this.#keys.add(keyOf(rowKey));
+    if (this.#keys.size <= MAX_CHECKPOINTS) return;
     const [oldest] = this.#keys;
     this.#keys.delete(oldest!);
   }
 
-  /** Forgets one that was asked for by its name. */
-  delete(place: Place): void {
-    this.#keys.delete(keyOf(place));
+  /** Forgets a checkpoint that was read by its id. */
+  delete(rowKey: CheckpointRowKey): void {
+    this.#keys.delete(keyOf(rowKey));
   }
 
-  has(place: Place): boolean {
-    return this.#keys.has(keyOf(place));
+  has(rowKey: CheckpointRowKey): boolean {
+    return this.#keys.has(keyOf(rowKey));
   }
 }
 
-function keyOf({ thread, ns, id }: Place): string {
+function keyOf({ thread, ns, id }: CheckpointRowKey): string {
   return `${thread} ${id} ${ns}`;
 }

@@ -7,20 +7,20 @@ import {
   type CheckpointPendingWrite,
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
-import { asItIs, type Decoder, type Encoder } from "../codec/index.ts";
+import { frozenCopy, type Decoder, type Encoder } from "../codec/index.ts";
 import type { CheckpointSummary } from "../store/index.ts";
-import { toConfig, type Place } from "./key.ts";
+import { toConfig, type CheckpointRowKey } from "./key.ts";
 
 /** The parts of a checkpoint that are the same size at every step, kept as plain JSON. */
-export type Fixed = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
+export type CheckpointHeader = Pick<Checkpoint, "v" | "ts" | "channel_versions" | "versions_seen">;
 
 /** A stored checkpoint; `channels` and `metadata` are still encoded. */
 export interface StoredCheckpoint {
   seq: number;
-  /** How many writes tasks have made to it. */
+  /** The number of writes that tasks have made to it. */
   writes: number;
   parent: string | null;
-  fixed: Fixed;
+  header: CheckpointHeader;
   channels: Record<string, unknown>;
   metadata: unknown;
 }
@@ -32,46 +32,46 @@ export interface StoredWrite {
   value: unknown;
 }
 
-export function fixedOf({ v, ts, channel_versions, versions_seen }: Checkpoint): Fixed {
+export function headerOf({ v, ts, channel_versions, versions_seen }: Checkpoint): CheckpointHeader {
   return { v, ts, channel_versions, versions_seen };
 }
 
-/** What a checkpoint stores of its channels: what is new, and for the rest where its parent has it. */
+/** Encodes the channels of a checkpoint: new values, and for the rest the references of its parent. */
 export function encodeChannels(
   { channel_values: values, channel_versions: versions }: Checkpoint,
   {
     newVersions,
-    exact,
-    before,
+    isEdited,
+    parent,
   }: {
     newVersions: ChannelVersions;
-    exact: boolean;
-    before: Pick<StoredCheckpoint, "fixed" | "channels"> | undefined;
+    isEdited: boolean;
+    parent: Pick<StoredCheckpoint, "header" | "channels"> | undefined;
   },
   encoder: Encoder,
 ): Record<string, unknown> {
   const channels: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     const version = versions[name];
-    const isNew = exact || Object.hasOwn(newVersions, name);
-    const kept = before?.fixed.channel_versions[name] === version ? before?.channels[name] : undefined;
-    if (!isNew && kept !== undefined) channels[name] = kept;
-    // A value whose version nobody knows is not part of the checkpoint; one that has none is a channel's default.
+    const isNew = isEdited || Object.hasOwn(newVersions, name);
+    const inherited = parent?.header.channel_versions[name] === version ? parent?.channels[name] : undefined;
+    if (!isNew && inherited !== undefined) channels[name] = inherited;
+    // A value of an unchanged version that the parent lacks is not part of the checkpoint; one without a version is a default.
     else if (isNew || version === undefined) channels[name] = JSON.parse(encoder.encode(value));
   }
   return channels;
 }
 
 /**
- * Whether versions tell nothing about the values. `updateState` applies what the tasks of a step have finished, and
- * raises no version for it; a copy stands beside the original, with values that its parent does not have.
+ * Whether values may have changed without a new version. `updateState` applies finished writes of a step and raises no
+ * version for them; a fork has values that its parent does not have.
  */
 export function isEdit({ source }: CheckpointMetadata): boolean {
   return source === "update" || source === "fork";
 }
 
-/** A checkpoint as it is now; what is the same as in its parent is stored from there. */
-export function checkpointAsItIs(
+/** Copies the values of a checkpoint that will be stored; the others are taken from its parent. */
+export function freezeCheckpoint(
   checkpoint: Checkpoint,
   metadata: CheckpointMetadata,
   newVersions: ChannelVersions,
@@ -80,30 +80,30 @@ export function checkpointAsItIs(
   const isStored = (name: string): boolean =>
     isEdit(metadata) || Object.hasOwn(newVersions, name) || versions[name] === undefined;
   const copies = new Map<object, object>();
-  const made = Object.entries(values).map(([name, value]) => [
+  const entries = Object.entries(values).map(([name, value]) => [
     name,
-    isStored(name) ? asItIs(value, copies) : value,
+    isStored(name) ? frozenCopy(value, copies) : value,
   ]);
-  return { ...checkpoint, channel_values: Object.fromEntries(made) as Record<string, unknown> };
+  return { ...checkpoint, channel_values: Object.fromEntries(entries) as Record<string, unknown> };
 }
 
 /** The rows of a checkpoint, still encoded. */
 export interface TupleRows {
   threadId: string;
-  place: Place;
+  rowKey: CheckpointRowKey;
   stored: StoredCheckpoint;
   writes: readonly StoredWrite[];
-  /** What tasks of its parent have sent, where it is in the writes there. */
+  /** The sends of its parent's tasks, where they are in the writes there. */
   sends: readonly unknown[] | undefined;
 }
 
-/** Builds a checkpoint as LangGraph wants it; all that it leads to has been loaded. */
+/** Builds LangGraph's tuple of a checkpoint whose blobs have all been loaded. */
 export function toTuple(
-  { threadId, place: { ns, id }, stored, writes, sends }: TupleRows,
+  { threadId, rowKey: { ns, id }, stored, writes, sends }: TupleRows,
   { decoder, firstVersion }: { decoder: Decoder; firstVersion: () => number },
 ): CheckpointTuple {
-  const { fixed, channels, metadata, parent } = stored;
-  const checkpoint: Checkpoint = { ...fixed, id, channel_values: {} };
+  const { header, channels, metadata, parent } = stored;
+  const checkpoint: Checkpoint = { ...header, id, channel_values: {} };
   for (const [name, tree] of Object.entries(channels)) decoder.set(checkpoint.channel_values, name, tree);
   if (sends) {
     const versions = Object.values(checkpoint.channel_versions);
@@ -145,7 +145,7 @@ export function toSummary({
     ...(parent !== null && { parentId: parent }),
     ns,
     seq,
-    createdAt: new Date((JSON.parse(head) as Fixed).ts),
+    createdAt: new Date((JSON.parse(head) as CheckpointHeader).ts),
     metadata: JSON.parse(metadata),
   };
 }

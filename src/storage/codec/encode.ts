@@ -1,29 +1,29 @@
 import { BaseMessage } from "@langchain/core/messages";
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
-import { chunkOf, isWhole, rootOf, toChunks, type Cut } from "./chunk-tree.ts";
+import type { BlobSink } from "./blob-cache.ts";
+import { appendChunk, isCompleteChunk, storeTree, toChunks, type ChunkSequence } from "./chunk-tree.ts";
 import { isSend, MAX_DEPTH, sendFields, toJson, tooDeep, UNDEFINED } from "./json.ts";
 import type { Memo } from "./memo.ts";
-import { WATCHED, type Lists, type Prefix } from "./message-lists.ts";
-import type { BlobSink } from "./recent-blobs.ts";
+import { WATCHED_MESSAGES, type MessageLists, type Prefix } from "./message-lists.ts";
 import { isPlainMessage } from "./revive.ts";
 
 /** Longer text gets a blob of its own, and is then stored once however often it recurs. */
 const INLINE_CHARS = 128;
 /** A longer list or record is cut into chunks. */
-const WHOLE_CHARS = 512;
-/** More items than these make a list longer than that, however short they are: a reference and its comma take 8. */
-const MOST_WHOLE = WHOLE_CHARS / 8;
+const MAX_UNCHUNKED_CHARS = 512;
+/** A list with more items is always longer than that: a reference and its comma take 8 characters. */
+const MAX_INLINE_ITEMS = MAX_UNCHUNKED_CHARS / 8;
 
-/** A key that begins with `~` is ours; one of the user's that does gets a second one. */
+/** The prefix of reserved keys; a user's key that starts with it gets a second one. */
 export const REFERENCE = "~";
 export const SNAPSHOT = "~s";
-/** Stands beside a reference to a long list in which all are messages that can be read without waiting. */
+/** Marks a reference to a long list of messages that can all be read synchronously. */
 export const MESSAGES = "~m";
 
 export interface EncodeOptions {
   blobs: BlobSink;
   memo: Memo;
-  lists: Lists;
+  lists: MessageLists;
   thread: number;
 }
 
@@ -68,77 +68,77 @@ export class Encoder {
     return this.#opaque(value);
   }
 
-  /** What of a list is known to be stored is not walked again: see `Lists`. */
+  /** Skips the prefix of a list that is stored already: see `MessageLists`. */
   #list(items: readonly unknown[]): string {
     const { lists, thread } = this.#options;
-    const isLong = items.length > MOST_WHOLE;
-    const known = isLong ? lists.find(thread, items) : undefined;
-    const start = known?.length ?? 0;
+    const isLong = items.length > MAX_INLINE_ITEMS;
+    const stored = isLong ? lists.find(thread, items) : undefined;
+    const start = stored?.length ?? 0;
     const texts: string[] = [];
-    // More than the chunk before those that are watched: something was changed, removed or inserted there.
-    if (items.length - start > 2 * WATCHED) this.#recall(items.slice(start));
+    // More than the watched messages and a chunk: something was changed, removed or inserted before.
+    if (items.length - start > 2 * WATCHED_MESSAGES) this.#recall(items.slice(start));
     for (let at = start; at < items.length; at++) {
-      texts.push(this.#item(items[at], at < items.length - WATCHED));
+      texts.push(this.#item(items[at], at < items.length - WATCHED_MESSAGES));
     }
-    const whole = known ? undefined : `[${texts.join(",")}]`;
-    if (whole !== undefined && whole.length <= WHOLE_CHARS) {
-      // It may have been part of a longer one, and may be again.
+    const whole = stored ? undefined : `[${texts.join(",")}]`;
+    if (whole !== undefined && whole.length <= MAX_UNCHUNKED_CHARS) {
+      // It may have been part of a longer list, and may be again.
       lists.keepOnly(undefined, { thread, items, from: 0 });
       return whole;
     }
-    const { cut, prefix } = this.#cut(items, texts, known);
-    const root = rootOf(cut, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
+    const { sequence, prefix } = this.#toSequence(items, texts, stored);
+    const root = storeTree(sequence, "tree", (kind, group) => this.#put(kind, `[${group.join(",")}]`));
     const isPlain = this.#isPlain(items.slice(prefix?.length ?? 0));
     return isPlain ? `{"${REFERENCE}":${root},"${MESSAGES}":1}` : reference(root);
   }
 
-  /** What follows a change is still where it was. */
+  /** Remembers the blobs of messages behind a change: these are stored already. */
   #recall(items: readonly unknown[]): void {
     const { lists, memo, thread } = this.#options;
-    for (const { all, length, chunk } of lists.chunksIn(thread, items)) {
+    for (const { all, length, chunk } of lists.chunksEndingIn(thread, items)) {
       for (const [at, text] of chunk.texts.entries()) {
         const item = all[length - chunk.texts.length + at]!;
-        if (memo.believe(item, thread)) continue;
+        if (memo.findUnchecked(item, thread)) continue;
         const { [REFERENCE]: blob } = JSON.parse(text) as { [REFERENCE]: number };
-        memo.place(item, { thread, blob, isPlain: true });
+        memo.remember(item, { thread, blob, isPlain: true });
       }
     }
   }
 
   #item(item: unknown, isOld: boolean): string {
     const { memo, thread } = this.#options;
-    const known = isOld && isObject(item) ? memo.believe(item, thread) : undefined;
-    return known ? reference(known.blob) : this.encode(item);
+    const location = isOld && isObject(item) ? memo.findUnchecked(item, thread) : undefined;
+    return location ? reference(location.blob) : this.encode(item);
   }
 
-  /** Cuts off the chunks that are complete, and remembers them up to the first with something else than messages. */
-  #cut(
+  /** Cuts texts into chunks, and remembers the complete ones up to the first that has more than messages. */
+  #toSequence(
     items: readonly unknown[],
     texts: readonly string[],
-    known: Prefix | undefined,
-  ): { cut: Cut; prefix: Prefix | undefined } {
+    stored: Prefix | undefined,
+  ): { sequence: ChunkSequence; prefix: Prefix | undefined } {
     const { lists, thread } = this.#options;
     const chunks = toChunks(texts);
-    const open = chunks.length > 0 && !isWhole(chunks.at(-1)!) ? chunks.pop()! : [];
-    let prefix = known;
-    let last = known?.chunk;
-    let length = known?.length ?? 0;
+    const open = chunks.length > 0 && !isCompleteChunk(chunks.at(-1)!) ? chunks.pop()! : [];
+    let prefix = stored;
+    let last = stored?.chunk;
+    let length = stored?.length ?? 0;
     for (const chunk of chunks) {
       const start = length;
       length += chunk.length;
-      last = chunkOf(last, chunk);
+      last = appendChunk(last, chunk);
       const part = items.slice(start, length);
       if (start !== (prefix?.length ?? 0) || !this.#isPlain(part)) continue;
       prefix = lists.add({ thread, before: prefix, items: part, chunk: last });
       last = prefix.chunk;
     }
-    lists.keepOnly(prefix, { thread, items, from: known?.length ?? 0 });
-    return { cut: { last, open }, prefix };
+    lists.keepOnly(prefix, { thread, items, from: stored?.length ?? 0 });
+    return { sequence: { last, open }, prefix };
   }
 
   #isPlain(items: readonly unknown[]): items is object[] {
     const { memo, thread } = this.#options;
-    return items.every((item) => isObject(item) && memo.believe(item, thread)?.isPlain);
+    return items.every((item) => isObject(item) && memo.findUnchecked(item, thread)?.isPlain);
   }
 
   #record(record: object): string {
@@ -149,11 +149,11 @@ export class Encoder {
       texts.push(`${JSON.stringify(name)}:${this.encode(value)}`);
     }
     const whole = `{${texts.join(",")}}`;
-    if (whole.length <= WHOLE_CHARS) return whole;
+    if (whole.length <= MAX_UNCHUNKED_CHARS) return whole;
     let ids = toChunks(texts).map((chunk) => this.#put("tree", `{${chunk.join(",")}}`));
     while (ids.length > 1) {
       const groups = toChunks(ids.map(String));
-      // Where every number ends a chunk, one node takes them all.
+      // If every number ends a chunk, one node takes them all.
       const next = groups.length < ids.length ? groups : [ids];
       ids = next.map((group) => this.#put("record", `[${group.join(",")}]`));
     }
@@ -162,14 +162,14 @@ export class Encoder {
 
   #opaque(value: object): string {
     const { memo, thread } = this.#options;
-    const message = BaseMessage.isInstance(value);
-    const known = message ? memo.find(value, thread) : undefined;
-    if (known) return reference(known.blob);
+    const isMessage = BaseMessage.isInstance(value);
+    const location = isMessage ? memo.find(value, thread) : undefined;
+    if (location) return reference(location.blob);
     const text = toJson(value);
     if (text.length <= INLINE_CHARS && !text.includes(`"${REFERENCE}`)) return text;
     const blob = this.#options.blobs.put(thread, "json", text);
-    if (message) {
-      memo.place(value, { thread, blob, isPlain: isPlainMessage(text) });
+    if (isMessage) {
+      memo.remember(value, { thread, blob, isPlain: isPlainMessage(text) });
       memo.watch(value, thread);
     }
     return reference(blob);
@@ -184,7 +184,7 @@ export class Encoder {
   }
 }
 
-/** The text that stands for a blob. */
+/** The JSON of a reference to a blob. */
 export function reference(blob: number): string {
   return `{"${REFERENCE}":${blob}}`;
 }
@@ -193,7 +193,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Whether it is stored as its parts. */
+/** Whether an object is stored key by key. */
 export function isWalkable(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
@@ -201,13 +201,13 @@ export function isWalkable(value: object): boolean {
 }
 
 /** The numbers of the blobs that a blob or a text refers to. */
-export function targetsIn(kind: string, text: string | Uint8Array): number[] {
+export function blobReferences(kind: string, text: string | Uint8Array): number[] {
   if (kind === "json" || kind === "bytes") return [];
   const content: unknown = JSON.parse(typeof text === "string" ? text : Buffer.from(text).toString());
   return kind === "tree" ? referencesIn(content) : (content as number[]);
 }
 
-/** The numbers of the blobs that a tree refers to. What is the serializer's has none of ours in it. */
+/** The numbers of the blobs that a tree refers to; the serializer's objects contain no references. */
 function referencesIn(tree: unknown): number[] {
   if (typeof tree !== "object" || tree === null || Object.hasOwn(tree, "lc")) return [];
   const target = (tree as Record<string, unknown>)[REFERENCE];

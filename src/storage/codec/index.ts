@@ -1,14 +1,14 @@
-export { Decoder, type DecodeContext } from "./decode.ts";
-export { Encoder, targetsIn } from "./encode.ts";
-export { asItIs } from "./frozen-copy.ts";
-export { Memo } from "./memo.ts";
-export { Lists } from "./message-lists.ts";
 export {
-  Recent,
+  BlobCache,
   type Blob,
   type BlobKind,
   type BlobSink,
   type BlobSource,
-  type Gathered,
-} from "./recent-blobs.ts";
-export { LATE, reviving } from "./revive.ts";
+  type ChunkContents,
+} from "./blob-cache.ts";
+export { Decoder, type DecodeContext } from "./decode.ts";
+export { blobReferences, Encoder } from "./encode.ts";
+export { frozenCopy } from "./frozen-copy.ts";
+export { Memo } from "./memo.ts";
+export { MessageLists } from "./message-lists.ts";
+export { NEEDS_LOAD, reviver } from "./revive.ts";

@@ -1,7 +1,7 @@
 import { isDeltaSnapshot } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../errors.ts";
 
-/** What is nested deeper is refused, long before the stack is full. */
+/** The nesting limit, far below the size of the stack. */
 export const MAX_DEPTH = 500;
 
 export function tooDeep(options?: ErrorOptions): HarnessError {
@@ -14,8 +14,8 @@ export function tooDeep(options?: ErrorOptions): HarnessError {
 
 export const UNDEFINED = '{"lc":2,"type":"undefined"}';
 
-/** A value that was written out before. */
-export class Written {
+/** A value that is serialized already. */
+export class SerializedValue {
   readonly text: string;
 
   constructor(text: string) {
@@ -29,7 +29,7 @@ export class Written {
  * an enclosing object becomes `"[Circular]"`, as there.
  */
 export function toJson(value: unknown): string {
-  if (value instanceof Written) return value.text;
+  if (value instanceof SerializedValue) return value.text;
   try {
     return write(value);
   } catch (error) {
@@ -39,17 +39,17 @@ export function toJson(value: unknown): string {
 }
 
 function write(value: unknown): string {
-  const path: { from: object; made: object }[] = [];
+  const path: { source: object; plain: object }[] = [];
   const text: string | undefined = JSON.stringify(
     value,
     function replace(this: unknown, _key, item: unknown) {
       if (typeof item !== "object" || item === null) return item === undefined ? JSON.parse(UNDEFINED) : item;
-      while (path.length > 0 && path.at(-1)?.made !== this) path.pop();
-      if (path.some(({ from }) => from === item)) return "[Circular]";
+      while (path.length > 0 && path.at(-1)?.plain !== this) path.pop();
+      if (path.some(({ source }) => source === item)) return "[Circular]";
       if (path.length > MAX_DEPTH) throw tooDeep();
-      const made = toPlain(item);
-      path.push({ from: item, made });
-      return made;
+      const plain = toPlain(item);
+      path.push({ source: item, plain });
+      return plain;
     },
   );
   return text ?? "null";

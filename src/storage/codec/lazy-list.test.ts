@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { madeLater } from "./lazy-list.ts";
+import { lazyList } from "./lazy-list.ts";
 
 const three = (): unknown[] => [{ n: 1 }, { n: 2 }, { n: 3 }];
 
-describe("a list that is made later", () => {
-  it("is made when an item is first looked at, once, and not before", () => {
+describe("a lazy list", () => {
+  it("is created once, when an item is first read", () => {
     let times = 0;
-    const list = madeLater(3, () => {
+    const list = lazyList(3, () => {
       times += 1;
       return three();
     });
@@ -25,13 +25,13 @@ describe("a list that is made later", () => {
     expect(times).toBe(1);
   });
 
-  it("is an array like any other to whoever copies, changes, shows or sends it", () => {
-    const made = (): unknown[] => madeLater(3, three);
-    expect(made()).toEqual(three());
-    expect(JSON.stringify(made())).toBe(JSON.stringify(three()));
-    expect(structuredClone(made())).toEqual(three());
-    expect(inspect(made())).toBe(inspect(three()));
-    expect([0, ...made().slice(1), ...made().concat(4)]).toEqual([0, ...three().slice(1), ...three(), 4]);
+  it("is copied, changed, printed and sent like any array", () => {
+    const create = (): unknown[] => lazyList(3, three);
+    expect(create()).toEqual(three());
+    expect(JSON.stringify(create())).toBe(JSON.stringify(three()));
+    expect(structuredClone(create())).toEqual(three());
+    expect(inspect(create())).toBe(inspect(three()));
+    expect([0, ...create().slice(1), ...create().concat(4)]).toEqual([0, ...three().slice(1), ...three(), 4]);
     for (const change of [
       (list: unknown[]) => list.push(4),
       (list: unknown[]) => list.pop(),
@@ -43,14 +43,14 @@ describe("a list that is made later", () => {
       (list: unknown[]) => (list.length = 1),
       (list: unknown[]) => list.fill(0, 1),
     ]) {
-      const [one, other] = [made(), three()];
+      const [one, other] = [create(), three()];
       expect(change(one)).toEqual(change(other));
       expect(one).toEqual(other);
     }
   });
 
   it("has items of its own", () => {
-    const [one, other] = [madeLater(3, three), madeLater(3, three)];
+    const [one, other] = [lazyList(3, three), lazyList(3, three)];
     one[0] = "changed";
     expect(other[0]).toEqual({ n: 1 });
   });

@@ -1,52 +1,53 @@
-/** Above this a memory of the object would cost more than writing it out again. */
+/** The size above which comparing an object would cost more than serializing it again. */
 const MAX_PARTS = 1000;
 
-export interface Stored {
+/** The blob that a message is location in. */
+export interface BlobLocation {
   thread: number;
   blob: number;
-  /** Whether it is read back without waiting. */
+  /** Whether it can be read back synchronously. */
   isPlain: boolean;
 }
 
 /**
- * Remembers where a message was stored. Messages are in every checkpoint of their thread and hardly ever change; but
- * they can be changed in place, so each part is compared before the memory is believed. That is exact, because a
- * message is written from its own properties, and many times faster than writing it out and hashing it.
+ * Remembers the blob of each message object. Messages are in every checkpoint of their thread and hardly ever change;
+ * but they can be changed in place, so all properties are compared before a hit counts. That is exact, because a message
+ * is serialized from its own properties, and many times faster than serializing and hashing it.
  */
 export class Memo {
-  /** `parts` is undefined where they cannot be compared, or were not looked at. */
-  #stored = new WeakMap<object, Stored & { parts: unknown[] | undefined }>();
+  /** `parts` is undefined where they cannot be compared, or were not collected. */
+  #locations = new WeakMap<object, BlobLocation & { parts: unknown[] | undefined }>();
 
-  /** Where exactly this object, as it is now, is stored in this thread. */
-  find(object: object, thread: number): Stored | undefined {
-    const stored = this.#stored.get(object);
-    if (stored?.thread !== thread || !stored.parts) return undefined;
-    return compare(object, stored.parts, 0) === stored.parts.length ? stored : undefined;
+  /** Returns the blob of an object that has not changed since it was watched. */
+  find(object: object, thread: number): BlobLocation | undefined {
+    const location = this.#locations.get(object);
+    if (location?.thread !== thread || !location.parts) return undefined;
+    return compare(object, location.parts, 0) === location.parts.length ? location : undefined;
   }
 
-  /** Where this object is stored as it was when it was last looked at. */
-  believe(object: object, thread: number): Stored | undefined {
-    const stored = this.#stored.get(object);
-    return stored?.thread === thread ? stored : undefined;
+  /** Returns the blob of an object as it was when it was last compared. */
+  findUnchecked(object: object, thread: number): BlobLocation | undefined {
+    const location = this.#locations.get(object);
+    return location?.thread === thread ? location : undefined;
   }
 
-  /** Remembers where an object is stored, to be believed only. */
-  place(object: object, stored: Stored): void {
-    this.#stored.set(object, { ...stored, parts: undefined });
+  /** Remembers the blob of an object, for `findUnchecked` only. */
+  remember(object: object, location: BlobLocation): void {
+    this.#locations.set(object, { ...location, parts: undefined });
   }
 
-  /** Looks at an object that has a place: if it changes from now on, that is seen. */
+  /** Records the properties of an object, so that `find` detects later changes. */
   watch(object: object, thread: number): void {
-    const stored = this.#stored.get(object);
-    if (stored?.thread === thread) stored.parts ??= partsOf(object);
+    const location = this.#locations.get(object);
+    if (location?.thread === thread) location.parts ??= partsOf(object);
   }
 
   clear(): void {
-    this.#stored = new WeakMap();
+    this.#locations = new WeakMap();
   }
 }
 
-/** Keys and values all the way down; undefined where something cannot be compared part by part. */
+/** All keys and values of an object, nested ones too; undefined where one cannot be compared. */
 function partsOf(object: object): unknown[] | undefined {
   const parts: unknown[] = [];
   return collect(object, parts) ? parts : undefined;
@@ -66,7 +67,7 @@ function collect(object: object, parts: unknown[]): boolean {
   return true;
 }
 
-/** Walks an object as `collect` does, along parts that were collected before; the place behind it, or -1 at a difference. */
+/** Walks an object as `collect` does, and compares its parts; returns the index behind them, or -1 at a difference. */
 function compare(object: object, parts: readonly unknown[], start: number): number {
   const keys = Object.keys(object);
   if (parts[start] !== Object.getPrototypeOf(object) || parts[start + 1] !== keys.length) return -1;

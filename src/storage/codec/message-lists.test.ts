@@ -12,7 +12,7 @@ import { openDatabase } from "../sqlite/file/open.ts";
 import { Decoder } from "./decode.ts";
 import { Encoder, REFERENCE } from "./encode.ts";
 import { Memo } from "./memo.ts";
-import { Lists, WATCHED } from "./message-lists.ts";
+import { MessageLists, WATCHED_MESSAGES } from "./message-lists.ts";
 
 /** What can be done to a list of messages between two checkpoints; `at` counts from its end. */
 type Edit =
@@ -27,7 +27,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
     kind: fc.constantFrom("insert" as const, "replace" as const, "remove" as const, "cut" as const),
     at: fc.nat(400),
   }),
-  fc.record({ kind: fc.constant("change" as const), at: fc.nat(WATCHED - 1) }),
+  fc.record({ kind: fc.constant("change" as const), at: fc.nat(WATCHED_MESSAGES - 1) }),
   fc.constant({ kind: "load" as const }),
 );
 
@@ -36,7 +36,7 @@ beforeEach(async () => void (connection = await openDatabase(":memory:")));
 afterEach(() => connection.close());
 
 describe("a list of messages", () => {
-  it("is stored as if all of it were written anew, whatever is done to it", async () => {
+  it("is stored as if it were written anew, whatever is done to it", async () => {
     const check = async (start: number, edits: Edit[]): Promise<void> => {
       const store = storeOf(1);
       let list = messagesOf(start);
@@ -54,7 +54,7 @@ describe("a list of messages", () => {
     await fc.assert(property, { numRuns: rounds(60), interruptAfterTimeLimit: 60_000 });
   });
 
-  it("that was cut short is stored as one that was never longer", () => {
+  it("that was truncated is stored as one that was never longer", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);
     encoder.encode(list);
@@ -64,7 +64,7 @@ describe("a list of messages", () => {
     }
   });
 
-  it("keeps a message that was changed in place when it has grown older than those that are watched", async () => {
+  it("keeps a message that was changed in place and is not watched any more", async () => {
     const store = storeOf(1);
     for (let length = 80; length < 120; length++) {
       const list = messagesOf(length);
@@ -90,18 +90,18 @@ describe("a list of messages", () => {
     }
   });
 
-  it("that had a message changed in place is stored as it is, if that is one of the newest", () => {
+  it("stores a message that was changed in place, if it is one of the newest", () => {
     const { encoder } = storeOf(1);
     const list = messagesOf(300);
     const before = encoder.encode(list);
-    list.at(-WATCHED)!.additional_kwargs["seen"] = true;
+    list.at(-WATCHED_MESSAGES)!.additional_kwargs["seen"] = true;
     expect(encoder.encode(list)).not.toBe(before);
     const older = encoder.encode(list);
-    list.at(-WATCHED - 100)!.additional_kwargs["seen"] = true;
+    list.at(-WATCHED_MESSAGES - 100)!.additional_kwargs["seen"] = true;
     expect(encoder.encode(list)).toBe(older);
   });
 
-  it("is read again as it was read first, with one object for a message that stands elsewhere too", async () => {
+  it("is read the same again, with one object for a message in several places", async () => {
     const { encoder, read } = storeOf(1);
     const list = messagesOf(300);
     const text = encoder.encode({ first: list[0], list, part: list.slice(0, 100), last: list.at(-1) });
@@ -116,7 +116,7 @@ describe("a list of messages", () => {
     expect(both[0]!["first"]).not.toBe(both[1]!["first"]);
   });
 
-  it("is known by its messages and not by its array, in a state that is sent along as well", () => {
+  it("is recognised by its messages and not by its array, also in a send", () => {
     const { encoder, written } = storeOf(1);
     const list = messagesOf(300);
     encoder.encode(list);
@@ -125,7 +125,7 @@ describe("a list of messages", () => {
     expect(written() - before).toBeLessThanOrEqual(1);
   });
 
-  it("of one thread is not taken for one of another", () => {
+  it("of one thread is not confused with one of another", () => {
     const [one, other] = [storeOf(1), storeOf(2)];
     const list = messagesOf(300);
     one.encoder.encode(list);
@@ -133,7 +133,7 @@ describe("a list of messages", () => {
     expect(plain(both.encode(list))).toBe(plain(storeOf(2).encoder.encode(list)));
   });
 
-  it("is forgotten when nobody has its messages any more", async () => {
+  it("is forgotten when its messages are garbage-collected", async () => {
     const store = storeOf(1);
     const encoded = (): WeakRef<BaseMessage> => {
       const list = messagesOf(300);
@@ -147,7 +147,7 @@ describe("a list of messages", () => {
     expect(one.deref()).toBeUndefined();
   });
 
-  it("that is appended to takes as much work at 4,000 messages as at 200, also when it was read from the file", async () => {
+  it("takes as much work for an append at 4,000 messages as at 200, also when it was read from the file", async () => {
     const appendTo = async (length: number, isRead: boolean): Promise<() => void> => {
       const store = storeOf(length);
       let list = messagesOf(length);
@@ -174,7 +174,7 @@ describe("a list of messages", () => {
 
 function storeOf(
   thread: number,
-  memory: { lists: Lists; memo: Memo } = { lists: new Lists(), memo: new Memo() },
+  memory: { lists: MessageLists; memo: Memo } = { lists: new MessageLists(), memo: new Memo() },
 ) {
   const blobs = new Blobs(connection);
   const options = { blobs, ...memory, thread };

@@ -1,111 +1,111 @@
 import type { Chunk } from "./chunk-tree.ts";
 
-/** So many of the newest messages of a list are compared part by part whenever it is saved; older ones are believed. */
-export const WATCHED = 16;
-/** A message may end a chunk of several lists, such as the whole conversation and a part of it. */
+/** The number of newest messages in a list that are checked for changes on each save; older ones are trusted. */
+export const WATCHED_MESSAGES = 16;
+/** The lists that a message may end a chunk of, such as the whole conversation and a part of it. */
 const MAX_LISTS = 4;
-/** Of so many lists it is known that nobody has looked at them. */
-const MAX_UNSEEN = 1000;
+/** The number of lists that are remembered as unread. */
+const MAX_UNREAD = 1000;
 
 /** A list of messages up to the end of a chunk, as it was stored. */
 export interface Prefix {
   readonly thread: number;
   readonly before: Prefix | undefined;
-  /** The messages of the list up to the end of the chunk, and perhaps more: lists that go on share one array. */
+  /** The messages of the list up to the end of the chunk, and perhaps more: longer lists share the array. */
   readonly all: readonly object[];
-  /** How many messages there are up to its end. */
+  /** The number of messages up to its end. */
   readonly length: number;
   readonly chunk: Chunk;
 }
 
 /** A chunk that follows a prefix. */
-export interface Next {
+export interface NextChunk {
   thread: number;
   before: Prefix | undefined;
   items: readonly object[];
   chunk: Chunk;
 }
 
-/** A list from some place on. */
-interface Part {
+/** A list from an index on. */
+interface ListTail {
   thread: number;
   items: readonly unknown[];
   from: number;
 }
 
 /**
- * Remembers how lists of messages were stored, by the messages themselves. A list that has grown is recognised: the
- * same objects stand in it up to some chunk's end, and all up to there is stored already. Chunks are shared by all
- * lists that begin alike, and forgotten together with their messages.
+ * Remembers the stored chunks of message lists, by the message objects. A list that has grown is recognised: it has the
+ * same objects up to the end of some chunk, and these are stored already. Chunks are shared by all lists with the same
+ * prefix, and garbage-collected together with their messages.
  */
-export class Lists {
+export class MessageLists {
   /** By the message at the end of the chunk. */
   #ends = new WeakMap<object, Prefix[]>();
-  /** Lists that were read last by somebody who has not looked at them, by thread and blob. */
-  readonly #unseen = new Set<string>();
+  /** Lists that were returned and not accessed yet, by thread and blob. */
+  readonly #unread = new Set<string>();
 
-  addUnseen(thread: number, blob: number): void {
-    if (this.#unseen.size >= MAX_UNSEEN) this.#unseen.clear();
-    this.#unseen.add(`${thread} ${blob}`);
+  addUnread(thread: number, blob: number): void {
+    if (this.#unread.size >= MAX_UNREAD) this.#unread.clear();
+    this.#unread.add(`${thread} ${blob}`);
   }
 
-  /** Whether a list was one of them; now it is not any more. */
-  takeUnseen(thread: number, blob: number): boolean {
-    return this.#unseen.delete(`${thread} ${blob}`);
+  /** Removes a list from the unread ones; returns whether it was one. */
+  takeUnread(thread: number, blob: number): boolean {
+    return this.#unread.delete(`${thread} ${blob}`);
   }
 
-  /** The longest beginning of a list that is stored and is not watched any more. */
+  /** The longest stored prefix of a list that ends before the watched messages. */
   find(thread: number, items: readonly unknown[]): Prefix | undefined {
-    for (let length = items.length - WATCHED; length > 0; length--) {
+    for (let length = items.length - WATCHED_MESSAGES; length > 0; length--) {
       const end = items[length - 1];
-      const known = isObject(end) ? this.#at(end, thread, length) : undefined;
-      if (known) return sharedPart(known, items);
+      const prefix = isObject(end) ? this.#at(end, thread, length) : undefined;
+      if (prefix) return sharedPart(prefix, items);
     }
     return undefined;
   }
 
-  /** The chunks, of whatever list, that end with one of these. */
-  *chunksIn(thread: number, items: readonly unknown[]): Generator<Prefix> {
+  /** The chunks of any list that end with one of these items. */
+  *chunksEndingIn(thread: number, items: readonly unknown[]): Generator<Prefix> {
     for (const item of items) {
-      const known = isObject(item) ? this.#ends.get(item) : undefined;
-      for (const prefix of known ?? []) if (prefix.thread === thread) yield prefix;
+      const prefixes = isObject(item) ? this.#ends.get(item) : undefined;
+      for (const prefix of prefixes ?? []) if (prefix.thread === thread) yield prefix;
     }
   }
 
-  /** Notes what comes after a prefix; returns what is noted already where it is the same. */
-  add({ thread, before, items, chunk }: Next): Prefix {
+  /** Adds a chunk after a prefix; returns the existing prefix where it is the same. */
+  add({ thread, before, items, chunk }: NextChunk): Prefix {
     const start = before?.length ?? 0;
     const length = start + items.length;
     const end = items.at(-1)!;
-    const known = this.#at(end, thread, length);
-    if (known && known.before === before && hasChunk(known, items, chunk.texts)) return known;
+    const existing = this.#at(end, thread, length);
+    if (existing && existing.before === before && hasChunk(existing, items, chunk.texts)) return existing;
     const prefix = { thread, before, all: extended(before, items), length, chunk };
-    const others = (this.#ends.get(end) ?? []).filter((other) => other !== known);
+    const others = (this.#ends.get(end) ?? []).filter((other) => other !== existing);
     this.#ends.set(end, [prefix, ...others].slice(0, MAX_LISTS));
     return prefix;
   }
 
   /**
-   * Lets go of what ends in a list behind some place, but for one line of prefixes, which has just been stored: a message
-   * that was changed in place may be in the others as it was.
+   * Forgets the prefixes that end in a list from an index on, except for `kept` and those before it, which have just been
+   * stored: the others may have a message as it was before it was changed in place.
    */
-  keepOnly(kept: Prefix | undefined, { thread, items, from }: Part): void {
-    const line = new Set<Prefix>();
-    for (let each = kept; each && each.length > from; each = each.before) line.add(each);
+  keepOnly(kept: Prefix | undefined, { thread, items, from }: ListTail): void {
+    const chain = new Set<Prefix>();
+    for (let each = kept; each && each.length > from; each = each.before) chain.add(each);
     for (let at = from; at < items.length; at++) {
       const end = items[at];
-      const known = isObject(end) ? this.#ends.get(end) : undefined;
+      const prefixes = isObject(end) ? this.#ends.get(end) : undefined;
       const isOther = (each: Prefix): boolean =>
-        each.thread === thread && each.length === at + 1 && !line.has(each);
-      if (known?.some(isOther))
+        each.thread === thread && each.length === at + 1 && !chain.has(each);
+      if (prefixes?.some(isOther))
         this.#ends.set(
           end as object,
-          known.filter((each) => !isOther(each)),
+          prefixes.filter((each) => !isOther(each)),
         );
     }
   }
 
-  /** Forgets all: after a rollback, what was just stored is gone again. */
+  /** Forgets all prefixes: after a rollback their blobs are gone. */
   clear(): void {
     this.#ends = new WeakMap();
   }
@@ -115,7 +115,7 @@ export class Lists {
   }
 }
 
-/** As much of a prefix as a list begins with. */
+/** The longest part of a prefix that a list begins with. */
 function sharedPart(prefix: Prefix, items: readonly unknown[]): Prefix | undefined {
   const { all, length } = prefix;
   let same = 0;
@@ -127,7 +127,7 @@ function sharedPart(prefix: Prefix, items: readonly unknown[]): Prefix | undefin
 
 function extended(before: Prefix | undefined, items: readonly object[]): object[] {
   if (!before) return [...items];
-  // The first to go on from there takes the array along.
+  // The first list that continues a prefix extends its array; later ones copy it.
   const all =
     before.all.length === before.length ? (before.all as object[]) : before.all.slice(0, before.length);
   all.push(...items);

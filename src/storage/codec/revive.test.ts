@@ -18,7 +18,7 @@ import {
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { toJson } from "./json.ts";
-import { LATE, reviving, type Make } from "./revive.ts";
+import { NEEDS_LOAD, reviver, type Reviver } from "./revive.ts";
 
 const KWARGS: Record<string, unknown> = { deep: { list: [1, null, { a: true }] }, nothing: undefined };
 const FIELDS = {
@@ -73,7 +73,7 @@ describe("a message", () => {
     "comes out as LangChain's loader and LangGraph's serializer read it, and anew each time: %s",
     async (_, message) => {
       const text = toJson(message);
-      const make = reviving(text) as Make;
+      const make = reviver(text) as Reviver;
       const serialized: unknown = await new MemorySaver().serde.loadsTyped("json", text);
       expect(make()).toStrictEqual(serialized);
       // The loader itself does not know what stands for `undefined`.
@@ -86,12 +86,12 @@ describe("a message", () => {
     },
   );
 
-  it("with something in it that means more than it says is left to LangChain", () => {
+  it("with special keys is left to LangChain", () => {
     const escaped = new HumanMessage({ content: "x", additional_kwargs: { a: { lc: 1 } } });
     const nested = new ToolMessage({ content: "x", tool_call_id: "c", artifact: new HumanMessage("y") });
-    for (const odd of [escaped, nested]) expect(reviving(toJson(odd))).toBe(LATE);
+    for (const odd of [escaped, nested]) expect(reviver(toJson(odd))).toBe(NEEDS_LOAD);
     const { name } = class Own extends HumanMessage {};
     const text = toJson(new HumanMessage("x")).replace('"HumanMessage"', `"${name}"`);
-    expect(reviving(text)).toBe(LATE);
+    expect(reviver(text)).toBe(NEEDS_LOAD);
   });
 });

@@ -16,85 +16,84 @@ import {
 } from "@langchain/core/messages";
 import { DeltaSnapshot } from "@langchain/langgraph-checkpoint";
 
-/** What only LangChain's `load` can read, which has to be waited for. */
-export const LATE = Symbol("late");
+/** Marks a text that only LangChain's asynchronous `load` can read. */
+export const NEEDS_LOAD = Symbol("needs load");
 
 type Json = Record<string, unknown>;
 type MessageClass = (new (fields: Json) => BaseMessage) & { prototype: { lc_aliases: object } };
 
-/** Makes a value that nobody else has, each time it is called. */
-export type Make = () => unknown;
+/** Returns a new copy of a value on each call. */
+export type Reviver = () => unknown;
 
 const MESSAGE = '{"lc":1,"type":"constructor","id":["langchain_core","messages","';
 
 /**
- * Reads the text that LangGraph's serializer writes, and comes to the same as the serializer does: which reads a
- * message in many steps that are each waited for, and takes ten times as long. Returns `LATE` for what is left to it.
+ * Reads the text that LangGraph's serializer writes, with the same result, synchronously and ten times as fast. Returns
+ * `NEEDS_LOAD` for values that are left to the serializer.
  */
-export function reviving(text: string): Make | typeof LATE {
+export function reviver(text: string): Reviver | typeof NEEDS_LOAD {
   const Message = text.startsWith(MESSAGE) ? CLASSES.get(classIn(text)) : undefined;
-  const make = Message && messageFrom(text, Message);
-  if (make) return make;
-  if (text.includes('"lc":1') || text.includes('"__proto__":')) return LATE;
-  return text.includes('"lc":2') ? () => revive(JSON.parse(text)) : copying(JSON.parse(text));
+  const message = Message && messageReviver(text, Message);
+  if (message) return message;
+  if (text.includes('"lc":1') || text.includes('"__proto__":')) return NEEDS_LOAD;
+  return text.includes('"lc":2') ? () => revive(JSON.parse(text)) : copier(JSON.parse(text));
 }
 
-/** Whether a text is a message that is read here. */
+/** Whether a text is a message that can be read synchronously. */
 export function isPlainMessage(text: string): boolean {
   if (!text.startsWith(MESSAGE)) return false;
-  // Most have nothing in them that could mean more than it says, and need not be read for that.
-  if (CLASSES.has(classIn(text)) && !ODD_KEY.test(text.slice(MESSAGE.length))) return true;
-  return reviving(text) !== LATE;
+  // Most have no special key, and need not be parsed to tell.
+  if (CLASSES.has(classIn(text)) && !SPECIAL_KEY.test(text.slice(MESSAGE.length))) return true;
+  return reviver(text) !== NEEDS_LOAD;
 }
 
 function classIn(text: string): string {
   return text.slice(MESSAGE.length, text.indexOf('"', MESSAGE.length));
 }
 
-function messageFrom(text: string, { create: Message, names }: KnownClass): Make | undefined {
+function messageReviver(text: string, { create: Message, names }: ClassInfo): Reviver | undefined {
   const kwargs = kwargsIn(text);
   if (!kwargs) return undefined;
   const fields: Json = {};
   for (const key in kwargs) fields[names.get(key) ?? camelCase(key)] = kwargs[key];
   const inner = Object.keys(fields).filter((key) => typeof fields[key] === "object");
   return () => {
-    // A constructor may change what it is given.
-    const given = { ...fields };
-    for (const key of inner) given[key] = copy(fields[key]);
-    return new Message(given);
+    // A constructor may change its argument.
+    const copied = { ...fields };
+    for (const key of inner) copied[key] = copy(fields[key]);
+    return new Message(copied);
   };
 }
 
-/** What a message was made with; undefined where LangChain would find more than plain values in it. */
+/** The constructor argument of a message; undefined where LangChain would find more than plain values in it. */
 function kwargsIn(text: string): Json | undefined {
   const { kwargs } = JSON.parse(text) as { kwargs: Json };
-  // Most are, and need no second look.
   if (isPlain(kwargs)) return kwargs;
-  const given: Json = {};
-  for (const key in kwargs) if (!isUndefined(kwargs[key])) given[key] = kwargs[key];
-  if (!Object.hasOwn(kwargs, "__proto__") && isPlain(given)) return given;
+  const defined: Json = {};
+  for (const key in kwargs) if (!isUndefined(kwargs[key])) defined[key] = kwargs[key];
+  if (!Object.hasOwn(kwargs, "__proto__") && isPlain(defined)) return defined;
   if (/"lc":1|"__lc_escaped__":|"__proto__":/.test(text.slice(MESSAGE.length))) return undefined;
-  // The serializer revives what is inside of a message, and writes the message out again before it loads it.
-  return JSON.parse(JSON.stringify(revive(given))) as Json;
+  // The serializer revives the inner values of a message, and serializes it again before it loads it.
+  return JSON.parse(JSON.stringify(revive(defined))) as Json;
 }
 
-/** Whether there is nothing in a value that means more than it says. */
+/** Whether a value has no special keys. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) return value.every(isPlain);
-  for (const key in value) if (ODD.has(key) || !isPlain((value as Json)[key])) return false;
+  for (const key in value) if (SPECIAL_KEYS.has(key) || !isPlain((value as Json)[key])) return false;
   return true;
 }
 
-const ODD = new Set(["lc", "__lc_escaped__", "__proto__"]);
-const ODD_KEY = /"(?:lc|__lc_escaped__|__proto__)":/;
+const SPECIAL_KEYS = new Set(["lc", "__lc_escaped__", "__proto__"]);
+const SPECIAL_KEY = /"(?:lc|__lc_escaped__|__proto__)":/;
 
 function isUndefined(value: unknown): boolean {
   const { lc, type } = (value ?? {}) as Json;
   return lc === 2 && type === "undefined";
 }
 
-/** The name of a constructor's argument, as `load` makes it of a name that it does not know. */
+/** The name of a constructor's argument, as `load` derives it from an unknown key. */
 function camelCase(key: string): string {
   const name = key.trim();
   if (!/[-_\s]/.test(name)) return name;
@@ -102,13 +101,13 @@ function camelCase(key: string): string {
   return words.replaceAll(/_+([a-z0-9])/g, (_, first: string) => first.toUpperCase());
 }
 
-interface KnownClass {
+interface ClassInfo {
   create: MessageClass;
-  /** What the fields are called in a constructor, by what they are called when they are saved. */
+  /** The names of fields in the constructor, by their serialized names. */
   names: Map<string, string>;
 }
 
-const CLASSES = new Map<string, KnownClass>(
+const CLASSES = new Map<string, ClassInfo>(
   Object.entries({
     AIMessage,
     AIMessageChunk,
@@ -139,30 +138,30 @@ function namesOf(create: object): Map<string, string> {
   return names;
 }
 
-/** Copies plain JSON. */
-function copying(value: unknown): Make {
+/** A reviver of plain JSON. */
+function copier(value: unknown): Reviver {
   return typeof value === "object" && value !== null ? () => copy(value) : () => value;
 }
 
 function copy(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copy);
-  const made: Json = {};
-  for (const key in value) made[key] = copy((value as Json)[key]);
-  return made;
+  const result: Json = {};
+  for (const key in value) result[key] = copy((value as Json)[key]);
+  return result;
 }
 
-/** The closed set of things that the serializer writes of its own; what is no such thing stays what it is. */
+/** Revives the serializer's own constructions, which are a closed set; other values stay the same. */
 function revive(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(revive);
-  const made: Json = {};
-  for (const key in value) made[key] = revive((value as Json)[key]);
-  if (made["lc"] !== 2) return made;
-  if (isUndefined(made)) return undefined;
-  if (made["type"] === "delta_snapshot" && Object.hasOwn(made, "value"))
-    return new DeltaSnapshot(made["value"]);
-  return made["type"] === "constructor" ? (construct(made) ?? made) : made;
+  const result: Json = {};
+  for (const key in value) result[key] = revive((value as Json)[key]);
+  if (result["lc"] !== 2) return result;
+  if (isUndefined(result)) return undefined;
+  if (result["type"] === "delta_snapshot" && Object.hasOwn(result, "value"))
+    return new DeltaSnapshot(result["value"]);
+  return result["type"] === "constructor" ? (construct(result) ?? result) : result;
 }
 
 function construct({ id, method = null, args }: Json): unknown {

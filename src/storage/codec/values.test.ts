@@ -78,7 +78,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 
 describe("a value of a channel", () => {
-  it("comes back as LangGraph's own serializer brings it back", async () => {
+  it("is read as LangGraph's own serializer reads it", async () => {
     const check = async (channel: unknown): Promise<void> => {
       // LangGraph's serializer drops a key of this name; here it is kept.
       fc.pre(!(JSON.stringify(channel) ?? "").includes('"__proto__"'));
@@ -88,7 +88,7 @@ describe("a value of a channel", () => {
     await fc.assert(fc.asyncProperty(value, check), { numRuns: rounds(300), endOnFailure: true });
   });
 
-  it("comes back as it was, for every kind of message and collection", async () => {
+  it("is read as it was, for every kind of message and collection", async () => {
     const kept = [
       new HumanMessage({ id: "1", content: "question" }),
       new AIMessage({ id: "2", content: "", tool_calls: [{ id: "c", name: "f", args: { a: 1 } }] }),
@@ -141,7 +141,7 @@ describe("a value of a channel", () => {
     expect(await throughStore([shared])).toStrictEqual([shared]);
   });
 
-  it("that is nested deep comes back, and one that is nested too deep is refused in words", async () => {
+  it("that is nested deep is read back, and one that is nested too deep is refused with a message", async () => {
     const nested = (depth: number): unknown => {
       let inner: unknown = "x";
       for (let at = 0; at < depth; at++) inner = at % 2 === 0 ? [inner] : { a: inner };
@@ -161,7 +161,7 @@ describe("a value of a channel", () => {
     }
   });
 
-  it("is saved as it is at that moment, also a message that was saved before and has changed since", async () => {
+  it("is saved as it is at the call, also a message that has changed since its last save", async () => {
     const changing = new AIMessage({
       id: "1",
       content: "first ".repeat(100),

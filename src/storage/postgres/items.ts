@@ -1,7 +1,7 @@
-import { BETWEEN, type Items, type Page, type StoredItem } from "../store/index.ts";
-import { SealedTable, type Database } from "./database/index.ts";
+import { NAMESPACE_SEPARATOR, type Items, type Page, type StoredItem } from "../store/index.ts";
+import { CheckedTable, type Database } from "./database/index.ts";
 
-export const ITEMS = new SealedTable<StoredItem>("items", [
+export const ITEMS = new CheckedTable<StoredItem>("items", [
   "namespace",
   "key",
   "value",
@@ -29,12 +29,12 @@ export class PostgresItems implements Items {
 
   async put({ namespace, key, value, created: now, updated }: StoredItem): Promise<void> {
     await this.#database.transaction(async (query) => {
-      const [known] = await query(
+      const [existing] = await query(
         `SELECT created FROM ${this.#table} WHERE namespace = $1 AND key = $2 FOR UPDATE`,
         [namespace, key],
       );
-      const created = (known?.["created"] as number | undefined) ?? now;
-      const seal = ITEMS.seal({ namespace, key, value, created, updated });
+      const created = (existing?.["created"] as number | undefined) ?? now;
+      const seal = ITEMS.checksum({ namespace, key, value, created, updated });
       await query(
         `INSERT INTO ${this.#table} (namespace, key, value, created, updated, seal) VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created = excluded.created,
@@ -51,7 +51,7 @@ export class PostgresItems implements Items {
 
   async under(namespace: string, { limit, offset }: Page): Promise<StoredItem[]> {
     const rows = await this.#database.query(
-      `SELECT * FROM ${this.#table} WHERE $1 = '' OR namespace = $1 OR starts_with(namespace, $1 || '${BETWEEN}')
+      `SELECT * FROM ${this.#table} WHERE $1 = '' OR namespace = $1 OR starts_with(namespace, $1 || '${NAMESPACE_SEPARATOR}')
        ORDER BY created, namespace, key LIMIT $2 OFFSET $3`,
       [namespace, limit ?? null, offset],
     );

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { busy, isProcessGone, type AcquireOptions, type Release } from "../store/index.ts";
-import { Heart, type Database, type Row } from "./database/index.ts";
+import { isProcessGone, threadBusy, type AcquireOptions, type Release } from "../store/index.ts";
+import { Heartbeat, type Database, type Row } from "./database/index.ts";
 
-/** Who has a thread. */
+/** The lease of a thread. */
 export interface Lease {
   thread: string;
   fence: number;
@@ -14,42 +14,42 @@ export interface Lease {
   host: string;
   place: string;
   since: number;
-  /** Whether it was heard of lately, by the server's clock. */
-  isHeard: boolean;
+  /** Whether its heartbeat is recent, by the server's clock. */
+  isFresh: boolean;
 }
 
 const RETRY_MS = 50;
-/** Those that hold something from here. */
-const ours = new Set<string>();
+/** The holders in this process. */
+const localHolders = new Set<string>();
 
 /**
- * Who works on which thread. The token of a lease is a number, and that of a later lease is larger. Times are those of
- * the server, which all processes have in common.
+ * The leases of threads. The token of a lease is a number, its fence, and that of a later lease is larger. Times are those
+ * of the server, which all processes share.
  */
 export class Leases {
   readonly #database: Database;
-  readonly #heart: Heart;
-  /** The fences of the threads that are held from here. */
-  readonly #held = new Map<string, string>();
+  readonly #heartbeat: Heartbeat;
+  /** The fences of the threads that this process holds. */
+  readonly #fences = new Map<string, string>();
 
   constructor(database: Database) {
     this.#database = database;
-    this.#heart = new Heart(database);
+    this.#heartbeat = new Heartbeat(database);
   }
 
-  /** The token of a thread that is held from here. */
+  /** The token of a thread that this process holds. */
   tokenOf(threadId: string): string | undefined {
-    return this.#held.get(threadId);
+    return this.#fences.get(threadId);
   }
 
-  /** Takes a thread. Throws `thread-busy` when another holder is alive, at once or after `wait`. */
+  /** Takes a lease. Throws `thread-busy` when another holder is alive, at once or after `wait`. */
   async acquire(threadId: string, { wait = 0, force = false }: AcquireOptions = {}): Promise<Release> {
     const holder = randomUUID();
     const deadline = performance.now() + wait;
     for (;;) {
       const other = force ? undefined : await this.find(threadId);
       if (other && isAlive(other)) {
-        if (performance.now() >= deadline) throw busy(threadId, other);
+        if (performance.now() >= deadline) throw threadBusy(threadId, other);
         await sleep(RETRY_MS);
         continue;
       }
@@ -58,34 +58,34 @@ export class Leases {
     }
   }
 
-  /** Returns the token, or undefined when somebody else has the thread. */
+  /** Returns the token, or undefined when somebody else holds the thread. */
   async #take(
     threadId: string,
     { holder, gone, force }: { holder: string; gone: number | null; force: boolean },
   ): Promise<string | undefined> {
     const { schema } = this.#database;
-    ours.add(holder);
-    const [taken] = await this.#database.query(
+    localHolders.add(holder);
+    const [row] = await this.#database.query(
       `INSERT INTO ${schema}.leases AS l (thread, fence, holder, pid, host, place, since, beat)
        VALUES ($1, nextval('${schema}.fences'), $2, $3, $4, $5, now(), now())
        ON CONFLICT (thread) DO UPDATE SET fence = excluded.fence, holder = excluded.holder, pid = excluded.pid,
          host = excluded.host, place = excluded.place, since = excluded.since, beat = excluded.beat
        WHERE l.holder IS NULL OR l.holder = $2 OR l.fence = $6::bigint OR $7::boolean OR l.beat < now() - ${STALE}
        RETURNING fence`,
-      [threadId, holder, process.pid, hostname(), PLACE, gone, force],
+      [threadId, holder, process.pid, hostname(), PID_NAMESPACE, gone, force],
     );
-    return taken && String(taken["fence"]);
+    return row && String(row["fence"]);
   }
 
   #release(threadId: string, { token, holder }: { token: string; holder: string }): Release {
-    this.#held.set(threadId, token);
-    this.#heart.add(token);
+    this.#fences.set(threadId, token);
+    this.#heartbeat.add(token);
     const release = async (): Promise<void> => {
-      if (!ours.has(holder)) return;
+      if (!localHolders.has(holder)) return;
       await this.#free([token]);
-      if (this.#held.get(threadId) === token) this.#held.delete(threadId);
-      ours.delete(holder);
-      this.#heart.remove(token);
+      if (this.#fences.get(threadId) === token) this.#fences.delete(threadId);
+      localHolders.delete(holder);
+      this.#heartbeat.remove(token);
     };
     return Object.assign(release, { token });
   }
@@ -97,7 +97,7 @@ export class Leases {
     );
   }
 
-  /** The one who has a thread, if anybody has. */
+  /** The lease of a thread, if it is held. */
   async find(threadId: string): Promise<Lease | undefined> {
     const [row] = await this.#database.query(
       `SELECT ${LEASE_COLUMNS} FROM ${this.#database.schema}.leases WHERE thread = $1 AND holder IS NOT NULL`,
@@ -106,7 +106,7 @@ export class Leases {
     return row && toLease(row);
   }
 
-  /** The threads that somebody works on, each with its revision. */
+  /** The threads that some process works on, each with its revision. */
   async atWork(): Promise<Map<string, string>> {
     const { schema } = this.#database;
     const rows = await this.#database.query(
@@ -117,7 +117,7 @@ export class Leases {
     return new Map(alive.map((row) => [row["thread"] as string, String(row["revision"])]));
   }
 
-  /** Lets anybody write to a thread whose holder is dead; makes the row that says so where there is none. */
+  /** Removes a dead holder from its lease; creates the row where there is none. */
   async clear(threadId: string, lease: Lease | undefined): Promise<void> {
     await this.#database.query(
       `INSERT INTO ${this.#database.schema}.leases AS l (thread) VALUES ($1)
@@ -126,17 +126,19 @@ export class Leases {
     );
   }
 
-  /** Gives everything back. What cannot be given back is that of a process which ends. */
+  /** Releases all leases; those that cannot be released become stale. */
   async close(): Promise<void> {
-    const tokens = [...this.#held.values()];
+    const tokens = [...this.#fences.values()];
     if (tokens.length > 0) await this.#free(tokens).catch(() => {});
-    this.#held.clear();
-    this.#heart.stop();
+    this.#fences.clear();
+    this.#heartbeat.stop();
   }
 }
 
-export function isAlive({ isHeard, holder, pid, place, since }: Lease): boolean {
-  return isHeard && !(place === PLACE && isProcessGone({ pid, since, isOurs: ours.has(holder) }));
+export function isAlive({ isFresh, holder, pid, place, since }: Lease): boolean {
+  return (
+    isFresh && !(place === PID_NAMESPACE && isProcessGone({ pid, since, isLocal: localHolders.has(holder) }))
+  );
 }
 
 export function toLease({ thread, fence, holder, pid, host, place, since, heard }: Row): Lease {
@@ -148,14 +150,14 @@ export function toLease({ thread, fence, holder, pid, host, place, since, heard 
     host: host as string,
     place: place as string,
     since: Number(since),
-    isHeard: heard === true,
+    isFresh: heard === true,
   };
 }
 
-/** A holder that has not been heard of for this long may be dead. */
+/** The age of a heartbeat from which on its holder may be dead. */
 export const STALE = "interval '30 seconds'";
 
-/** Whether the lease of a thread lets somebody write: theirs, or nobody's. */
+/** The SQL condition for a write under a token: the lease is its own, or nobody holds it. */
 export function leaseAllows(token: string): string {
   return `CASE WHEN ${token} IS NULL THEN holder IS NULL OR beat < now() - ${STALE}
     ELSE fence = ${token} AND holder IS NOT NULL END`;
@@ -165,10 +167,10 @@ export const LEASE_COLUMNS = `thread, fence, holder, pid, host, place, extract(e
   beat >= now() - ${STALE} AS heard`;
 
 /**
- * Where the number of a process means that process: the same host since it was started, and on Linux the same space of
- * process numbers. Containers that are called alike must not take each other's processes for dead.
+ * The scope in which a pid is unique: the host since its start, and on Linux the pid namespace. Containers with the same
+ * host name must not take each other's processes for dead.
  */
-const PLACE: string = [
+const PID_NAMESPACE: string = [
   hostname(),
   attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
   attempt(() => readlinkSync("/proc/self/ns/pid")),

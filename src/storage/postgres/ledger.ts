@@ -16,9 +16,9 @@ import {
   type ScheduleRecord,
   type ScheduleRow,
 } from "../store/index.ts";
-import { SealedTable, type Database, type Row } from "./database/index.ts";
+import { CheckedTable, type Database, type Row } from "./database/index.ts";
 
-export const HOSTED = new SealedTable<HostedRow>("hosted", [
+export const HOSTED = new CheckedTable<HostedRow>("hosted", [
   "thread",
   "graph",
   "owner",
@@ -27,7 +27,7 @@ export const HOSTED = new SealedTable<HostedRow>("hosted", [
   "failed",
   "metadata",
 ]);
-export const RUNS = new SealedTable<RunRow>("runs", [
+export const RUNS = new CheckedTable<RunRow>("runs", [
   "id",
   "thread",
   "status",
@@ -38,7 +38,7 @@ export const RUNS = new SealedTable<RunRow>("runs", [
   "request",
 ]);
 
-export const SCHEDULES = new SealedTable<ScheduleRow>("schedules", ["id", "created", "due", "content"]);
+export const SCHEDULES = new CheckedTable<ScheduleRow>("schedules", ["id", "created", "due", "content"]);
 
 type Query = (sql: string, values?: unknown[]) => Promise<Row[]>;
 
@@ -71,7 +71,7 @@ export class PostgresLedger implements Ledger {
   ): Promise<HostedThread | undefined> {
     const { schema } = this.#database;
     return this.#database.transaction(async (query) => {
-      if (moment && !(await this.#take(moment, query))) return undefined;
+      if (moment && !(await this.#advance(moment, query))) return undefined;
       // Also where there is no row yet that could be locked.
       await query("SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))", [`holdfast ${schema}`, id]);
       const thread = change(await this.#thread(id, query));
@@ -110,7 +110,7 @@ export class PostgresLedger implements Ledger {
       [DELAY],
     );
     return rows
-      .filter((row) => RUNS.isWhole(row))
+      .filter((row) => RUNS.isIntact(row))
       .map((row) => toRun(row as RunRow))
       .filter(isForLater);
   }
@@ -150,7 +150,7 @@ export class PostgresLedger implements Ledger {
     if (dueBy === undefined) return (await this.#schedules(newestFirst, [], this.#query)).map(toSchedule);
     const due = `SELECT * FROM ${this.#database.schema}.schedules WHERE due <= $1 ${newestFirst}`;
     const rows = await this.#database.query(due, [dueBy]);
-    return rows.filter((row) => SCHEDULES.isWhole(row)).map((row) => toSchedule(row as ScheduleRow));
+    return rows.filter((row) => SCHEDULES.isIntact(row)).map((row) => toSchedule(row as ScheduleRow));
   }
 
   async changeSchedule(
@@ -177,8 +177,8 @@ export class PostgresLedger implements Ledger {
     return rows.map((row) => SCHEDULES.open(row, this.#database));
   }
 
-  /** Moves a schedule on, if it is due at that moment. */
-  async #take({ schedule, due, next }: Moment, query: Query): Promise<boolean> {
+  /** Advances a schedule, if it is due at that moment. */
+  async #advance({ schedule, due, next }: Moment, query: Query): Promise<boolean> {
     const row = await this.#schedule(schedule, query);
     if (row?.due !== due) return false;
     const table = `${this.#database.schema}.schedules`;
@@ -187,19 +187,19 @@ export class PostgresLedger implements Ledger {
   }
 }
 
-/** Adds a row, in the place of one with the same key. */
+/** Adds a row, or replaces one with the same key. */
 async function put<R extends Row>(
   table: string,
   key: string,
-  sealed: SealedTable<R>,
+  checked: CheckedTable<R>,
   row: R,
   query: Query,
 ): Promise<void> {
-  const columns = [...sealed.columns, "seal"];
+  const columns = [...checked.columns, "seal"];
   const places = columns.map((_, at) => `$${at + 1}`).join(", ");
   const changes = columns.map((column) => `${column} = excluded.${column}`).join(", ");
   await query(
     `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places}) ON CONFLICT (${key}) DO UPDATE SET ${changes}`,
-    [...sealed.columns.map((column) => row[column]), sealed.seal(row)],
+    [...checked.columns.map((column) => row[column]), checked.checksum(row)],
   );
 }

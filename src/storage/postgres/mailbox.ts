@@ -1,14 +1,14 @@
 import {
   ANSWER_MAX_AGE_MS,
+  editWithdrawn,
   toLetter,
-  withdrawn,
   type Letter,
   type LetterRow,
   type Mailbox,
 } from "../store/index.ts";
-import { SealedTable, type Database } from "./database/index.ts";
+import { CheckedTable, type Database } from "./database/index.ts";
 
-export const EDITS = new SealedTable<LetterRow>("edits", [
+export const EDITS = new CheckedTable<LetterRow>("edits", [
   "id",
   "thread",
   "at",
@@ -54,7 +54,7 @@ export class PostgresMailbox implements Mailbox {
     };
     await this.#database.query(
       `INSERT INTO ${this.#table} (id, thread, at, content, seal) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-      [id, row.thread, at, row.content, EDITS.seal(row)],
+      [id, row.thread, at, row.content, EDITS.checksum(row)],
     );
     return id;
   }
@@ -69,9 +69,9 @@ export class PostgresMailbox implements Mailbox {
 
   async begin(id: number, begun: unknown): Promise<void> {
     const row = await this.#find(id);
-    if (!row || row.outcome !== null) throw withdrawn();
+    if (!row || row.outcome !== null) throw editWithdrawn();
     // It may be withdrawn between the two.
-    if (!(await this.#change({ ...row, begun: JSON.stringify(begun) }))) throw withdrawn();
+    if (!(await this.#change({ ...row, begun: JSON.stringify(begun) }))) throw editWithdrawn();
   }
 
   async answer(id: number, outcome: unknown): Promise<void> {
@@ -85,7 +85,7 @@ export class PostgresMailbox implements Mailbox {
 
   async fetch(id: number): Promise<unknown> {
     const row = await this.#find(id);
-    if (!row) throw withdrawn();
+    if (!row) throw editWithdrawn();
     if (row.outcome === null) return undefined;
     await this.#database.query(`DELETE FROM ${this.#table} WHERE id = $1`, [id]);
     return JSON.parse(row.outcome) as unknown;
@@ -110,7 +110,7 @@ export class PostgresMailbox implements Mailbox {
   async #change(row: LetterRow): Promise<boolean> {
     const rows = await this.#database.query(
       `UPDATE ${this.#table} SET begun = $2, outcome = $3, seal = $4 WHERE id = $1 RETURNING id`,
-      [row.id, row.begun, row.outcome, EDITS.seal(row)],
+      [row.id, row.begun, row.outcome, EDITS.checksum(row)],
     );
     return rows.length > 0;
   }

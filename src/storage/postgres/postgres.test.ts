@@ -57,7 +57,7 @@ const WHOLE = ["go", ...Array.from({ length: ROUNDS }, (_, at) => textOf(at)), "
 const go = () => ({ messages: [new HumanMessage("go")] });
 
 describe("the first start", () => {
-  it("makes the tables once, however many start at once", async () => {
+  it("creates the tables once, however many processes start at once", async () => {
     const savers = await Promise.all(
       Array.from({ length: 6 }, () => postgresSaver(url, { schema: "first" })),
     );
@@ -66,7 +66,7 @@ describe("the first start", () => {
     await Promise.all(savers.map((saver) => saver.close()));
   });
 
-  it("brings tables of the first format up to date, which a check finds whole", async () => {
+  it("upgrades tables of the first format, which pass a check", async () => {
     const options = { schema: "earlier" };
     const before = await postgresSaver(url, options);
     await agentOf(before, 1).invoke(go(), thread("t"));
@@ -87,7 +87,7 @@ describe("the first start", () => {
   });
 });
 
-describe("what is wrong with an address", () => {
+describe("a wrong address", () => {
   it.each([
     ["a wrong password", () => url.replace(/:[^:@]*@/, ":a-wrong-secret@"), "password authentication failed"],
     ["a database that is not there", () => url.replace(/[^/]*$/, "nothing"), "does not exist"],
@@ -144,7 +144,7 @@ describe("a damaged row", () => {
     expect(problems.map(({ what }) => what).join("\n")).toMatch(problem);
   });
 
-  it("of the store is never given out, and is found by a check", async () => {
+  it("of the store is never returned, and is found by a check", async () => {
     const store = await postgresStore(url, { schema });
     await store.put(["users", "ann"], "a", { text: "kelp" });
     await ask(url, `UPDATE ${schema}.items SET value = '{"text":"eel"}'`);
@@ -155,7 +155,7 @@ describe("a damaged row", () => {
     ]);
   });
 
-  it("of a lost entry in the list leaves what is there to be found by a check", async () => {
+  it("in the list of threads leaves orphans, which a check finds", async () => {
     await ask(url, `DELETE FROM ${schema}.threads`);
     expect(await checkStore(url, { schema })).toMatchObject([
       { what: "its entry in the list of threads is lost" },
@@ -186,7 +186,7 @@ describe("a thread", () => {
     await saver.close();
   });
 
-  it("that goes on in another process is not stored again", async () => {
+  it("that continues in another process is not stored again", async () => {
     const first = await postgresSaver(url, { schema: "again" });
     await agentOf(first, 10).invoke(go(), thread("t"));
     await first.close();
@@ -217,7 +217,7 @@ describe("a connection that is lost", () => {
     await saver.close();
   });
 
-  it("between two statements of a transaction, has it begun again", async () => {
+  it("between two statements of a transaction restarts it", async () => {
     const { database } = await postgresSaver(url, { schema: "midway" });
     let tries = 0;
     const answer = await database.transaction(async (query) => {
@@ -231,7 +231,7 @@ describe("a connection that is lost", () => {
     await database.close();
   });
 
-  it("comes back with a server that is restarted in the middle of runs; one that stays away is one clear error", async () => {
+  it("is restored when the server restarts in the middle of runs; a server that stays away is one clear error", async () => {
     const server = await startPostgres();
     const saver = await postgresSaver(server.url);
     let restart: Promise<void> | undefined;
@@ -265,7 +265,7 @@ describe("a connection that is lost", () => {
   });
 });
 
-it("who takes a thread sees everything that was written before, and nothing is written afterwards", async () => {
+it("a takeover sees everything that was written before, and the old holder writes nothing afterwards", async () => {
   const { failures, notes } = await takeThreads(await newDatabase(), { tries: 40, seed: 1 });
   expect(failures, notes).toBe(0);
   expect(notes).toMatch(/[1-9]\d* writes in time, [1-9]\d* refused/);

@@ -12,21 +12,21 @@ import {
 import { HarnessError } from "../../errors.ts";
 import {
   encodeChannels,
-  fixedOf,
+  EventLoopTurns,
+  HandledSave,
+  headerOf,
   isEdit,
-  leaseOf,
+  leaseToken,
+  ReadCheckpoints,
   readKey,
-  Save,
-  Seen,
   toConfig,
-  Turns,
 } from "../checkpoint/index.ts";
-import { asItIs } from "../codec/index.ts";
+import { frozenCopy } from "../codec/index.ts";
 import {
-  changed,
+  hasInterrupt,
   isText,
-  isWaiting,
-  naming,
+  nameThreadInErrors,
+  threadChanged,
   toColumns,
   toText,
   type AcquireOptions,
@@ -42,27 +42,26 @@ import { PostgresLedger } from "./ledger.ts";
 import { PostgresMailbox } from "./mailbox.ts";
 import { Reader } from "./reader.ts";
 import { Threads } from "./threads.ts";
-import { Lines, readParent, type Change, type Desk, type Job } from "./writes/index.ts";
+import { readParent, WriteQueues, type Change, type ThreadCache, type ThreadWrite } from "./writes/index.ts";
 
 /**
  * A LangGraph checkpointer over a Postgres database, with an index of its threads, for processes on many machines. It
  * keeps the promises of `sqliteSaver`: each message is stored once per thread, a list that grows stores only what is
  * new, and writes are saved in the order of the calls.
  *
- * A checkpoint is one statement, together with what tasks wrote before; the writes alone are one at the end of the turn of
- * the event loop. In each it is certain that nobody else has the thread: a run whose thread was taken over cannot write
- * any more, whatever it believes.
+ * A checkpoint is one statement, together with the writes of tasks before it; writes alone are one at the end of the turn
+ * of the event loop. Each statement checks the lease: a run whose thread was taken over cannot write any more.
  */
 export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   readonly ledger: PostgresLedger;
-  /** @internal The database itself, for what else is kept in it. */
+  /** @internal The database, for other tables in it. */
   readonly database: Database;
   readonly #leases: Leases;
-  readonly #lines: Lines;
+  readonly #queues: WriteQueues;
   readonly #reader: Reader;
   readonly #threads: Threads;
-  readonly #seen = new Seen();
-  readonly #turns = new Turns();
+  readonly #readCheckpoints = new ReadCheckpoints();
+  readonly #eventLoop = new EventLoopTurns();
 
   /** @internal Made by `postgresSaver`. */
   constructor(database: Database) {
@@ -70,12 +69,12 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
     this.database = database;
     this.ledger = new PostgresLedger(database);
     this.#leases = new Leases(database);
-    this.#lines = new Lines(database, this.#leases);
+    this.#queues = new WriteQueues(database, this.#leases);
     this.#threads = new Threads(database);
     this.#reader = new Reader({
       database,
-      lines: this.#lines,
-      seen: this.#seen,
+      queues: this.#queues,
+      readCheckpoints: this.#readCheckpoints,
       serde: this.serde,
       firstVersion: () => this.getNextVersion(undefined),
     });
@@ -89,48 +88,48 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   ): Promise<ReturnType<typeof toConfig>> {
     const { threadId, ns, id: parent } = this.#readKey(config);
     const { id } = checkpoint;
-    const exact = isEdit(metadata);
-    let known: number | undefined;
-    let wasSeen = false;
+    const isEdited = isEdit(metadata);
+    let existingSeq: number | undefined;
+    let wasRead = false;
     await this.#write({
       threadId,
-      token: leaseOf(config),
+      token: leaseToken(config),
       isUrgent: true,
-      isReady: (desk) => exact || parent === "" || desk.hasParent(ns, parent),
-      prepare: (desk) => readParent(desk, ns, parent, this.database),
-      onKnown: (seq) => void (known = seq),
-      // What tasks wrote to it before it was put is encoded before it is seen.
-      onUndone: ({ key }) => void (wasSeen || this.#seen.delete({ thread: key, ns, id })),
-      encode: (desk) => {
-        const top = desk.heads.get(ns);
-        const isOvertaken = metadata.source !== "fork" && this.#isOvertaken(desk, ns, parent);
-        // One that is there may be put again.
-        const isThere = known !== undefined || top?.id === id || desk.hasParent(ns, id);
-        if (isOvertaken && !isThere) throw changed(threadId);
-        const encoder = desk.encoder();
-        const before = exact || parent === "" ? undefined : desk.parent(ns, parent);
-        const channels = encodeChannels(checkpoint, { newVersions, exact, before }, encoder);
-        const fixed = fixedOf(checkpoint);
+      isReady: (cache) => isEdited || parent === "" || cache.hasParent(ns, parent),
+      prepare: (cache) => readParent(cache, ns, parent, this.database),
+      onExisting: (seq) => void (existingSeq = seq),
+      // Writes to it that were queued before are encoded before it counts as read.
+      onDiscard: ({ key }) => void (wasRead || this.#readCheckpoints.delete({ thread: key, ns, id })),
+      encode: (cache) => {
+        const top = cache.heads.get(ns);
+        const isOvertaken = metadata.source !== "fork" && this.#isOvertaken(cache, ns, parent);
+        // An existing checkpoint may be put again.
+        const exists = existingSeq !== undefined || top?.id === id || cache.hasParent(ns, id);
+        if (isOvertaken && !exists) throw threadChanged(threadId);
+        const encoder = cache.encoder();
+        const base = isEdited || parent === "" ? undefined : cache.parent(ns, parent);
+        const channels = encodeChannels(checkpoint, { newVersions, isEdited, parent: base }, encoder);
+        const header = headerOf(checkpoint);
         const row: CheckpointRow = {
-          thread: desk.key,
-          seq: known ?? desk.row.seqs + 1,
+          thread: cache.key,
+          seq: existingSeq ?? cache.row.seqs + 1,
           ns,
           id,
           parent: parent === "" ? null : parent,
-          head: JSON.stringify(fixed),
+          head: JSON.stringify(header),
           channels: JSON.stringify(channels),
           metadata: encoder.encode(metadata),
         };
-        desk.setParent(ns, id, { fixed, channels });
-        const seqs = Math.max(desk.row.seqs, row.seq);
-        const place = { thread: desk.key, ns, id };
-        wasSeen = this.#seen.has(place);
-        this.#seen.add(place);
-        const isAgain = known !== undefined;
-        if (!isAgain) desk.heads.set(ns, { thread: desk.key, ns, seq: row.seq, id });
+        cache.setParent(ns, id, { header, channels });
+        const seqs = Math.max(cache.row.seqs, row.seq);
+        const rowKey = { thread: cache.key, ns, id };
+        wasRead = this.#readCheckpoints.has(rowKey);
+        this.#readCheckpoints.add(rowKey);
+        const isRepeat = existingSeq !== undefined;
+        if (!isRepeat) cache.heads.set(ns, { thread: cache.key, ns, seq: row.seq, id });
         return {
-          ...changeOf(desk, { seqs, ...(ns === "" && noteOf(desk, checkpoint)) }),
-          checkpoint: { row, top, isEdit: exact, isAgain },
+          ...changeOf(cache, { seqs, ...(ns === "" && rowChanges(cache, checkpoint)) }),
+          checkpoint: { row, top, isEdit: isEdited, isRepeat },
         };
       },
     });
@@ -138,24 +137,24 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   override putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    return Save.of(() => {
+    return HandledSave.of(() => {
       const { threadId, ns, id } = this.#readKey(config);
       if (id === "") {
         throw new HarnessError("invalid-request", "The checkpoint that the writes belong to is not named.");
       }
-      const made = writes.map(([channel, value]): PendingWrite => [channel, asItIs(value)]);
+      const copies = writes.map(([channel, value]): PendingWrite => [channel, frozenCopy(value)]);
       return this.#write({
         threadId,
-        token: leaseOf(config),
+        token: leaseToken(config),
         isUrgent: false,
-        encode: (desk) => {
-          if (this.#isOvertaken(desk, ns, id)) throw changed(threadId);
-          const place = { thread: desk.key, ns, checkpoint: id, task: taskId };
-          const rows = rowsOf(place, made, desk);
-          const isNewest = desk.heads.get(ns)?.id === id;
-          const isAsking = ns === "" && isWaiting(made);
-          if (isAsking && !isNewest) desk.asking.add(id);
-          const change = changeOf(desk, isAsking && isNewest ? { interrupted: 1 } : {});
+        encode: (cache) => {
+          if (this.#isOvertaken(cache, ns, id)) throw threadChanged(threadId);
+          const rowKey = { thread: cache.key, ns, checkpoint: id, task: taskId };
+          const rows = rowsOf(rowKey, copies, cache);
+          const isNewest = cache.heads.get(ns)?.id === id;
+          const isInterrupt = ns === "" && hasInterrupt(copies);
+          if (isInterrupt && !isNewest) cache.interruptedIds.add(id);
+          const change = changeOf(cache, isInterrupt && isNewest ? { interrupted: 1 } : {});
           return { ...change, writes: rows, isLate: !isNewest };
         },
       });
@@ -165,8 +164,8 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (config.configurable?.["thread_id"] === undefined) return undefined;
     const key = this.#readKey(config);
-    const tuple = await naming(key.threadId, () => this.#reader.tuple(key));
-    await this.#turns.pass();
+    const tuple = await nameThreadInErrors(key.threadId, () => this.#reader.tuple(key));
+    await this.#eventLoop.yieldIfBusy();
     return tuple;
   }
 
@@ -180,9 +179,9 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   /** Deletes a thread with everything stored for it. Throws `thread-busy` when another process works on it. */
   override async deleteThread(threadId: string): Promise<void> {
-    await this.#lines.settled(threadId);
+    await this.#queues.settled(threadId);
     await this.#threads.remove(threadId, this.#leases.tokenOf(threadId));
-    this.#lines.forget(threadId);
+    this.#queues.forget(threadId);
   }
 
   async listThreads({ limit = 100 }: { limit?: number } = {}): Promise<ThreadSummary[]> {
@@ -190,7 +189,7 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
   }
 
   async getThread(threadId: string): Promise<ThreadSummary | undefined> {
-    return naming(threadId, () => this.#threads.get(threadId));
+    return nameThreadInErrors(threadId, () => this.#threads.get(threadId));
   }
 
   async noteProgress(threadId: string, { done, total }: ThreadSummary["todos"]): Promise<void> {
@@ -198,23 +197,23 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
       threadId,
       token: undefined,
       isUrgent: true,
-      encode: (desk) => (desk.isNew ? undefined : changeOf(desk, { done, total })),
+      encode: (cache) => (cache.isNew ? undefined : changeOf(cache, { done, total })),
     });
   }
 
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
-    return naming(threadId, () => this.#reader.values(threadId, channels));
+    return nameThreadInErrors(threadId, () => this.#reader.values(threadId, channels));
   }
 
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
-    return naming(threadId, () => this.#reader.last(threadId, channel, count));
+    return nameThreadInErrors(threadId, () => this.#reader.last(threadId, channel, count));
   }
 
   async listCheckpoints(
     threadId: string,
     options: ListCheckpointsOptions = {},
   ): Promise<CheckpointSummary[]> {
-    return naming(threadId, () => this.#reader.summaries(threadId, options));
+    return nameThreadInErrors(threadId, () => this.#reader.summaries(threadId, options));
   }
 
   acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
@@ -236,55 +235,55 @@ export class PostgresSaver extends BaseCheckpointSaver implements ThreadStore {
 
   async close(): Promise<void> {
     if (!this.database.isOpen) return;
-    await this.#lines.settled();
+    await this.#queues.settled();
     await this.#leases.close();
     await this.database.close();
   }
 
-  #write(job: Job): Promise<void> {
-    return naming(job.threadId, () => this.#lines.write(job));
+  #write(write: ThreadWrite): Promise<void> {
+    return nameThreadInErrors(write.threadId, () => this.#queues.write(write));
   }
 
-  /** Postgres has no text with a zero in it, and none with half a character. */
+  /** Throws for a thread id with characters that Postgres cannot hold. */
   #readKey(config: RunnableConfig): ReturnType<typeof readKey> {
     const key = readKey(config);
     if (isText(key.threadId)) return key;
     throw new HarnessError("invalid-request", "The name of the thread has characters that cannot be stored.");
   }
 
-  /** As in SQLite: whether somebody else has gone on from a checkpoint that was the newest when it was read here. */
-  #isOvertaken(desk: Desk, ns: string, id: string): boolean {
-    return this.#seen.has({ thread: desk.key, ns, id }) && desk.heads.get(ns)?.id !== id;
+  /** Whether somebody else has written after a checkpoint that was the newest when it was read here: see `SqliteSaver`. */
+  #isOvertaken(cache: ThreadCache, ns: string, id: string): boolean {
+    return this.#readCheckpoints.has({ thread: cache.key, ns, id }) && cache.heads.get(ns)?.id !== id;
   }
 }
 
-/** What a list shows of a checkpoint of the main graph. */
-function noteOf({ row, asking }: Desk, checkpoint: Checkpoint): Partial<ThreadRow> {
-  const seen = toColumns(checkpoint);
-  const wasAsking = asking.delete(checkpoint.id) ? 1 : 0;
+/** The columns of the thread's row after a checkpoint of the main graph. */
+function rowChanges({ row, interruptedIds }: ThreadCache, checkpoint: Checkpoint): Partial<ThreadRow> {
+  const columns = toColumns(checkpoint);
+  const wasInterrupted = interruptedIds.delete(checkpoint.id) ? 1 : 0;
   return {
-    ...seen,
-    title: seen.title && toText(seen.title),
+    ...columns,
+    title: columns.title && toText(columns.title),
     updated: Date.now(),
-    interrupted: row.checkpoint === checkpoint.id ? row.interrupted : wasAsking,
+    interrupted: row.checkpoint === checkpoint.id ? row.interrupted : wasInterrupted,
   };
 }
 
-/** What is changed of the thread itself, and what is new; the desk is as it will be then. */
-function changeOf(desk: Desk, change: Partial<ThreadRow>): Change {
-  const fresh = desk.blobs.take();
-  desk.row = { ...desk.row, ...change, blobs: desk.blobs.last };
-  return { row: desk.row, fresh };
+/** Advances the cache, and returns the new row of the thread with the new blobs. */
+function changeOf(cache: ThreadCache, change: Partial<ThreadRow>): Change {
+  const newBlobs = cache.blobs.take();
+  cache.row = { ...cache.row, ...change, blobs: cache.blobs.last };
+  return { row: cache.row, newBlobs };
 }
 
 function rowsOf(
-  place: Omit<WriteRow, "idx" | "channel" | "value">,
+  rowKey: Omit<WriteRow, "idx" | "channel" | "value">,
   writes: readonly PendingWrite[],
-  desk: Desk,
+  cache: ThreadCache,
 ): WriteRow[] {
-  const encoder = desk.encoder();
+  const encoder = cache.encoder();
   return writes.map(([channel, value], at) => {
     const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
-    return { ...place, idx, channel, value: encoder.encode(value) };
+    return { ...rowKey, idx, channel, value: encoder.encode(value) };
   });
 }

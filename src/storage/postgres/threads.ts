@@ -1,8 +1,8 @@
-import { busy, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { threadBusy, toThreadSummary, type ThreadSummary } from "../store/index.ts";
 import { THREADS, type Database, type Row } from "./database/index.ts";
 import { isAlive, LEASE_COLUMNS, leaseAllows, toLease } from "./leases.ts";
 
-/** The index of threads: what a list of them shows, without reading their checkpoints. */
+/** The index of threads: their summaries, without reading checkpoints. */
 export class Threads {
   readonly #database: Database;
 
@@ -37,12 +37,12 @@ export class Threads {
     return rows.map((row) => this.#summary(row));
   }
 
-  #summary(found: Row): ThreadSummary {
-    const lease = found["lease"] as Row | null;
-    return toThreadSummary(THREADS.open(found, this.#database), lease !== null && isAlive(toLease(lease)));
+  #summary(row: Row): ThreadSummary {
+    const lease = row["lease"] as Row | null;
+    return toThreadSummary(THREADS.open(row, this.#database), lease !== null && isAlive(toLease(lease)));
   }
 
-  /** Throws `thread-busy` when somebody else has the thread. */
+  /** Deletes a thread. Throws `thread-busy` when somebody else holds it. */
   async remove(id: string, token: string | undefined): Promise<void> {
     const { schema } = this.#database;
     await this.#database.transaction(async (query) => {
@@ -53,7 +53,7 @@ export class Threads {
       );
       const holder = lease!["holder"] === null ? undefined : toLease(lease!);
       const isFree = lease!["free"] === true || (token === undefined && holder && !isAlive(holder));
-      if (!isFree) throw busy(id, holder);
+      if (!isFree) throw threadBusy(id, holder);
       const [thread] = await query(`DELETE FROM ${schema}.threads WHERE id = $1 RETURNING key`, [id]);
       for (const table of thread ? ["writes", "checkpoints", "heads", "blobs", "edits"] : []) {
         await query(`DELETE FROM ${schema}.${table} WHERE thread = $1`, [thread!["key"]]);

@@ -7,8 +7,8 @@ let connection: Connection;
 beforeEach(async () => void (connection = await openDatabase(":memory:")));
 afterEach(() => connection.close());
 
-describe("blobs that are read together", () => {
-  it("are what was written, whatever is in them", () => {
+describe("blobs that are read in a batch", () => {
+  it("are what was written, whatever they contain", () => {
     const bodies = [
       "",
       "\n",

@@ -1,74 +1,76 @@
 import type { HarnessError } from "../../errors.ts";
-import { Recent, type Blob, type BlobKind, type Gathered } from "../codec/index.ts";
-import { digestOf, hashOf } from "../store/index.ts";
-import { readPacked } from "./blob-batch.ts";
+import { BlobCache, type Blob, type BlobKind, type ChunkContents } from "../codec/index.ts";
+import { contentDigest, contentHash } from "../store/index.ts";
+import { readBlobBatch } from "./blob-batch.ts";
 import { BLOBS, corrupt, toText, type Connection } from "./database/index.ts";
 
-const MAX_KNOWN = 50_000;
+/** The number of hashes that are remembered. */
+const MAX_HASHES = 50_000;
 
-/** The name of the newest blob's number among what is known. */
+/** The cache key of the newest blob's number. */
 const LAST = "last blob";
 
-/** The content-addressed part of the store. A blob is written once per thread and never changed. */
+/** The table of blobs, which are content-addressed: each is written once per thread and never changed. */
 export class Blobs {
   readonly #connection: Connection;
-  /** Blobs of `#thread` that are known to be stored, by hash. */
-  #known = new Map<string, number>();
+  /** Stored blobs of `#thread`, by hash. */
+  #hashes = new Map<string, number>();
   #thread = 0;
-  readonly #recent = new Recent();
+  readonly #cache = new BlobCache();
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  /** Stores a blob, unless it is there already, and returns its number. Call inside a transaction. */
+  /** Stores a blob, unless it exists, and returns its number. Call inside a transaction. */
   put(thread: number, kind: BlobKind, body: string | Uint8Array): number {
-    if (thread !== this.#thread || this.#known.size > MAX_KNOWN) this.#forget(thread);
-    const hash = hashOf(kind, body);
+    if (thread !== this.#thread || this.#hashes.size > MAX_HASHES) this.#forget(thread);
+    const hash = contentHash(kind, body);
     const name = hash.toString("latin1");
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const stored = this.#hashes.get(name);
+    if (stored !== undefined) return stored;
     const id = this.#insert(thread, hash, { kind, body }) ?? this.#find(thread, hash);
-    this.#known.set(name, id);
+    this.#hashes.set(name, id);
     return id;
   }
 
-  /** Drops what is remembered: after a rollback, blobs that were just written are gone again. */
+  /** Clears the caches: after a rollback, blobs that were just written are gone. */
   rollBack(): void {
     this.#forget(0);
-    this.#recent.clear();
+    this.#cache.clear();
   }
 
   #forget(thread: number): void {
-    this.#known = new Map();
+    this.#hashes = new Map();
     this.#thread = thread;
   }
 
-  /** Reads blobs of a thread by number; throws when one is missing or is not what was written. */
+  /** Reads blobs of a thread by number; throws when one is missing or does not match its checksum. */
   read(thread: number, ids: readonly number[]): Map<number, Blob> {
     const blobs = new Map<number, Blob>();
-    const unknown: number[] = [];
+    const uncached: number[] = [];
     for (const id of ids) {
-      const recent = this.#recent.get(id);
-      if (recent?.thread === thread) blobs.set(id, recent);
-      else unknown.push(id);
+      const cached = this.#cache.get(id);
+      if (cached?.thread === thread) blobs.set(id, cached);
+      else uncached.push(id);
     }
-    if (unknown.length > 0) this.#fetch(thread, unknown, blobs);
+    if (uncached.length > 0) this.#fetch(thread, uncached, blobs);
     return blobs;
   }
 
-  gather(_thread: number, id: number, gathered: Gathered): void {
-    this.#recent.gather(id, this.#recent.get(id)?.parts ?? [], gathered);
+  keepContents(_thread: number, id: number, contents: ChunkContents): void {
+    this.#cache.keepContents(id, this.#cache.get(id)?.parts ?? [], contents);
   }
 
   #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): void {
     const add = (id: number, blob: Blob): void => {
       blobs.set(id, blob);
-      this.#recent.add(id, blob);
+      this.#cache.add(id, blob);
     };
-    for (const { id, hash, seal, named, blob } of readPacked(this.#connection, ids)) {
-      const isWhole = BLOBS.isSealed(seal, { id, thread: blob.thread, hash }) && digestOf(named) === hash;
-      if (!isWhole || blob.thread !== thread) throw this.#damaged(id);
+    for (const { id, hash, seal, content, blob } of readBlobBatch(this.#connection, ids)) {
+      const isIntact =
+        BLOBS.hasChecksum(seal, { id, thread: blob.thread, hash }) && contentDigest(content) === hash;
+      if (!isIntact || blob.thread !== thread) throw this.#damaged(id);
       add(id, blob);
     }
     const others = ids.filter((id) => !blobs.has(id));
@@ -76,7 +78,7 @@ export class Blobs {
     const where = "WHERE id IN (SELECT value FROM json_each(?))";
     const rows = BLOBS.all(this.#connection, where, [JSON.stringify(others)]);
     for (const { id, kind, body, ...row } of rows) {
-      if (row.thread !== thread || !hashOf(kind, body).equals(row.hash)) throw this.#damaged(id);
+      if (row.thread !== thread || !contentHash(kind, body).equals(row.hash)) throw this.#damaged(id);
       const content = kind === "bytes" ? Buffer.from(body) : toText(body);
       add(id, { thread, kind: kind as BlobKind, size: body.length, body: content });
     }
@@ -85,25 +87,25 @@ export class Blobs {
   }
 
   #find(thread: number, hash: Buffer): number {
-    const found = BLOBS.get(this.#connection, "WHERE thread = ? AND hash = ?", [thread, hash]);
-    if (!found) throw corrupt(this.#connection.path, "the numbers of its blobs are out of order");
-    if (!hashOf(found.kind, found.body).equals(hash)) throw this.#damaged(found.id);
-    return found.id;
+    const row = BLOBS.get(this.#connection, "WHERE thread = ? AND hash = ?", [thread, hash]);
+    if (!row) throw corrupt(this.#connection.path, "the numbers of its blobs are out of order");
+    if (!contentHash(row.kind, row.body).equals(hash)) throw this.#damaged(row.id);
+    return row.id;
   }
 
-  /** Returns undefined where it is there already. */
+  /** Returns undefined where the blob exists. */
   #insert(
     thread: number,
     hash: Buffer,
     { kind, body }: { kind: BlobKind; body: string | Uint8Array },
   ): number | undefined {
-    const { known } = this.#connection;
-    const id = known.get(LAST, () => this.#last()) + 1;
+    const { rowCache } = this.#connection;
+    const id = rowCache.get(LAST, () => this.#last()) + 1;
     const bytes = Buffer.from(body);
     if (!BLOBS.add(this.#connection, { id, thread, hash, kind, body: bytes })) return undefined;
-    known.set(LAST, id);
-    const kept = typeof body === "string" ? body : bytes;
-    this.#recent.add(id, { thread, kind, size: bytes.length, body: kept });
+    rowCache.set(LAST, id);
+    const content = typeof body === "string" ? body : bytes;
+    this.#cache.add(id, { thread, kind, size: bytes.length, body: content });
     return id;
   }
 

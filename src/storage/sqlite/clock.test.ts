@@ -36,7 +36,7 @@ describe("after the clock was set back an hour", () => {
     await say("t", "second");
   });
 
-  it("a thread shows what it came to last", async () => {
+  it("a thread shows its last state", async () => {
     expect(await messagesAt("t")).toEqual(["first", "answer to first", "second", "answer to second"]);
   });
 
@@ -55,7 +55,7 @@ describe("after the clock was set back an hour", () => {
   });
 });
 
-it("what is before a checkpoint that is not stored is everything", async () => {
+it("all checkpoints come before one that is not stored", async () => {
   await say("t", "first");
   const all = await ids("t");
   expect(await ids("t", { before: thread("t", "1f0e7000-0000-6000-8000-000000000000") })).toEqual(all);
@@ -68,7 +68,7 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     await say("a", "second");
   });
 
-  it("keeps its threads and their histories, and goes on in order", async () => {
+  it("keeps its threads and their histories, and continues in order", async () => {
     const before = { a: await ids("a"), b: await ids("b"), threads: await saver.listThreads() };
     await reopenAsFirstFormat();
     expect({ a: await ids("a"), b: await ids("b"), threads: await saver.listThreads() }).toEqual(before);
@@ -78,7 +78,7 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     expect((await saver.listThreads()).map(({ id }) => id)).toEqual(["b", "a"]);
   });
 
-  it("of which a message is damaged is refused, and stays as it is", async () => {
+  it("with a damaged message is refused, and stays the same", async () => {
     await toFirstFormat();
     const connection = await Connection.open(file);
     connection.exec("UPDATE blobs SET body = 'x' WHERE id = 1");
@@ -89,7 +89,7 @@ describe("a file of the first format, which was ordered by the clock,", () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it("can be opened by several at once", async () => {
+  it("can be opened by several processes at once", async () => {
     const before = await ids("a");
     await toFirstFormat();
     const savers = await Promise.all(Array.from({ length: 4 }, () => sqliteSaver(file)));

@@ -63,7 +63,7 @@ it("a file with items alone loses none by a repair of its first page", async () 
   expect(await itemsIn(own)).toEqual({ a: "kelp" });
 });
 
-it("a backup has the items of its moment", async () => {
+it("a backup has a snapshot of the items", async () => {
   const store = await sqliteStore(file);
   const copy = join(folder, "copy.db");
   await backupStore(file, copy);
@@ -72,7 +72,7 @@ it("a backup has the items of its moment", async () => {
   expect(await itemsIn(copy)).toEqual({ a: "kelp", b: "eel", c: "crab" });
 });
 
-it("a file of the format before is whole, keeps its threads, and gets items", async () => {
+it("a file of the format before is intact, keeps its threads, and gets items", async () => {
   await change("DROP TABLE schedules; DROP TABLE items; PRAGMA store.user_version = 4;");
   expect(await checkStore(file)).toEqual([]);
   const stores = await Promise.all([sqliteStore(file), sqliteStore(file)]);

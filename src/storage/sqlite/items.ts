@@ -1,8 +1,8 @@
-import { BETWEEN, type Items, type Page, type StoredItem } from "../store/index.ts";
+import { NAMESPACE_SEPARATOR, type Items, type Page, type StoredItem } from "../store/index.ts";
 import { corrupt, ITEMS, type Connection } from "./database/index.ts";
 
-/** The character that follows the one between the parts of a namespace. */
-const BEHIND = String.fromCharCode(BETWEEN.charCodeAt(0) + 1);
+/** The character after the separator: the end of the range of a namespace's children. */
+const AFTER_SEPARATOR = String.fromCharCode(NAMESPACE_SEPARATOR.charCodeAt(0) + 1);
 
 /** Items in a SQLite file. */
 export class SqliteItems implements Items {
@@ -24,11 +24,11 @@ export class SqliteItems implements Items {
 
   async put(item: StoredItem): Promise<void> {
     this.#connection.transaction(() => {
-      const known = this.#find(item.namespace, item.key);
+      const existing = this.#find(item.namespace, item.key);
       ITEMS.put(this.#connection, {
         ...item,
-        id: known?.id ?? this.#nextId(),
-        created: known?.created ?? item.created,
+        id: existing?.id ?? this.#nextId(),
+        created: existing?.created ?? item.created,
       });
     });
   }
@@ -47,13 +47,13 @@ export class SqliteItems implements Items {
         ? ["", []]
         : [
             "WHERE namespace = ? OR (namespace > ? AND namespace < ?)",
-            [namespace, namespace + BETWEEN, namespace + BEHIND],
+            [namespace, namespace + NAMESPACE_SEPARATOR, namespace + AFTER_SEPARATOR],
           ];
     const rest = `${where} ORDER BY items.id LIMIT ? OFFSET ?`;
     return ITEMS.all(this.#connection, rest, [...names, limit, offset]);
   }
 
-  /** One item of each is read whole: what an index says has no checksum. */
+  /** Reads one row of each namespace: an index has no checksum. */
   async namespaces(): Promise<string[]> {
     const some = "WHERE id IN (SELECT min(id) FROM items GROUP BY namespace)";
     return ITEMS.all(this.#connection, some).map(({ namespace }) => namespace);

@@ -1,42 +1,44 @@
-import { corrupt, HEADS, type Connection, type StoredHead } from "./database/index.ts";
+import { corrupt, HEADS, type Connection, type HeadRow } from "./database/index.ts";
 
-/** The number under which the threads themselves are counted. */
+/** The number of the row that counts the threads themselves. */
 const ALL_THREADS = 0;
 
-/** What is newest in each namespace of each thread. */
-export class Heads {
+/** The newest checkpoint in each namespace of each thread, and the number of checkpoints. */
+export class LatestCheckpoints {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  get(thread: number, ns: string): StoredHead | undefined {
-    return this.#connection.known.get(nameOf(thread, ns), () => this.#read(thread, ns));
+  get(thread: number, ns: string): HeadRow | undefined {
+    return this.#connection.rowCache.get(cacheKey(thread, ns), () => this.#read(thread, ns));
   }
 
-  #read(thread: number, ns: string): StoredHead | undefined {
+  #read(thread: number, ns: string): HeadRow | undefined {
     const params = [thread, ns];
     const head = HEADS.get(this.#connection, "WHERE thread = ? AND ns = ?", params);
     if (head) return head;
     const sql = "SELECT 1 AS there FROM checkpoints WHERE thread = ? AND ns = ? LIMIT 1";
     if (!this.#connection.get(sql, params)) return undefined;
-    throw corrupt(this.#connection.path, "the record of what is newest is missing");
+    throw corrupt(this.#connection.path, "the record of its newest checkpoint is missing");
   }
 
-  put(head: StoredHead): void {
-    this.#connection.known.put(nameOf(head.thread, head.ns), head, () => HEADS.put(this.#connection, head));
+  put(head: HeadRow): void {
+    this.#connection.rowCache.put(cacheKey(head.thread, head.ns), head, () =>
+      HEADS.put(this.#connection, head),
+    );
   }
 
-  /** How many checkpoints a thread has, in all namespaces or in one. */
+  /** The number of checkpoints of a thread, in all namespaces or in one. */
   count(thread: number, ns: string | undefined): number {
     const [where, params] = ns === undefined ? ["", [thread]] : ["AND ns = ?", [thread, ns]];
     const heads = HEADS.all(this.#connection, `WHERE thread = ? ${where}`, params);
     return heads.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Another text whenever something was saved of a thread, in any namespace. */
-  mark(thread: number): string {
+  /** A text that changes with every save to a thread, in any namespace. */
+  version(thread: number): string {
     const heads = HEADS.all(this.#connection, "WHERE thread = ? ORDER BY heads.seq DESC", [thread]);
     return `${heads[0]?.seq} ${heads.reduce((sum, { pending }) => sum + pending, 0)}`;
   }
@@ -45,11 +47,11 @@ export class Heads {
     return this.get(ALL_THREADS, "")?.count ?? 0;
   }
 
-  setThreads(count: number): void {
+  setThreadCount(count: number): void {
     this.put({ thread: ALL_THREADS, ns: "", seq: 0, id: "", count, pending: 0 });
   }
 }
 
-function nameOf(thread: number, ns: string): string {
+function cacheKey(thread: number, ns: string): string {
   return `head ${thread} ${ns}`;
 }

@@ -1,46 +1,49 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BEAT_MS, busy, isProcessGone, type AcquireOptions, type Release } from "../store/index.ts";
-import { Heart, LEASES, type Connection, type Lease, type Together } from "./database/index.ts";
+import { BEAT_MS, isProcessGone, threadBusy, type AcquireOptions, type Release } from "../store/index.ts";
+import { Heartbeat, LEASES, type BatchedWrites, type Connection, type Lease } from "./database/index.ts";
 
-/** A holder that has not been heard of for this long may be dead: it slept, hung, or its number was reused. */
+/** The age of a heartbeat from which on its holder may be dead: it slept, hung, or its pid was reused. */
 const STALE_MS = 30_000;
-/** So long it is listened to, by a clock that nobody can set, before that is believed. */
-const LISTEN_MS = 3.5 * BEAT_MS;
+/** The time that a stale lease is watched for a heartbeat, by the monotonic clock, before it is taken over. */
+const WATCH_MS = 3.5 * BEAT_MS;
 const RETRY_MS = 50;
-/** The tokens that are held from here, whatever has been done to the clock since. */
-const ours = new Set<string>();
+/** The tokens that this process holds, whatever has been done to the clock since. */
+const localTokens = new Set<string>();
 
-/** Who works on which thread. Held by one process at a time, and taken over when the holder is dead. */
+/** The leases of threads: each is held by one process at a time, and taken over when the holder is dead. */
 export class Leases {
   readonly #connection: Connection;
-  readonly #together: Together;
+  readonly #batchedWrites: BatchedWrites;
   readonly #held = new Map<string, string>();
-  readonly #heart: Heart | undefined;
+  readonly #heartbeat: Heartbeat | undefined;
 
-  constructor(connection: Connection, together: Together) {
+  constructor(connection: Connection, batchedWrites: BatchedWrites) {
     this.#connection = connection;
-    this.#together = together;
-    this.#heart = connection.isShared ? new Heart(connection.path) : undefined;
+    this.#batchedWrites = batchedWrites;
+    this.#heartbeat = connection.isShared ? new Heartbeat(connection.path) : undefined;
   }
 
   /**
-   * Takes a thread. Throws `thread-busy` when another holder is alive, at once or after `wait`. One that is silent is
-   * listened to for some seconds first.
+   * Takes a lease. Throws `thread-busy` when another holder is alive, at once or after `wait`. A stale lease is watched
+   * for some seconds first.
    */
   async acquire(threadId: string, { wait = 0, force = false }: AcquireOptions = {}): Promise<Release> {
-    const token = this.#heart?.holder() ?? randomUUID();
+    const token = this.#heartbeat?.newHolder() ?? randomUUID();
     const deadline = performance.now() + wait;
-    let heard: { lease: Lease; at: number } | undefined;
+    let watched: { lease: Lease; at: number } | undefined;
     for (;;) {
       const now = performance.now();
-      const isSilent = heard !== undefined && now - heard.at > LISTEN_MS;
-      const other = await this.#take(threadId, token, { silent: isSilent ? heard?.lease : undefined, force });
+      const isSilent = watched !== undefined && now - watched.at > WATCH_MS;
+      const other = await this.#take(threadId, token, {
+        silent: isSilent ? watched?.lease : undefined,
+        force,
+      });
       if (!other) return Object.assign(() => this.#release(threadId, token), { token });
-      const isSame = heard?.lease.holder === other.holder && heard.lease.beat === other.beat;
-      heard = isSame ? heard : { lease: other, at: now };
-      if (isAlive(other) && now >= deadline) throw busy(threadId, other);
+      const isSame = watched?.lease.holder === other.holder && watched.lease.beat === other.beat;
+      watched = isSame ? watched : { lease: other, at: now };
+      if (isAlive(other) && now >= deadline) throw threadBusy(threadId, other);
       await sleep(RETRY_MS);
     }
   }
@@ -51,34 +54,35 @@ export class Leases {
    */
   check(threadId: string, token = this.#held.get(threadId)): void {
     const lease = this.find(threadId);
-    if (token === undefined ? lease && isAlive(lease) : lease?.holder !== token) throw busy(threadId, lease);
+    if (token === undefined ? lease && isAlive(lease) : lease?.holder !== token)
+      throw threadBusy(threadId, lease);
   }
 
   find(threadId: string): Lease | undefined {
-    return this.#connection.known.get(nameOf(threadId), () =>
+    return this.#connection.rowCache.get(cacheKey(threadId), () =>
       LEASES.get(this.#connection, "WHERE thread = ?", [threadId]),
     );
   }
 
-  /** The threads that somebody works on. */
-  held(): string[] {
+  /** The threads that some process works on. */
+  heldThreads(): string[] {
     return LEASES.all(this.#connection, "", []).flatMap((lease) => (isAlive(lease) ? [lease.thread] : []));
   }
 
   releaseAll(): void {
     for (const [threadId, token] of this.#held) {
-      this.#giveBack(threadId, token);
-      ours.delete(token);
+      this.#delete(threadId, token);
+      localTokens.delete(token);
     }
     this.#held.clear();
   }
 
-  /** Lets the process end its part: leases that are still held are those of a process that ends. */
+  /** Stops the heartbeat; leases that are still held become stale. */
   close(): void {
-    this.#heart?.stop();
+    this.#heartbeat?.stop();
   }
 
-  /** Returns who has the thread instead, if anybody has. `silent` is one who was listened to in vain. */
+  /** Returns the lease of another holder, if there is one. `silent` is a lease that was watched without a heartbeat. */
   async #take(
     threadId: string,
     token: string,
@@ -91,17 +95,17 @@ export class Leases {
       const now = Date.now();
       const mine = { thread: threadId, holder: token, pid: process.pid, host: hostname() };
       LEASES.put(this.#connection, { ...mine, since: now, beat: now });
-      this.#connection.known.delete(nameOf(threadId));
+      this.#connection.rowCache.delete(cacheKey(threadId));
       // At once: the store may be closed before anything else is done.
       this.#held.set(threadId, token);
-      ours.add(token);
+      localTokens.add(token);
       return undefined;
     };
     try {
-      const other = await this.#together.save(take);
-      // It may be done twice, and another have come in between.
+      const other = await this.#batchedWrites.add(take);
+      // The batch may be run twice, and another process may have taken it in between.
       if (other) this.#forget(threadId, token);
-      else if (this.#connection.isOpen) this.#heart?.beat();
+      else if (this.#connection.isOpen) this.#heartbeat?.start();
       return other;
     } catch (error) {
       this.#forget(threadId, token);
@@ -112,40 +116,40 @@ export class Leases {
   async #release(threadId: string, token: string): Promise<void> {
     if (this.#held.get(threadId) !== token) return;
     try {
-      await this.#together.save(() => {
-        this.#giveBack(threadId, token);
-        // In the same moment: who writes next holds it no more.
+      await this.#batchedWrites.add(() => {
+        this.#delete(threadId, token);
+        // In the same transaction: later writes are no longer under this lease.
         if (this.#held.get(threadId) === token) this.#held.delete(threadId);
       });
     } catch (error) {
       if (!this.#held.has(threadId)) this.#held.set(threadId, token);
       throw error;
     }
-    ours.delete(token);
-    if (this.#held.size === 0) this.#heart?.rest();
+    localTokens.delete(token);
+    if (this.#held.size === 0) this.#heartbeat?.pause();
   }
 
-  #giveBack(threadId: string, token: string): void {
+  #delete(threadId: string, token: string): void {
     this.#connection.run("DELETE FROM leases WHERE thread = ? AND holder = ?", [threadId, token]);
-    this.#connection.known.delete(nameOf(threadId));
+    this.#connection.rowCache.delete(cacheKey(threadId));
   }
 
   #forget(threadId: string, token: string): void {
     if (this.#held.get(threadId) === token) this.#held.delete(threadId);
-    ours.delete(token);
+    localTokens.delete(token);
   }
 }
 
-function nameOf(threadId: string): string {
+function cacheKey(threadId: string): string {
   return `lease ${threadId}`;
 }
 
-/** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a silence, after listening. */
+/** Whether a holder seems to be alive. Clocks can be set, so only `acquire` acts on a stale heartbeat, after watching it. */
 export function isAlive(lease: Lease): boolean {
   return Math.abs(Date.now() - lease.beat) <= STALE_MS && !isDead(lease);
 }
 
-/** Whether the holder's process is known to be gone. */
+/** Whether the holder's process has certainly ended. */
 function isDead({ holder, pid, host, since }: Lease): boolean {
-  return host === hostname() && isProcessGone({ pid, since, isOurs: ours.has(holder) });
+  return host === hostname() && isProcessGone({ pid, since, isLocal: localTokens.has(holder) });
 }

@@ -13,7 +13,7 @@ import {
   type RunRecord,
   type ScheduleRecord,
 } from "../store/index.ts";
-import { Table, type Connection, type Stored, type Together } from "./database/index.ts";
+import { Table, type BatchedWrites, type Connection, type TableRow } from "./database/index.ts";
 
 const HOSTED = new Table("hosted", {
   thread: "text",
@@ -48,15 +48,15 @@ export const LEDGER_TABLES = [HOSTED, RUNS, SCHEDULES] as const;
 /** The ledger in a SQLite file. */
 export class SqliteLedger implements Ledger {
   readonly #connection: Connection;
-  readonly #together: Together;
+  readonly #batchedWrites: BatchedWrites;
 
-  constructor(connection: Connection, together: Together) {
+  constructor(connection: Connection, batchedWrites: BatchedWrites) {
     this.#connection = connection;
-    this.#together = together;
+    this.#batchedWrites = batchedWrites;
   }
 
   async thread(id: string): Promise<HostedThread | undefined> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     return this.#thread(id);
   }
 
@@ -66,7 +66,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async threads(): Promise<HostedThread[]> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     return HOSTED.all(this.#connection, "ORDER BY hosted.updated DESC, hosted.thread").map(toHosted);
   }
 
@@ -76,8 +76,8 @@ export class SqliteLedger implements Ledger {
     run?: RunRecord,
     moment?: Moment,
   ): Promise<HostedThread | undefined> {
-    return this.#together.save(() => {
-      if (moment && !this.#take(moment)) return undefined;
+    return this.#batchedWrites.add(() => {
+      if (moment && !this.#advance(moment)) return undefined;
       const thread = change(this.#thread(id));
       if (thread) HOSTED.put(this.#connection, fromHosted(thread));
       if (thread && run) RUNS.put(this.#connection, fromRun(run));
@@ -86,38 +86,38 @@ export class SqliteLedger implements Ledger {
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
     return row && toRun(row);
   }
 
   async runs(thread: string): Promise<RunRecord[]> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     const newestFirst = "WHERE thread = ? ORDER BY runs.created DESC, runs.id DESC";
     return RUNS.all(this.#connection, newestFirst, [thread]).map(toRun);
   }
 
   async unfinished(): Promise<RunRecord[]> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     const oldestFirst = "WHERE status IN ('pending', 'running') ORDER BY runs.created, runs.id";
     return RUNS.all(this.#connection, oldestFirst).map(toRun);
   }
 
   async forLater(): Promise<RunRecord[]> {
-    await this.#together.settled();
-    const mayWait = "WHERE status = 'pending' AND instr(request, ?) > 0 ORDER BY runs.created, runs.id";
-    return RUNS.whole(this.#connection, mayWait, [DELAY]).map(toRun).filter(isForLater);
+    await this.#batchedWrites.settled();
+    const mayBeDelayed = "WHERE status = 'pending' AND instr(request, ?) > 0 ORDER BY runs.created, runs.id";
+    return RUNS.intact(this.#connection, mayBeDelayed, [DELAY]).map(toRun).filter(isForLater);
   }
 
   async putRun(run: RunRecord): Promise<void> {
-    await this.#together.save(() => RUNS.put(this.#connection, fromRun(run)));
+    await this.#batchedWrites.add(() => RUNS.put(this.#connection, fromRun(run)));
   }
 
   async changeRun(
     id: string,
     change: (before: RunRecord) => RunRecord | undefined,
   ): Promise<RunRecord | undefined> {
-    return this.#together.save(() => {
+    return this.#batchedWrites.add(() => {
       const row = RUNS.get(this.#connection, "WHERE id = ?", [id]);
       const run = row && change(toRun(row));
       if (run) RUNS.put(this.#connection, fromRun(run));
@@ -126,20 +126,20 @@ export class SqliteLedger implements Ledger {
   }
 
   async removeRun(id: string): Promise<void> {
-    await this.#together.save(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
+    await this.#batchedWrites.add(() => this.#connection.run("DELETE FROM runs WHERE id = ?", [id]));
   }
 
   async forget(thread: string): Promise<void> {
-    await this.#together.save(() => forgetHosted(this.#connection, thread));
+    await this.#batchedWrites.add(() => deleteHosted(this.#connection, thread));
   }
 
   async schedules(dueBy?: number): Promise<ScheduleRecord[]> {
-    await this.#together.settled();
+    await this.#batchedWrites.settled();
     const newestFirst = "ORDER BY schedules.created DESC, schedules.id";
     const rows =
       dueBy === undefined
         ? SCHEDULES.all(this.#connection, newestFirst)
-        : SCHEDULES.whole(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
+        : SCHEDULES.intact(this.#connection, `WHERE due <= ? ${newestFirst}`, [dueBy]);
     return rows.map(toSchedule);
   }
 
@@ -147,7 +147,7 @@ export class SqliteLedger implements Ledger {
     id: string,
     change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
   ): Promise<ScheduleRecord | undefined> {
-    return this.#together.save(() => {
+    return this.#batchedWrites.add(() => {
       const before = this.#schedule(id);
       const schedule = change(before && toSchedule(before));
       if (schedule) SCHEDULES.put(this.#connection, fromSchedule(schedule));
@@ -156,12 +156,12 @@ export class SqliteLedger implements Ledger {
     });
   }
 
-  #schedule(id: string): Stored<typeof SCHEDULES> | undefined {
+  #schedule(id: string): TableRow<typeof SCHEDULES> | undefined {
     return SCHEDULES.get(this.#connection, "WHERE id = ?", [id]);
   }
 
-  /** Moves a schedule on, if it is due at that moment. */
-  #take({ schedule, due, next }: Moment): boolean {
+  /** Advances a schedule, if it is due at that moment. */
+  #advance({ schedule, due, next }: Moment): boolean {
     const row = this.#schedule(schedule);
     if (row?.due !== due) return false;
     SCHEDULES.put(this.#connection, { ...row, due: next });
@@ -169,7 +169,7 @@ export class SqliteLedger implements Ledger {
   }
 }
 
-/** Removes everything that a ledger has about a thread. */
-export function forgetHosted(connection: Connection, thread: string): void {
+/** Deletes the ledger's rows of a thread. */
+export function deleteHosted(connection: Connection, thread: string): void {
   for (const { name } of [HOSTED, RUNS]) connection.run(`DELETE FROM ${name} WHERE thread = ?`, [thread]);
 }

@@ -1,5 +1,12 @@
-import { ANSWER_MAX_AGE_MS, toLetter, withdrawn, type Letter, type Mailbox } from "../store/index.ts";
-import { EDITS, toText, type Connection, type StoredEdit } from "./database/index.ts";
+import {
+  ANSWER_MAX_AGE_MS,
+  editWithdrawn,
+  toLetter,
+  type Letter,
+  type LetterRow,
+  type Mailbox,
+} from "../store/index.ts";
+import { EDITS, toText, type Connection } from "./database/index.ts";
 
 /** The mailbox of a thread in a SQLite file. */
 export class SqliteMailbox implements Mailbox {
@@ -37,7 +44,7 @@ export class SqliteMailbox implements Mailbox {
 
   async begin(id: number, begun: unknown): Promise<void> {
     this.#change(id, (row) => {
-      if (!row || row.outcome !== null) throw withdrawn();
+      if (!row || row.outcome !== null) throw editWithdrawn();
       return { ...row, begun: JSON.stringify(begun) };
     });
   }
@@ -50,7 +57,7 @@ export class SqliteMailbox implements Mailbox {
 
   async fetch(id: number): Promise<unknown> {
     const row = this.#find(id);
-    if (!row) throw withdrawn();
+    if (!row) throw editWithdrawn();
     if (row.outcome === null) return undefined;
     this.#connection.run("DELETE FROM edits WHERE id = ?", [id]);
     return JSON.parse(row.outcome) as unknown;
@@ -61,11 +68,11 @@ export class SqliteMailbox implements Mailbox {
     return this.#connection.run(sql, [id]).changes > 0;
   }
 
-  #find(id: number): StoredEdit | undefined {
+  #find(id: number): LetterRow | undefined {
     return EDITS.get(this.#connection, "WHERE id = ? AND thread = ?", [id, this.#thread]);
   }
 
-  #change(id: number, change: (row: StoredEdit | undefined) => StoredEdit | undefined): void {
+  #change(id: number, change: (row: LetterRow | undefined) => LetterRow | undefined): void {
     this.#connection.transaction(() => {
       const row = change(this.#find(id));
       if (row) EDITS.put(this.#connection, row);

@@ -1,25 +1,25 @@
 import { type Checkpoint, type PendingWrite } from "@langchain/langgraph-checkpoint";
-import { isWaiting, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
-import { corrupt, THREADS, type Connection, type StoredThread } from "./database/index.ts";
-import type { Heads } from "./latest-checkpoints.ts";
+import { hasInterrupt, toColumns, toThreadSummary, type ThreadSummary } from "../store/index.ts";
+import { corrupt, THREADS, type Connection, type ThreadRow } from "./database/index.ts";
+import type { LatestCheckpoints } from "./latest-checkpoints.ts";
 import { isAlive, type Leases } from "./leases.ts";
 
 const EMPTY = { title: null, done: 0, total: 0, checkpoint: null, seq: 0, unfinished: 0, interrupted: 0 };
 
-/** The index of threads: what a list of them shows, without reading their checkpoints. */
+/** The index of threads: their summaries, without reading checkpoints. */
 export class Threads {
   readonly #connection: Connection;
-  readonly #heads: Heads;
+  readonly #latest: LatestCheckpoints;
   readonly #leases: Leases;
 
-  constructor(connection: Connection, heads: Heads, leases: Leases) {
+  constructor(connection: Connection, latest: LatestCheckpoints, leases: Leases) {
     this.#connection = connection;
-    this.#heads = heads;
+    this.#latest = latest;
     this.#leases = leases;
   }
 
-  find(id: string): StoredThread | undefined {
-    const thread = this.#connection.known.get(nameOf(id), () =>
+  find(id: string): ThreadRow | undefined {
+    const thread = this.#connection.rowCache.get(cacheKey(id), () =>
       THREADS.get(this.#connection, "WHERE id = ?", [id]),
     );
     if (thread && thread.id !== id)
@@ -32,23 +32,23 @@ export class Threads {
     return this.find(id)?.key;
   }
 
-  ensure(id: string): StoredThread {
+  ensure(id: string): ThreadRow {
     return this.find(id) ?? this.#add(id);
   }
 
-  #add(id: string): StoredThread {
+  #add(id: string): ThreadRow {
     const now = Date.now();
     const { id: key } = this.#connection.run("INSERT INTO threads (id, created, updated) VALUES (?, ?, ?)", [
       id,
       now,
       now,
     ]);
-    this.#heads.setThreads(this.#heads.countThreads() + 1);
+    this.#latest.setThreadCount(this.#latest.countThreads() + 1);
     return this.save({ ...EMPTY, key, id, created: now, updated: now });
   }
 
-  /** Notes what a list shows of the newest checkpoint of the main graph. */
-  note(thread: StoredThread, seq: number, checkpoint: Checkpoint): void {
+  /** Updates the summary of a thread from the newest checkpoint of the main graph. */
+  update(thread: ThreadRow, seq: number, checkpoint: Checkpoint): void {
     this.save({
       ...thread,
       ...toColumns(checkpoint),
@@ -58,21 +58,21 @@ export class Threads {
     });
   }
 
-  /** Notes that the newest checkpoint waits for an answer, when that is what tasks have written to it. */
-  noteWrites(thread: StoredThread, checkpoint: string, writes: readonly PendingWrite[]): void {
-    if (isWaiting(writes) && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
+  /** Marks a thread as interrupted when the writes to its newest checkpoint say so. */
+  updateInterrupted(thread: ThreadRow, checkpoint: string, writes: readonly PendingWrite[]): void {
+    if (hasInterrupt(writes) && thread.checkpoint === checkpoint) this.save({ ...thread, interrupted: 1 });
   }
 
-  /** Notes how far a plan is, when that is known better than from the newest checkpoint. */
-  progress(id: string, { done, total }: ThreadSummary["todos"]): void {
+  /** Sets the progress of a plan that is ahead of the newest checkpoint. */
+  setProgress(id: string, { done, total }: ThreadSummary["todos"]): void {
     const thread = this.find(id);
     if (thread && (thread.done !== done || thread.total !== total)) this.save({ ...thread, done, total });
   }
 
-  /** The threads that somebody works on, each with a mark that changes with all that is saved of it. */
+  /** The threads that some process works on, each with a version that changes with every save. */
   atWork(): Map<string, string> {
-    const found = this.#leases.held().flatMap((id) => this.find(id) ?? []);
-    return new Map(found.map(({ id, key }) => [id, this.#heads.mark(key)]));
+    const threads = this.#leases.heldThreads().flatMap((id) => this.find(id) ?? []);
+    return new Map(threads.map(({ id, key }) => [id, this.#latest.version(key)]));
   }
 
   list(limit: number): ThreadSummary[] {
@@ -81,7 +81,7 @@ export class Threads {
     const { found } = this.#connection.get("SELECT count(*) AS found FROM threads NOT INDEXED") as {
       found: number;
     };
-    const expected = this.#heads.countThreads();
+    const expected = this.#latest.countThreads();
     if (found !== expected) {
       throw corrupt(this.#connection.path, `of ${expected} threads there are ${found}`);
     }
@@ -96,34 +96,34 @@ export class Threads {
   remove(id: string): void {
     const key = this.key(id);
     if (key === undefined) return;
-    this.#connection.known.save();
+    this.#connection.rowCache.flush();
     for (const table of ["writes", "checkpoints", "blobs", "heads", "edits"]) {
       this.#connection.run(`DELETE FROM ${table} WHERE thread = ?`, [key]);
     }
     this.#connection.run("DELETE FROM threads WHERE key = ?", [key]);
-    this.#connection.known.clear();
-    this.#heads.setThreads(this.#heads.countThreads() - 1);
+    this.#connection.rowCache.clear();
+    this.#latest.setThreadCount(this.#latest.countThreads() - 1);
   }
 
-  save(thread: StoredThread): StoredThread {
-    this.#connection.known.put(nameOf(thread.id), thread, () => this.#write(thread));
+  save(thread: ThreadRow): ThreadRow {
+    this.#connection.rowCache.put(cacheKey(thread.id), thread, () => this.#write(thread));
     return thread;
   }
 
-  #write(thread: StoredThread): void {
+  #write(thread: ThreadRow): void {
     const { key, updated, title, done, total, checkpoint, seq, unfinished, interrupted } = thread;
     this.#connection.run(
       "UPDATE threads SET updated = ?, title = ?, done = ?, total = ?, checkpoint = ?, seq = ?, unfinished = ?, interrupted = ?, seal = ? WHERE key = ?",
-      [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.seal(thread), key],
+      [updated, title, done, total, checkpoint, seq, unfinished, interrupted, THREADS.checksum(thread), key],
     );
   }
 
-  #summary(thread: StoredThread): ThreadSummary {
+  #summary(thread: ThreadRow): ThreadSummary {
     const lease = this.#leases.find(thread.id);
     return toThreadSummary(thread, lease !== undefined && isAlive(lease));
   }
 }
 
-function nameOf(id: string): string {
+function cacheKey(id: string): string {
   return `thread ${id}`;
 }

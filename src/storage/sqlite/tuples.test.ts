@@ -50,13 +50,13 @@ describe("a thread of 2,000 turns", () => {
     expect(ofLong / ofShort).toBeLessThanOrEqual(2);
   });
 
-  it("takes no more work than one of 20 turns to page through what it has been through", async () => {
+  it("takes no more work than one of 20 turns to page through its checkpoints", async () => {
     const ofShort = await work.ofAsync(() => saver.listCheckpoints(short.id));
     const ofLong = await work.ofAsync(() => saver.listCheckpoints(long.id));
     expect(ofLong / ofShort).toBeLessThanOrEqual(1.2);
   });
 
-  it("is read without its messages being made, until one of them is looked at", async () => {
+  it("is read without creating its messages, until one of them is accessed", async () => {
     const listOf = async (): Promise<BaseMessage[]> =>
       (await saver.getTuple(long.config))!.checkpoint.channel_values["messages"] as BaseMessage[];
     const look = async (): Promise<unknown> => (await listOf())[0];
@@ -69,7 +69,7 @@ describe("a thread of 2,000 turns", () => {
     expect(unseen / seen).toBeLessThanOrEqual(0.5);
   });
 
-  it("lets others have their turn while it is read", async () => {
+  it("lets the event loop turn while it is read", async () => {
     // By one that has nothing of it in memory.
     const other = await sqliteSaver(file);
     expect(await turnsDuring(() => other.getTuple(long.config))).toBeGreaterThanOrEqual(LONG / 500);
@@ -104,7 +104,7 @@ describe("the last messages of a thread", () => {
 });
 
 describe("many threads in one process", () => {
-  it("are started one by one, with turns for others in between", async () => {
+  it("are started one by one, with turns of the event loop in between", async () => {
     const threads = Array.from({ length: 50 }, () => new Thread(1));
     for (const thread of threads) await thread.grow(1);
     let now = performance.now();
@@ -132,7 +132,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe("a list of checkpoints", () => {
-  it("has the values that each checkpoint has, though long lists are read when they are looked at", async () => {
+  it("has the values of each checkpoint, with long lists read lazily", async () => {
     const thread = new Thread(100);
     await thread.grow(3);
     const listed = await thread.list(3);
@@ -161,7 +161,7 @@ describe("a list of checkpoints", () => {
     expect(await thread.list(70)).toHaveLength(70);
   });
 
-  it("comes in pages without values, newest first, also of another namespace", async () => {
+  it("is paged without values, newest first, also for another namespace", async () => {
     const thread = new Thread(70);
     await thread.grow(5);
     const all = await thread.list(5);
@@ -183,8 +183,8 @@ describe("a list of checkpoints", () => {
   });
 });
 
-describe("two who read a thread", () => {
-  it("have messages of their own, and neither changes what is saved", async () => {
+describe("two readers of a thread", () => {
+  it("have their own messages, and changes do not reach the store", async () => {
     const thread = new Thread(100);
     await thread.grow(1);
     const read = async (): Promise<BaseMessage[]> => {
@@ -202,7 +202,7 @@ describe("two who read a thread", () => {
 });
 
 describe("a graph on a long thread that was just opened", () => {
-  it("goes on with what is new, and its history is that of LangGraph", async () => {
+  it("continues, and has the history of LangGraph", async () => {
     const State = Annotation.Root({
       messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
     });

@@ -1,5 +1,5 @@
 import { TASKS, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { toTuple, type Place } from "../checkpoint/index.ts";
+import { toTuple, type CheckpointRowKey } from "../checkpoint/index.ts";
 import { Decoder, type DecodeContext } from "../codec/index.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { Threads } from "./threads.ts";
@@ -7,11 +7,11 @@ import type { Threads } from "./threads.ts";
 export interface TuplesParts extends Omit<DecodeContext, "thread"> {
   checkpoints: Checkpoints;
   threads: Threads;
-  /** The version of a channel that has had none. */
+  /** Returns the first version of a channel. */
   firstVersion: () => number;
 }
 
-/** Reads stored checkpoints as LangGraph wants them: with their values, their writes, and where they came from. */
+/** Reads checkpoints as LangGraph's tuples: with their values, their writes, and the config of their parent. */
 export class Tuples {
   readonly #parts: TuplesParts;
 
@@ -19,46 +19,46 @@ export class Tuples {
     this.#parts = parts;
   }
 
-  /** The rows are read before the first `await`, as of one moment. */
+  /** Reads the rows from one snapshot, before the first `await`. */
   async read(
     threadId: string,
-    place: Place,
-    decoder = this.decoder(place.thread),
+    rowKey: CheckpointRowKey,
+    decoder = this.decoder(rowKey.thread),
   ): Promise<CheckpointTuple | undefined> {
-    const stored = this.#parts.checkpoints.get(place);
+    const stored = this.#parts.checkpoints.get(rowKey);
     if (!stored) return undefined;
-    const { fixed, channels, metadata, parent } = stored;
-    const writes = this.#parts.checkpoints.writes(place, stored);
-    const sends = fixed.v < 4 && parent !== null ? this.#sendsOf({ ...place, id: parent }) : undefined;
+    const { header, channels, metadata, parent } = stored;
+    const writes = this.#parts.checkpoints.writes(rowKey, stored);
+    const sends = header.v < 4 && parent !== null ? this.#sendsOf({ ...rowKey, id: parent }) : undefined;
     const values = writes.map(({ value }) => value);
     try {
       await decoder.load([metadata, ...Object.values(channels), ...values, ...(sends ?? [])]);
     } catch (error) {
       // A long thread is read in steps, and may be deleted between two of them.
-      if (this.#parts.threads.key(threadId) !== place.thread) return undefined;
+      if (this.#parts.threads.key(threadId) !== rowKey.thread) return undefined;
       throw error;
     }
     return toTuple(
-      { threadId, place, stored, writes, sends },
+      { threadId, rowKey, stored, writes, sends },
       { decoder, firstVersion: this.#parts.firstVersion },
     );
   }
 
   /** Checkpoints older than format 4 have their sends in the writes of their parent. */
-  #sendsOf(place: Place): unknown[] {
-    const stored = this.#parts.checkpoints.get(place);
-    return (stored ? this.#parts.checkpoints.writes(place, stored) : [])
+  #sendsOf(rowKey: CheckpointRowKey): unknown[] {
+    const stored = this.#parts.checkpoints.get(rowKey);
+    return (stored ? this.#parts.checkpoints.writes(rowKey, stored) : [])
       .filter(({ channel }) => channel === TASKS)
       .map(({ value }) => value);
   }
 
-  /** Whether a checkpoint's metadata has all of `filter`. One that is gone is left to `read`. */
-  async matches(place: Place, filter: Record<string, unknown>): Promise<boolean> {
+  /** Whether a checkpoint's metadata has all of `filter`. Returns true for one that is gone: `read` handles it. */
+  async matches(rowKey: CheckpointRowKey, filter: Record<string, unknown>): Promise<boolean> {
     const entries = Object.entries(filter);
     if (entries.length === 0) return true;
-    const stored = this.#parts.checkpoints.get(place);
+    const stored = this.#parts.checkpoints.get(rowKey);
     if (!stored) return true;
-    const decoder = this.decoder(place.thread);
+    const decoder = this.decoder(rowKey.thread);
     await decoder.load([stored.metadata]);
     const metadata = decoder.build(stored.metadata) as Record<string, unknown>;
     return entries.every(([key, value]) => metadata[key] === value);

@@ -1,15 +1,19 @@
 import { hash } from "node:crypto";
 
-export const SEAL_BYTES = 8;
+export const CHECKSUM_BYTES = 8;
 export const HASH_BYTES = 16;
 
 /** The checksum of a row, over some of its columns, in their order. */
-export function sealOf(table: string, columns: readonly string[], row: Record<string, unknown>): Buffer {
-  return Buffer.from(sealText(table, columns, row), "latin1");
+export function checksumOf(table: string, columns: readonly string[], row: Record<string, unknown>): Buffer {
+  return Buffer.from(checksumText(table, columns, row), "latin1");
 }
 
-/** The same, each byte a character. Bytes in the row may be, too. */
-export function sealText(table: string, columns: readonly string[], row: Record<string, unknown>): string {
+/** The same checksum with each byte as a character. Bytes in the row may be given as characters, too. */
+export function checksumText(
+  table: string,
+  columns: readonly string[],
+  row: Record<string, unknown>,
+): string {
   // With its length in front of each part, no two rows read the same.
   let text = table;
   for (const column of columns) {
@@ -17,7 +21,7 @@ export function sealText(table: string, columns: readonly string[], row: Record<
     const part = value instanceof Uint8Array ? bytesOf(value).toString("latin1") : String(value);
     text += value === null ? " -" : ` ${part.length}:${part}`;
   }
-  return digestText("sha1", text, SEAL_BYTES);
+  return digestText("sha1", text, CHECKSUM_BYTES);
 }
 
 /** The first bytes of a hash, each a character: Node takes twice as long to make a buffer of it. */
@@ -25,18 +29,19 @@ function digestText(algorithm: "sha1" | "sha256", content: string | Uint8Array, 
   return hash(algorithm, content, "binary").slice(0, bytes);
 }
 
-/** Without a copy: rows are sealed and checked by the thousand. */
+/** A buffer over the same memory: rows are checked by the thousand. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The name of a blob's content. */
-export function hashOf(kind: string, body: string | Uint8Array): Buffer {
-  const name = `${kind}\n`;
-  const named = typeof body === "string" ? name + body : Buffer.concat([Buffer.from(name), body]);
-  return Buffer.from(digestOf(named), "latin1");
+/** The hash that blobs are addressed by. */
+export function contentHash(kind: string, body: string | Uint8Array): Buffer {
+  const prefix = `${kind}\n`;
+  const content = typeof body === "string" ? prefix + body : Buffer.concat([Buffer.from(prefix), body]);
+  return Buffer.from(contentDigest(content), "latin1");
 }
 
-export function digestOf(named: string | Uint8Array): string {
-  return digestText("sha256", named, HASH_BYTES);
+/** The same hash of kind and body joined, each byte a character. */
+export function contentDigest(content: string | Uint8Array): string {
+  return digestText("sha256", content, HASH_BYTES);
 }

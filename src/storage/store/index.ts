@@ -1,6 +1,21 @@
-export { bytesOf, digestOf, HASH_BYTES, hashOf, SEAL_BYTES, sealOf, sealText } from "./checksum.ts";
-export { BETWEEN, itemDamage, ItemStore, type Items, type Page, type StoredItem } from "./item-store.ts";
-export { BEAT_MS, busy, isProcessGone } from "./lease.ts";
+export {
+  bytesOf,
+  CHECKSUM_BYTES,
+  checksumOf,
+  checksumText,
+  contentDigest,
+  contentHash,
+  HASH_BYTES,
+} from "./checksum.ts";
+export {
+  itemDamage,
+  ItemStore,
+  NAMESPACE_SEPARATOR,
+  type Items,
+  type Page,
+  type StoredItem,
+} from "./item-store.ts";
+export { BEAT_MS, isProcessGone, threadBusy } from "./lease.ts";
 export {
   DELAY,
   fromHosted,
@@ -14,10 +29,10 @@ export {
   type RunRow,
   type ScheduleRow,
 } from "./ledger-rows.ts";
-export { ANSWER_MAX_AGE_MS, toLetter, withdrawn, type LetterRow } from "./letter-row.ts";
+export { ANSWER_MAX_AGE_MS, editWithdrawn, toLetter, type LetterRow } from "./letter-row.ts";
 export { isText, toText } from "./storable-text.ts";
-export { changed, naming } from "./thread-errors.ts";
-export { isWaiting, toColumns, toThreadSummary } from "./thread-index.ts";
+export { nameThreadInErrors, threadChanged } from "./thread-errors.ts";
+export { hasInterrupt, toColumns, toThreadSummary } from "./thread-index.ts";
 export {
   LEASE,
   type AcquireOptions,

@@ -35,7 +35,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(await used(store)).toEqual(await used(new InMemoryStore()));
   });
 
-  it("items are there when the store is opened by another", async () => {
+  it("items are found by another store on the same database", async () => {
     await store.put(["kept"], "a", { text: "zero \0 and half \uD800" });
     const other = await place.openItems();
     expect((await other.get(["kept"], "a"))?.value).toEqual({ text: "zero \0 and half \uD800" });
@@ -75,7 +75,7 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect((await store.get(["busy"], "same"))?.value["n"]).toBe(49);
   });
 
-  it("items keep the time they were made at when they are changed, and their place on a page", async () => {
+  it("a changed item keeps its creation time and its place on a page", async () => {
     for (const key of ["b", "a"]) await store.put(["times"], key, { n: 1 });
     const first = (await store.get(["times"], "b"))!;
     await store.put(["times"], "b", { n: 2 });
@@ -87,13 +87,13 @@ describe.each(STORES)("in $name,", ({ create }) => {
     expect(new Set(pages.flat().map(({ key }) => key)).size).toBe(2);
   });
 
-  it("a namespace is not that of one whose name begins the same", async () => {
+  it("a namespace does not contain one whose name begins the same", async () => {
     for (const user of ["ann", "anna", "ann\u0020e"]) await store.put(["people", user], "a", {});
     const found = await store.search(["people", "ann"]);
     expect(found.map(({ namespace }) => namespace)).toEqual([["people", "ann"]]);
   });
 
-  it("what cannot be stored is refused", async () => {
+  it("a value that cannot be stored is refused", async () => {
     const refused = { code: "invalid-request" };
     await expect(store.put(["notes"], "\0", {})).rejects.toMatchObject(refused);
     await expect(store.get(["notes"], "\uD800")).rejects.toMatchObject(refused);

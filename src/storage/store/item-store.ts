@@ -12,16 +12,16 @@ import {
 import { HarnessError } from "../../errors.ts";
 import { isText } from "./storable-text.ts";
 
-/** An item as it is kept: the parts of its namespace in one text, its value as JSON. */
+/** An item as a row: its namespace joined into one text, its value as JSON. */
 export type StoredItem = { namespace: string; key: string; value: string; created: number; updated: number };
 
-/** What a database does for LangGraph's store. */
+/** The operations that a database provides for LangGraph's store. */
 export interface Items {
   find: (namespace: string, key: string) => Promise<StoredItem | undefined>;
-  /** Puts an item in the place of one with the same name, whose time of making it keeps. */
+  /** Replaces an item with the same namespace and key, and keeps its creation time. */
   put: (item: StoredItem) => Promise<void>;
   remove: (namespace: string, key: string) => Promise<void>;
-  /** A page of the items of a namespace and of those below it, or of all: oldest first, so that pages stay what they are while items are changed. */
+  /** A page of the items of a namespace and of those below it, or of all. Oldest first: a changed item stays on its page. */
   under: (namespace: string, page: Page) => Promise<StoredItem[]>;
   /** Each namespace that has items, once. */
   namespaces: () => Promise<string[]>;
@@ -35,10 +35,10 @@ export interface Page {
 }
 
 const DEFAULT_LIMIT = 10;
-/** Stands between the parts of a namespace, and in none of them. */
-export const BETWEEN = "\u001F";
+/** Separates the parts of a namespace; no part contains it. */
+export const NAMESPACE_SEPARATOR = "\u001F";
 
-/** LangGraph's store in a database: what is kept beside threads, such as files that agents share. */
+/** LangGraph's store in a database, for values outside of threads, such as files that agents share. */
 export class ItemStore extends BaseStore {
   readonly #items: Items;
 
@@ -48,7 +48,7 @@ export class ItemStore extends BaseStore {
     this.#items = items;
   }
 
-  /** Each of them in its turn: one sees what those before it did. */
+  /** Runs the operations one after the other: each sees the effects of those before it. */
   override async batch<Op extends readonly Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = [];
     for (const operation of operations) results.push(await this.#do(operation));
@@ -85,11 +85,11 @@ export class ItemStore extends BaseStore {
 
   async #namespaces(operation: ListNamespacesOperation): Promise<string[][]> {
     const { matchConditions = [], maxDepth, limit, offset } = operation;
-    const found = (await this.#items.namespaces())
+    const names = (await this.#items.namespaces())
       .map(partsOf)
       .filter((parts) => matchConditions.every((condition) => isUnder(parts, condition)))
-      .map((parts) => parts.slice(0, maxDepth).join(BETWEEN));
-    const unique = [...new Set(found)].toSorted((a, b) => (a < b ? -1 : 1));
+      .map((parts) => parts.slice(0, maxDepth).join(NAMESPACE_SEPARATOR));
+    const unique = [...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1));
     return unique.slice(offset, offset + limit).map(partsOf);
   }
 
@@ -98,14 +98,14 @@ export class ItemStore extends BaseStore {
   }
 }
 
-/** What a check says of an item that is not as it was written. */
+/** The message for an item that does not match its checksum. */
 export function itemDamage({ namespace, key }: Pick<StoredItem, "namespace" | "key">): string {
   return `item ${key} of ${partsOf(namespace).join("/")} in the store is damaged`;
 }
 
-/** Names are the same in all databases: what one of them cannot hold is taken by none. */
+/** Throws for a character that one of the databases cannot hold, so that all accept the same names. */
 function nameOf(namespace: readonly string[]): string {
-  const name = namespace.join(BETWEEN);
+  const name = namespace.join(NAMESPACE_SEPARATOR);
   if (isText(name) && partsOf(name).length === Math.max(1, namespace.length)) return name;
   throw unstorable("A namespace has a character in it that cannot be stored.");
 }
@@ -116,17 +116,17 @@ function keyOf(key: string): string {
 }
 
 function partsOf(name: string): string[] {
-  return name.split(BETWEEN);
+  return name.split(NAMESPACE_SEPARATOR);
 }
 
 function toJson(value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   if (text !== undefined) return text;
-  throw unstorable("The value of an item is nothing that JSON can say; null deletes one.");
+  throw unstorable("The value of an item cannot be written as JSON; null deletes an item.");
 }
 
-function unstorable(what: string): HarnessError {
-  return new HarnessError("invalid-request", what);
+function unstorable(message: string): HarnessError {
+  return new HarnessError("invalid-request", message);
 }
 
 function toItem({ namespace, key, value, created, updated }: StoredItem): Item {
@@ -144,32 +144,32 @@ type Condition = NonNullable<ListNamespacesOperation["matchConditions"]>[number]
 /** Whether a namespace begins or ends as it should; `*` is any one part. */
 function isUnder(parts: readonly string[], { matchType, path }: Condition): boolean {
   if (path.length > parts.length) return false;
-  const compared = matchType === "suffix" ? parts.slice(parts.length - path.length) : parts;
-  return path.every((part, at) => part === "*" || part === compared[at]);
+  const candidates = matchType === "suffix" ? parts.slice(parts.length - path.length) : parts;
+  return path.every((part, at) => part === "*" || part === candidates[at]);
 }
 
 type Value = Record<string, unknown>;
 
-const OPERATORS: Record<string, (found: unknown, wanted: unknown) => boolean> = {
-  $eq: (found, wanted) => found === wanted,
-  $ne: (found, wanted) => found !== wanted,
-  $gt: (found, wanted) => Number(found) > Number(wanted),
-  $gte: (found, wanted) => Number(found) >= Number(wanted),
-  $lt: (found, wanted) => Number(found) < Number(wanted),
-  $lte: (found, wanted) => Number(found) <= Number(wanted),
-  $in: (found, wanted) => Array.isArray(wanted) && wanted.includes(found),
-  $nin: (found, wanted) => !Array.isArray(wanted) || !wanted.includes(found),
+const OPERATORS: Record<string, (value: unknown, operand: unknown) => boolean> = {
+  $eq: (value, operand) => value === operand,
+  $ne: (value, operand) => value !== operand,
+  $gt: (value, operand) => Number(value) > Number(operand),
+  $gte: (value, operand) => Number(value) >= Number(operand),
+  $lt: (value, operand) => Number(value) < Number(operand),
+  $lte: (value, operand) => Number(value) <= Number(operand),
+  $in: (value, operand) => Array.isArray(operand) && operand.includes(value),
+  $nin: (value, operand) => !Array.isArray(operand) || !operand.includes(value),
 };
 
-/** Whether an item's value fits the filter of a search, as LangGraph's store in memory has it. */
+/** Whether an item's value matches the filter of a search, by the rules of LangGraph's in-memory store. */
 function isMatch(value: Value, filter: Value): boolean {
-  return Object.entries(filter).every(([key, wanted]) => {
-    if (!isOperators(wanted)) return value[key] === wanted;
-    return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]!(value[key], operand));
+  return Object.entries(filter).every(([key, expected]) => {
+    if (!isOperators(expected)) return value[key] === expected;
+    return Object.entries(expected).every(([name, operand]) => OPERATORS[name]!(value[key], operand));
   });
 }
 
-function isOperators(wanted: unknown): wanted is Value {
-  if (typeof wanted !== "object" || wanted === null) return false;
-  return Object.keys(wanted).every((name) => Object.hasOwn(OPERATORS, name));
+function isOperators(expected: unknown): expected is Value {
+  if (typeof expected !== "object" || expected === null) return false;
+  return Object.keys(expected).every((name) => Object.hasOwn(OPERATORS, name));
 }

@@ -63,13 +63,13 @@ export type RunRow = {
   request: string;
 };
 
-/** Why a run failed stands with what was asked for: it is known of few, and older versions need not know of it. */
+/** The key of a run's failure reason inside its request: few runs have one, and older versions ignore it. */
 const REASON = "$reason";
 
-/** What the request of a run has in it that is for later, and few others. */
+/** Text in the request of every delayed run, and in few others: a cheap filter. */
 export const DELAY = '"delay":';
 
-/** Whether a run waits for its time. */
+/** Whether a run is delayed and has not started. */
 export function isForLater({ status, request }: RunRecord): boolean {
   return status === "pending" && (request as { delay?: number }).delay !== undefined;
 }
@@ -89,7 +89,7 @@ export function fromRun(run: RunRecord): RunRow {
 }
 
 export function toRun({ id, thread, status, created, updated, attempt, base, request }: RunRow): RunRecord {
-  const { [REASON]: reason, ...asked } = JSON.parse(request) as Record<string, unknown>;
+  const { [REASON]: reason, ...original } = JSON.parse(request) as Record<string, unknown>;
   return {
     id,
     thread,
@@ -98,7 +98,7 @@ export function toRun({ id, thread, status, created, updated, attempt, base, req
     updatedAt: updated,
     attempt,
     ...(base !== null && { base }),
-    request: asked,
+    request: original,
     ...(typeof reason === "string" && { reason }),
   };
 }

@@ -22,6 +22,6 @@ export function toLetter({ id, content, begun }: LetterRow): Letter {
   };
 }
 
-export function withdrawn(): HarnessError {
+export function editWithdrawn(): HarnessError {
   return new HarnessError("edit-withdrawn", "The edit was withdrawn.");
 }

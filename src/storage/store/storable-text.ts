@@ -1,4 +1,4 @@
-/** As much of a text as Postgres can hold: nothing that is zero, and no half of a character. */
+/** A text without what Postgres cannot hold: zero characters and lone surrogates. */
 export function toText(text: string): string {
   return Buffer.from(text.replaceAll("\0", "")).toString();
 }

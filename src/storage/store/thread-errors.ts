@@ -1,15 +1,15 @@
 import { HarnessError } from "../../errors.ts";
 
-/** Somebody else has written to a thread since it was read. */
-export function changed(threadId: string): HarnessError {
+/** The error for a write to a thread that somebody else has changed since it was read. */
+export function threadChanged(threadId: string): HarnessError {
   return new HarnessError(
     "thread-changed",
     `Thread ${JSON.stringify(threadId)} was changed by somebody else since it was read here; what came too late was not written. Read it again and go on from there. acquireThread keeps others out.`,
   );
 }
 
-/** Says of which thread something is damaged. */
-export function naming<T>(threadId: string | undefined, work: () => T): T {
+/** Adds the thread's name to a `storage-corrupt` error that `work` throws. */
+export function nameThreadInErrors<T>(threadId: string | undefined, work: () => T): T {
   const rethrow = (error: unknown): never => {
     if (threadId === undefined || !(error instanceof HarnessError) || error.code !== "storage-corrupt") {
       throw error;

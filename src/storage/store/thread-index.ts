@@ -32,8 +32,8 @@ export function toThreadSummary(row: SummaryColumns, isRunning: boolean): Thread
   };
 }
 
-/** Whether a task has written that it waits for an answer. */
-export function isWaiting(writes: readonly PendingWrite[]): boolean {
+/** Whether the writes of a task include an interrupt. */
+export function hasInterrupt(writes: readonly PendingWrite[]): boolean {
   return writes.some(([channel]) => channel === INTERRUPT);
 }
 
@@ -45,7 +45,7 @@ export function toColumns({ id, channel_values: values }: Checkpoint): Checkpoin
   return { title, done, total: todos.length, checkpoint: id, unfinished: hasNext(values) ? 1 : 0 };
 }
 
-/** LangGraph keeps the nodes to run next in channels that are empty once they have run. */
+/** Whether there is a node to run next: LangGraph keeps these in channels that are empty once they have run. */
 function hasNext(values: Record<string, unknown>): boolean {
   const sends = values[TASKS];
   if (Array.isArray(sends) && sends.length > 0) return true;

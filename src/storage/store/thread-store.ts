@@ -12,7 +12,7 @@ export interface ThreadSummary {
   title?: string;
   createdAt: Date;
   updatedAt: Date;
-  /** How many todos are closed, of how many. */
+  /** The number of closed todos, and of all. */
   todos: { done: number; total: number };
   state: ThreadState;
 }
@@ -20,10 +20,10 @@ export interface ThreadSummary {
 /** A checkpoint without the values of its channels. */
 export interface CheckpointSummary {
   id: string;
-  /** The checkpoint that it came from. */
+  /** The id of the parent checkpoint. */
   parentId?: string;
   ns: string;
-  /** Its place in the order in which checkpoints were put; larger is newer, whatever the clock says. */
+  /** Position in the order of saving; larger is newer, whatever the clock says. */
   seq: number;
   createdAt: Date;
   metadata: CheckpointMetadata;
@@ -32,36 +32,36 @@ export interface CheckpointSummary {
 export interface ListCheckpointsOptions {
   ns?: string;
   limit?: number;
-  /** The `seq` that those found come before. */
+  /** Returns only checkpoints with a smaller `seq`. */
   before?: number;
 }
 
 export interface AcquireOptions {
-  /** How long to wait for the present holder, in milliseconds. Default 0. */
+  /** The time to wait for the present holder, in milliseconds. Default 0. */
   wait?: number;
-  /** Takes the thread from whoever has it, who can write to it no more. For who knows that the holder is gone. */
+  /** Takes the thread from its holder, who can write to it no more. For callers who know that the holder is gone. */
   force?: boolean;
 }
 
-/** Gives a thread back. */
+/** Releases a lease. */
 export interface Release {
   (): Promise<void>;
-  /** What a run has in its config under `LEASE`: with it the run writes by this lease, and by no later one. */
+  /** The value for `LEASE` in a run's config: the run then writes under this lease, and under no later one. */
   readonly token: string;
 }
 
-/** Where a run's config says by which lease it writes: `{ configurable: { [LEASE]: release.token } }`. */
+/** The key for a run's lease in its config: `{ configurable: { [LEASE]: release.token } }`. */
 export const LEASE = "__holdfast_lease";
 
 /**
- * A LangGraph checkpointer with an index of its threads, and all that Holdfast keeps of them: what runs and surfaces
- * need, whatever database it is in. `sqliteSaver` and `postgresSaver` make one.
+ * A LangGraph checkpointer with an index of its threads, leases, mailboxes and a ledger: the interface that runs and
+ * surfaces use, whatever the database. `sqliteSaver` and `postgresSaver` open one.
  */
 export interface ThreadStore extends BaseCheckpointSaver {
-  /** @internal What a server knows of threads and runs. */
+  /** @internal Threads and runs as servers record them. */
   readonly ledger: Ledger;
 
-  /** The threads, last used first; at most 100 unless `limit` says otherwise. */
+  /** The threads, last used first. Default limit: 100. */
   listThreads(options?: { limit?: number }): Promise<ThreadSummary[]>;
 
   getThread(threadId: string): Promise<ThreadSummary | undefined>;
@@ -76,46 +76,45 @@ export interface ThreadStore extends BaseCheckpointSaver {
   getLast(threadId: string, channel: string, count?: number): Promise<unknown[]>;
 
   /**
-   * What a thread has been through, newest first, without any of its values: as cheap in a long thread as in a short
-   * one. `before` is the `seq` of the last one of the page before. At most 20 unless `limit` says otherwise, and those
-   * of the main graph unless `ns` names another.
+   * The checkpoints of a thread, newest first, without any values: as cheap in a long thread as in a short one.
+   * `before` is the `seq` of the last one of the page before. Defaults: 20 checkpoints, those of the main graph.
    */
   listCheckpoints(threadId: string, options?: ListCheckpointsOptions): Promise<CheckpointSummary[]>;
 
   /**
-   * Tells the index how far a thread's plan is. It learns that from checkpoints by itself; a run that stops in the
+   * Records the progress of a thread's plan in the index. Checkpoints do that by themselves; a run that stops in the
    * middle of a step has finished more than its newest checkpoint says. Throws `thread-busy` when another process
    * works on it.
    */
   noteProgress(threadId: string, todos: ThreadSummary["todos"]): Promise<void>;
 
   /**
-   * Takes a thread for this process and returns the function that gives it back. While it is held, nobody else can
-   * write to it. Throws `thread-busy`, which says who holds it; a holder that died is replaced.
+   * Takes the lease of a thread for this process and returns the function that releases it. Until then nobody else can
+   * write to the thread. Throws `thread-busy`, which names the holder; a dead holder is replaced.
    */
   acquireThread(threadId: string, options?: AcquireOptions): Promise<Release>;
 
-  /** @internal The threads that some process works on, each with a mark that changes with all that is saved of it. */
+  /** @internal The threads that some process works on, each with a version that changes with every save. */
   threadsAtWork(): Promise<Map<string, string>>;
 
-  /** @internal What other processes ask the holder of a thread for; undefined for a thread that is not there. */
+  /** @internal The mailbox of a thread's holder; undefined for a thread that does not exist. */
   mailbox(threadId: string): Promise<Mailbox | undefined>;
-  /** @internal The threads for whose holder there is something in the mailbox: one look for any number of them. */
+  /** @internal The threads with unanswered letters: one query for any number of them. */
   threadsWithMail(): Promise<ReadonlySet<string>>;
 
-  /** Gives all threads back and closes the connection; never throws. The store cannot be used afterwards. */
+  /** Releases all leases and closes the connection; never throws. The store cannot be used afterwards. */
   close(): void | Promise<void>;
 }
 
-/** How a run is: `interrupted` was stopped, or waits for an answer. */
+/** The state of a run; `interrupted`: stopped, or waiting for an answer. */
 export type RunStatus = "pending" | "running" | "success" | "error" | "interrupted";
 
-/** A thread as a server knows it; its state is in its checkpoints. */
+/** Thread metadata that is not in its checkpoints: graph, owner, times. */
 export interface HostedThread {
   id: string;
   /** The name of the graph that runs it. */
   graph: string;
-  /** Who it belongs to, where a server has several users. */
+  /** The user it belongs to, on a server with several users. */
   owner?: string;
   createdAt: number;
   updatedAt: number;
@@ -131,13 +130,13 @@ export interface RunRecord {
   status: RunStatus;
   createdAt: number;
   updatedAt: number;
-  /** How often it was begun. */
+  /** The number of times it was started. */
   attempt: number;
-  /** The newest checkpoint when it was first begun; empty where there was none. */
+  /** The newest checkpoint at its first start; empty where there was none. */
   base?: string;
-  /** What was asked for, as JSON. */
+  /** The request, as JSON. */
   request: unknown;
-  /** Why it failed. */
+  /** The reason for its failure. */
   reason?: string;
 }
 
@@ -145,20 +144,20 @@ export interface RunRecord {
 export interface ScheduleRecord {
   id: string;
   createdAt: number;
-  /** When it is to start something next; absent while it rests. */
+  /** The time of its next start; absent while it is paused. */
   due?: number;
-  /** What it is to start, as JSON. */
+  /** The request that it starts, as JSON. */
   content: unknown;
 }
 
-/** A moment that a schedule is due, and the one after it. */
+/** A time that a schedule is due, and the next one. */
 export interface Moment {
   schedule: string;
   due: number;
   next: number;
 }
 
-/** What a server must know of its threads and runs after it was killed, and checkpoints do not tell. */
+/** Threads, runs and schedules of servers, as far as checkpoints do not tell: it survives a kill. */
 export interface Ledger {
   thread(id: string): Promise<HostedThread | undefined>;
 
@@ -166,9 +165,8 @@ export interface Ledger {
   threads(): Promise<HostedThread[]>;
 
   /**
-   * Changes what is known of a thread in one step, where `change` returns something, and returns that. Then `run` is
-   * put in the same step. With a moment nothing is done, and nothing returned, unless the schedule is still due then:
-   * of several servers one starts what it is for.
+   * Puts the thread that `change` returns, if any, together with `run`, in one transaction, and returns it. With a
+   * moment it does nothing unless the schedule is still due then: of several servers one starts the run.
    */
   changeThread(
     id: string,
@@ -182,15 +180,15 @@ export interface Ledger {
   /** The runs of a thread, newest first. */
   runs(thread: string): Promise<RunRecord[]>;
 
-  /** The runs that are to be begun or finished, oldest first. */
+  /** The runs that are pending or running, oldest first. */
   unfinished(): Promise<RunRecord[]>;
 
-  /** The runs that wait for their time (`delay` in their request), as far as they are whole. */
+  /** The delayed runs (`delay` in their request), without damaged ones. */
   forLater(): Promise<RunRecord[]>;
 
   putRun(run: RunRecord): Promise<void>;
 
-  /** Changes a run in one step, where there is one and `change` returns something, and returns that. */
+  /** Puts the run that `change` returns, if any, in one transaction, and returns it. */
   changeRun(id: string, change: (before: RunRecord) => RunRecord | undefined): Promise<RunRecord | undefined>;
 
   removeRun(id: string): Promise<void>;
@@ -198,10 +196,10 @@ export interface Ledger {
   /** Removes everything about a thread. */
   forget(thread: string): Promise<void>;
 
-  /** The schedules, newest first; with a time those that are due by then, as far as they are whole. */
+  /** The schedules, newest first; with a time those that are due by then, without damaged ones. */
   schedules(dueBy?: number): Promise<ScheduleRecord[]>;
 
-  /** Puts what `change` returns in the place of a schedule, in one step, and returns it; nothing removes it. */
+  /** Replaces a schedule by the one that `change` returns, in one transaction, and returns it; undefined removes it. */
   changeSchedule(
     id: string,
     change: (before: ScheduleRecord | undefined) => ScheduleRecord | undefined,
@@ -212,13 +210,13 @@ export interface Ledger {
 export interface Letter {
   id: number;
   content: unknown;
-  /** What was about to be done for it when that was last heard of. */
+  /** The work that its reader has begun for it, where it has. */
   begun?: unknown;
 }
 
 /**
- * What other processes ask the one that holds a thread to do, and its answers. Each step is one transaction: whoever
- * is killed, a letter is there or not, begun or not, answered or not.
+ * Requests of other processes to the holder of a thread, and its answers. Each step is one transaction: whichever
+ * process is killed, a letter is posted or not, begun or not, answered or not.
  */
 export interface Mailbox {
   post(content: unknown): Promise<number>;
@@ -226,12 +224,12 @@ export interface Mailbox {
   /** The letters that have no answer yet, oldest first. */
   waiting(): Promise<Letter[]>;
 
-  /** Notes what is about to be done. Throws `edit-withdrawn` when it is not wanted any more. */
+  /** Records the work that is about to be done. Throws `edit-withdrawn` when the letter was taken back. */
   begin(id: number, begun: unknown): Promise<void>;
 
   answer(id: number, outcome: unknown): Promise<void>;
 
-  /** The answer, which is then taken out; undefined while there is none. Throws `edit-withdrawn`. */
+  /** Removes and returns the answer; undefined while there is none. Throws `edit-withdrawn`. */
   fetch(id: number): Promise<unknown>;
 
   /** Takes a letter back. Returns false when it is too late. */

@@ -1,18 +1,18 @@
 import { HarnessError } from "../../../errors.ts";
 
-/** Where a database is. */
+/** The address of a database. */
 export interface Address {
-  /** With everything in it, secrets too. Not for messages. */
+  /** The full URL, secrets included. Not for messages. */
   url: string;
   /** Server and database, for messages. */
   shown: string;
-  /** Takes whatever is secret in the address out of a text. */
+  /** Replaces the secrets of the address in a text. */
   redact: (text: string) => string;
 }
 
 /** Reads a Postgres URL. Throws `invalid-options`, without the URL: it may have a password in it. */
 export function readAddress(url: string): Address {
-  const address = parsed(url);
+  const address = parseUrl(url);
   if (!address || !/^postgres(ql)?:$/.test(address.protocol)) {
     throw new HarnessError(
       "invalid-options",
@@ -28,7 +28,7 @@ export function readAddress(url: string): Address {
   };
 }
 
-function parsed(url: string): URL | undefined {
+function parseUrl(url: string): URL | undefined {
   try {
     return new URL(url);
   } catch {
@@ -37,11 +37,11 @@ function parsed(url: string): URL | undefined {
 }
 
 function secretsIn({ password, searchParams }: URL): string[] {
-  const given = [password, searchParams.get("password") ?? "", searchParams.get("sslpassword") ?? ""];
-  return given.flatMap((text) => [text, decoded(text)]).filter((text) => text !== "");
+  const encoded = [password, searchParams.get("password") ?? "", searchParams.get("sslpassword") ?? ""];
+  return encoded.flatMap((text) => [text, decode(text)]).filter((text) => text !== "");
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -49,7 +49,7 @@ function decoded(text: string): string {
   }
 }
 
-/** `pg` takes these for `verify-full`, and warns that it will not always do so. */
+/** Modes that `pg` treats as `verify-full`, with a warning that this will change. */
 const VERIFIED = ["prefer", "require", "verify-ca"];
 
 function withTls(address: URL): string {

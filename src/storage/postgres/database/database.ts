@@ -6,11 +6,11 @@ import { readAddress, type Address } from "./address.ts";
 export type Row = Record<string, unknown>;
 
 export interface DatabaseOptions {
-  /** The schema that the tables are in; it is made when it is not there. Default `holdfast`. */
+  /** The schema of the tables; it is created when it does not exist. Default `holdfast`. */
   schema?: string;
-  /** The most connections at a time. Default 10; one more while threads are held. */
+  /** The maximum number of connections. Default 10; one more while threads are held. */
   poolSize?: number;
-  /** How long a server that does not answer is waited for, in milliseconds. Default 30,000. */
+  /** The time to wait for a server that does not answer, in milliseconds. Default 30,000. */
   patience?: number;
 }
 
@@ -24,16 +24,16 @@ export interface Statement {
 const POOL_SIZE = 10;
 const PATIENCE_MS = 30_000;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [50, 1000];
-/** A connection that is silent for so long in the middle of a query is taken for lost. */
+/** The time after which a query without an answer is given up. */
 const SILENCE_MS = 60_000;
 
 /**
- * A Postgres database. A lost connection is replaced, and what was under way is sent again: so every statement that is
- * run here comes to the same when it is run twice.
+ * A Postgres database. After a lost connection the statement is sent again on another one: so every statement must be
+ * idempotent.
  */
 export class Database {
   readonly address: Address;
-  /** Quoted, to be put in front of the name of a table. */
+  /** The quoted name of the schema. */
   readonly schema: string;
   readonly #pool: Pool;
   readonly #patience: number;
@@ -46,7 +46,7 @@ export class Database {
     this.#patience = patience ?? PATIENCE_MS;
   }
 
-  /** Opens nothing yet: the first statement does. */
+  /** Does not connect yet: the first statement does. */
   static async of(url: string, options: DatabaseOptions = {}): Promise<Database> {
     const { schema = "holdfast", poolSize = POOL_SIZE } = options;
     if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
@@ -79,16 +79,16 @@ export class Database {
 
   /** Runs one statement, which is a transaction. */
   async query(statement: Statement | string, values?: unknown[]): Promise<Row[]> {
-    const given: Statement =
+    const query: Statement =
       typeof statement === "string" ? { text: statement, values: values ?? [] } : statement;
-    return this.#patiently(async () => (await this.#pool.query<Row>(given)).rows);
+    return this.#retry(async () => (await this.#pool.query<Row>(query)).rows);
   }
 
-  /** All or nothing. */
+  /** Runs a transaction. */
   async transaction<T>(
     work: (query: (sql: string, values?: unknown[]) => Promise<Row[]>) => Promise<T>,
   ): Promise<T> {
-    return this.#patiently(async () => {
+    return this.#retry(async () => {
       const client = await this.#pool.connect();
       try {
         await client.query("BEGIN");
@@ -97,14 +97,14 @@ export class Database {
         client.release();
         return result;
       } catch (error) {
-        await giveUp(client, error);
+        await rollBack(client, error);
         throw error;
       }
     });
   }
 
-  /** Tries until the server has not answered for as long as it is waited for. Throws a `HarnessError`. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+  /** Retries transient errors until `patience` has passed. Throws a `HarnessError`. */
+  async #retry<T>(work: () => Promise<T>): Promise<T> {
     let since: number | undefined;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       if (!this.#isOpen) throw new HarnessError("storage-failed", `${this.address.shown} was closed.`);
@@ -113,18 +113,18 @@ export class Database {
       } catch (error) {
         since ??= performance.now();
         const isLate = performance.now() - since + pause > this.#patience;
-        if (!isPassing(error) || isLate) throw this.#explained(error);
+        if (!isTransient(error) || isLate) throw this.#toHarnessError(error);
       }
       await sleep(pause);
     }
   }
 
-  #explained(cause: unknown): Error {
+  #toHarnessError(cause: unknown): Error {
     if (cause instanceof HarnessError) return cause;
     const { shown, redact } = this.address;
     const { message, code } = cause as { message: string; code?: string };
     const text = redact(message || String(code));
-    const hint = isPassing(cause)
+    const hint = isTransient(cause)
       ? " It was waited for; look whether the server runs and can be reached, then try again."
       : (HINTS[code ?? ""] ?? "");
     return new HarnessError("storage-failed", `${shown} could not be used: ${text}.${hint}`, { cause });
@@ -141,7 +141,7 @@ export class Database {
   }
 }
 
-async function giveUp(client: PoolClient, error: unknown): Promise<void> {
+async function rollBack(client: PoolClient, error: unknown): Promise<void> {
   const isLost = await client.query("ROLLBACK").then(
     () => false,
     () => true,
@@ -149,22 +149,24 @@ async function giveUp(client: PoolClient, error: unknown): Promise<void> {
   client.release(isLost ? (error as Error) : undefined);
 }
 
-/** Lost connections, a server that starts or stops or has no connection left, and transactions that got in each other's way. */
-const PASSING =
+/** Lost connections, a server that starts or stops or has no connection left, and conflicts of transactions. */
+const TRANSIENT =
   /^(08...|57P0[123]|53300|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/;
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const { code, message = "", errors } = error as { code?: string; message?: string; errors?: unknown[] };
   // A name with several addresses fails with an error for each.
-  if (Array.isArray(errors) && errors.length > 0) return errors.every(isPassing);
-  return PASSING.test(code ?? "") || LOST.test(message);
+  if (Array.isArray(errors) && errors.length > 0) return errors.every(isTransient);
+  return TRANSIENT.test(code ?? "") || LOST.test(message);
 }
 
-/** Whether something has failed because the server did not answer. */
-export function isAway(error: unknown): boolean {
-  return error instanceof HarnessError && error.code === "storage-failed" && isPassing(error.cause ?? error);
+/** Whether an error means that the server did not answer. */
+export function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof HarnessError && error.code === "storage-failed" && isTransient(error.cause ?? error)
+  );
 }
 
 const HINTS: Record<string, string> = {

@@ -4,10 +4,9 @@ import { BEAT_MS } from "../../store/index.ts";
 import type { Database } from "./database.ts";
 
 /**
- * Says in the database, again and again, that this process is alive: in a thread of its own with a connection of its
- * own, as the heart of a SQLite store does.
+ * The heartbeat of this process: a worker thread with its own connection renews the leases, as for a SQLite store.
  */
-export class Heart {
+export class Heartbeat {
   readonly #database: Database;
   #worker: Worker | undefined;
 
@@ -15,7 +14,7 @@ export class Heart {
     this.#database = database;
   }
 
-  /** Beats for a lease from now on. */
+  /** Starts to renew a lease. */
   add(token: string): void {
     this.#worker ??= this.#start();
     this.#worker.postMessage({ add: token });
@@ -39,7 +38,7 @@ export class Heart {
       every: BEAT_MS,
     };
     const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, execArgv: [] });
-    // A heart that fails is replaced with the next lease. Until then others find this process silent, and wait.
+    // A worker that fails is replaced with the next lease. Until then others find this process silent, and wait.
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });

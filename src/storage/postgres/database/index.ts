@@ -1,13 +1,13 @@
 export { readAddress } from "./address.ts";
-export { Database, isAway, type DatabaseOptions, type Row, type Statement } from "./database.ts";
-export { Heart } from "./heartbeat.ts";
+export { Database, isUnreachable, type DatabaseOptions, type Row, type Statement } from "./database.ts";
+export { Heartbeat } from "./heartbeat.ts";
 export { migrate } from "./migrate.ts";
 export {
   BLOBS,
+  CheckedTable,
   CHECKPOINTS,
   corrupt,
   HEADS,
-  SealedTable,
   THREADS,
   WRITES,
   type CheckpointRow,

@@ -3,14 +3,14 @@ import type { Database, Row } from "./database.ts";
 import { migrations } from "./schema.ts";
 
 /**
- * Makes the tables, or brings them up to date. Of processes that start at once, one does and the others wait. Throws
+ * Creates or upgrades the tables. Of processes that start at once, one does and the others wait. Throws
  * `storage-version` for tables of a newer Holdfast.
  */
 export async function migrate(database: Database): Promise<void> {
   const { schema, address } = database;
   const steps = migrations(schema);
   const table = `${schema}.format`;
-  // Who may only read gets by where there is nothing to do.
+  // A user with read access only needs no migration of an up-to-date database.
   const [{ there } = {}] = await database.query(`SELECT to_regclass($1) IS NOT NULL AS there`, [table]);
   if (there && formatIn(await database.query(`SELECT version FROM ${table}`)) === steps.length) return;
   await database.transaction(async (query) => {

@@ -1,18 +1,18 @@
-/** The number of the newest format, and what makes each out of the one before it. */
+/** The migrations to each format from the one before it; their number is that of the newest format. */
 export function migrations(schema: string): readonly string[] {
   return [first(schema), second(schema)];
 }
 
 /**
- * Who writes to a thread has its row of `threads` and its `heads` in memory, gives out the numbers of blobs and
- * checkpoints, and says with each write which `revision` it knows: so blobs need no index but their key, and a write is
- * one statement. Rows that are changed with every write are small and have room beside them, so that the change stays
- * on their page.
+ * The writer of a thread has its row of `threads` and its `heads` in memory, assigns the numbers of blobs and checkpoints,
+ * and sends the `revision` that it knows with each write: so blobs need no index but their key, and a write is one
+ * statement. Rows that change with every write are small and have a low fill factor, so that the change stays on their
+ * page.
  *
- * `checkpoints.before` is how many writes the checkpoint before it in its namespace had: the same number there would
- * mean to write that whole row again. `writes` have no key, since whoever adds some waits for the row of their thread:
- * an index that names a checkpoint once for all of them is a third of one that names each. `used` and `at` are the
- * order across threads, whatever the clocks say.
+ * `checkpoints.before` is the number of writes to the checkpoint before it in its namespace: in that checkpoint's own row
+ * it would mean to rewrite the row. `writes` have no key, since writers wait for the row of their thread: an index with
+ * each checkpoint once is a third of one with each write. `used` and `at` are the order across threads, whatever the
+ * clocks say.
  */
 function first(schema: string): string {
   return `
@@ -135,7 +135,7 @@ CREATE TABLE ${schema}.items (
 );`;
 }
 
-/** What a server is to start again and again, and when next. */
+/** The schedules of servers. */
 function second(schema: string): string {
   return `
 CREATE TABLE ${schema}.schedules (

@@ -1,8 +1,8 @@
 import { HarnessError } from "../../../errors.ts";
-import { sealOf } from "../../store/index.ts";
+import { checksumOf } from "../../store/index.ts";
 import type { Database, Row } from "./database.ts";
 
-/** What a list shows of a thread, and what its writer must know. */
+/** The summary of a thread, and the counters that its writer needs. */
 export type ThreadRow = {
   key: number;
   id: string;
@@ -14,7 +14,7 @@ export type ThreadRow = {
   checkpoint: string | null;
   unfinished: number;
   interrupted: number;
-  /** How many checkpoints and blobs it has: the numbers of the newest. */
+  /** The numbers of its newest checkpoint and blob. */
   seqs: number;
   blobs: number;
 };
@@ -42,8 +42,8 @@ export type WriteRow = {
   value: string;
 };
 
-/** A table whose rows have a checksum; what is not in it is compared with what is found. */
-export class SealedTable<R extends Row> {
+/** A table whose rows have a checksum over these columns. */
+export class CheckedTable<R extends Row> {
   readonly name: string;
   readonly columns: readonly (keyof R & string)[];
 
@@ -52,28 +52,28 @@ export class SealedTable<R extends Row> {
     this.columns = columns;
   }
 
-  seal(row: R): Uint8Array {
-    return sealOf(this.name, this.columns, row);
+  checksum(row: R): Uint8Array {
+    return checksumOf(this.name, this.columns, row);
   }
 
-  /** The same as hexadecimal digits, for arrays of them. */
-  hexSeal(row: R): string {
-    return sealOf(this.name, this.columns, row).toString("hex");
+  /** The checksum as hexadecimal digits, for arrays. */
+  hexChecksum(row: R): string {
+    return checksumOf(this.name, this.columns, row).toString("hex");
   }
 
-  isWhole(row: Row): boolean {
+  isIntact(row: Row): boolean {
     const { seal } = row;
-    return seal instanceof Uint8Array && sealOf(this.name, this.columns, row).equals(seal);
+    return seal instanceof Uint8Array && checksumOf(this.name, this.columns, row).equals(seal);
   }
 
-  /** A row that was read. Throws `storage-corrupt` when it is not as it was written. */
+  /** Returns a row that was read. Throws `storage-corrupt` when it does not match its checksum. */
   open(row: Row, database: Database): R {
-    if (this.isWhole(row)) return row as R;
+    if (this.isIntact(row)) return row as R;
     throw corrupt(database, `a row of its table ${this.name} does not match its checksum`);
   }
 }
 
-export const THREADS = new SealedTable<ThreadRow>("threads", [
+export const THREADS = new CheckedTable<ThreadRow>("threads", [
   "key",
   "id",
   "created",
@@ -87,8 +87,8 @@ export const THREADS = new SealedTable<ThreadRow>("threads", [
   "seqs",
   "blobs",
 ]);
-export const HEADS = new SealedTable<HeadRow>("heads", ["thread", "ns", "seq", "id"]);
-export const CHECKPOINTS = new SealedTable<CheckpointRow>("checkpoints", [
+export const HEADS = new CheckedTable<HeadRow>("heads", ["thread", "ns", "seq", "id"]);
+export const CHECKPOINTS = new CheckedTable<CheckpointRow>("checkpoints", [
   "thread",
   "seq",
   "ns",
@@ -98,7 +98,7 @@ export const CHECKPOINTS = new SealedTable<CheckpointRow>("checkpoints", [
   "channels",
   "metadata",
 ]);
-export const WRITES = new SealedTable<WriteRow>("writes", [
+export const WRITES = new CheckedTable<WriteRow>("writes", [
   "thread",
   "ns",
   "checkpoint",
@@ -107,8 +107,8 @@ export const WRITES = new SealedTable<WriteRow>("writes", [
   "channel",
   "value",
 ]);
-/** A blob is sealed by the name of its content, which is not stored. */
-export const BLOBS = new SealedTable<{ thread: number; id: number; hash: Uint8Array }>("blobs", [
+/** The checksum of a blob includes the hash of its content, which is not stored. */
+export const BLOBS = new CheckedTable<{ thread: number; id: number; hash: Uint8Array }>("blobs", [
   "thread",
   "id",
   "hash",

@@ -34,8 +34,8 @@ afterEach(() => saver.close());
 const METADATA = { source: "loop", step: 1, parents: {} } as const;
 const THREAD = { configurable: { thread_id: "t" } };
 
-describe("what tasks have written", () => {
-  it("is one statement with the checkpoint after it", async () => {
+describe("the writes of tasks", () => {
+  it("are one statement with the checkpoint after them", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const before = await statements();
     const saved = ["a", "b"].map((task) => saver.putWrites(first, [["count", task]], task));
@@ -46,7 +46,7 @@ describe("what tasks have written", () => {
     expect((await saver.getTuple(THREAD))?.checkpoint.channel_values).toEqual({ count: 2 });
   });
 
-  it("is one statement at the end of the turn where no checkpoint comes", async () => {
+  it("are one statement at the end of the turn without a checkpoint", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const before = await statements();
     await Promise.all(["a", "b", "c"].map((task) => saver.putWrites(first, [["count", task]], task)));
@@ -54,7 +54,7 @@ describe("what tasks have written", () => {
     expect(await writesOf(first)).toEqual(["a count a", "b count b", "c count c"]);
   });
 
-  it("is as it was when it was handed over", async () => {
+  it("are saved as they were at the call", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const list = ["one"];
     const saved = saver.putWrites(first, [["list", list]], "a");
@@ -63,7 +63,7 @@ describe("what tasks have written", () => {
     expect((await saver.getTuple(first))?.pendingWrites).toEqual([["a", "list", ["one"]]]);
   });
 
-  it("is saved by a saver that is closed then", async () => {
+  it("are saved when the saver is closed", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const saved = saver.putWrites(first, [["count", 2]], "a");
     await saver.close();
@@ -72,7 +72,7 @@ describe("what tasks have written", () => {
     expect(await writesOf(first)).toEqual(["a count 2"]);
   });
 
-  it("has each error, interrupt and answer once, and the last of it, also within one statement", async () => {
+  it("have each error, interrupt and answer once, the last one, also within one statement", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     await Promise.all([
       saver.putWrites(first, [["count", "first"]], "a"),
@@ -100,12 +100,12 @@ it.each([
   },
 );
 
-describe("one that fails", () => {
+describe("a write that fails", () => {
   /** Postgres has no text with this character in it, and says so when it is given some. */
   const REFUSED = "a\0b";
   const words = new AIMessage({ id: "1", content: "Long enough for a place of its own. ".repeat(9) });
 
-  it("is the only one of its statement, and leaves nothing of itself", async () => {
+  it("is the only one of its statement that fails, and leaves nothing behind", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const saved = await Promise.allSettled([
       saver.putWrites(first, [["words", words]], "a"),
@@ -138,7 +138,7 @@ describe("one that fails", () => {
     expect(await checkStore(url, { schema })).toEqual([]);
   });
 
-  it("as a checkpoint leaves what tasks have written before, and what comes next is saved", async () => {
+  it("as a checkpoint does not affect the writes before and after it", async () => {
     const first = await saver.put(THREAD, checkpointOf(1), METADATA, { count: 1 });
     const saved = await Promise.allSettled([
       saver.putWrites(first, [["words", words]], "a"),
@@ -178,7 +178,7 @@ describe("one that fails", () => {
 /** A call: of a namespace, either writes to one of its checkpoints or a checkpoint. */
 type Call =
   | { kind: "writes"; ns: string; to: number; task: string; writes: PendingWrite[] }
-  | { kind: "put"; ns: string; source: "loop" | "update"; isAgain: boolean };
+  | { kind: "put"; ns: string; source: "loop" | "update"; isRepeat: boolean };
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   {
@@ -201,12 +201,12 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       kind: fc.constant("put" as const),
       ns: fc.constantFrom("", "sub"),
       source: fc.constantFrom("loop" as const, "loop" as const, "update" as const),
-      isAgain: fc.constantFrom(false, false, false, true),
+      isRepeat: fc.constantFrom(false, false, false, true),
     }),
   },
 );
 
-it("what is handed over at once comes to the same as one after the other", async () => {
+it("concurrent writes give the same result as sequential ones", async () => {
   let runs = 0;
   const property = async (calls: readonly Call[]): Promise<void> => {
     runs += 1;
@@ -244,7 +244,7 @@ async function make(
     const last = counts.get(ns) ?? 0;
     let made: Promise<unknown>;
     if (each.kind === "put") {
-      const id = each.isAgain && last > 0 ? last : last + 1;
+      const id = each.isRepeat && last > 0 ? last : last + 1;
       counts.set(ns, id);
       made = put(writer, ns, id, each.source);
     } else {

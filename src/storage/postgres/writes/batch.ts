@@ -1,49 +1,51 @@
 import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import type { CheckpointRow, HeadRow, ThreadRow, WriteRow } from "../database/index.ts";
-import type { FreshBlob } from "./blobs.ts";
-import type { Desk } from "./thread-cache.ts";
+import type { NewBlob } from "./blobs.ts";
+import type { ThreadCache } from "./thread-cache.ts";
 
-/** What one call changes of a thread. */
+/** The changes that one call makes to a thread. */
 export interface Change {
-  /** What the row of the thread becomes. */
+  /** The new row of the thread. */
   row: ThreadRow;
-  fresh: readonly FreshBlob[];
+  newBlobs: readonly NewBlob[];
   writes?: readonly WriteRow[];
   /** Whether they belong to a checkpoint that is not the newest. */
   isLate?: boolean;
   checkpoint?: PutCheckpoint;
 }
 
-/** A checkpoint that becomes the newest of its namespace, after `top`; or one that is there and is put once more. */
+/** A checkpoint that becomes the newest of its namespace, after `top`; or an existing one that is put again. */
 export interface PutCheckpoint {
   row: CheckpointRow;
   top: HeadRow | undefined;
   isEdit: boolean;
-  isAgain: boolean;
+  isRepeat: boolean;
 }
 
-/** In one statement at most. */
-const MOST = 64;
+/** The changes in one statement at most. */
+const MAX_CHANGES = 64;
 
-/** Changes of a thread that are one statement: what tasks have written, up to the checkpoint that follows. */
+/** Changes of a thread that are saved in one statement: the writes of tasks, up to the next checkpoint. */
 export class Batch {
-  readonly desk: Desk;
-  /** The lease that it is made by; without one, nobody may hold the thread. */
+  readonly cache: ThreadCache;
+  /** The lease that it is saved under; without one, nobody may hold the thread. */
   readonly token: string | undefined;
   /** The revision of the thread that it is made for. */
   readonly revision: number;
   readonly #changes: Change[] = [];
 
-  constructor(desk: Desk, token: string | undefined) {
-    this.desk = desk;
+  constructor(cache: ThreadCache, token: string | undefined) {
+    this.cache = cache;
     this.token = token;
-    this.revision = desk.revision;
-    desk.revision += 1;
+    this.revision = cache.revision;
+    cache.revision += 1;
   }
 
-  /** Whether what comes next may be saved with it. */
-  isOpen(desk: Desk, token: string | undefined): boolean {
-    return desk === this.desk && token === this.token && !this.checkpoint && this.#changes.length < MOST;
+  /** Whether another change may be added. */
+  isOpen(cache: ThreadCache, token: string | undefined): boolean {
+    return (
+      cache === this.cache && token === this.token && !this.checkpoint && this.#changes.length < MAX_CHANGES
+    );
   }
 
   add(change: Change): void {
@@ -58,8 +60,8 @@ export class Batch {
     return this.#changes.at(-1)?.checkpoint;
   }
 
-  get fresh(): FreshBlob[] {
-    return this.#changes.flatMap(({ fresh }) => fresh);
+  get newBlobs(): NewBlob[] {
+    return this.#changes.flatMap(({ newBlobs }) => newBlobs);
   }
 
   get isLate(): boolean {
@@ -67,24 +69,24 @@ export class Batch {
   }
 
   /**
-   * A write of a task is kept as it was first made; errors, interrupts and answers to them have a place each, which the
-   * last one gets. That calls have begun is of use until their step is over, and a person's edit does not end it.
+   * The writes of tasks, one for each key: the first, but the last of errors, interrupts and answers to them. Without the
+   * marks of begun calls whose step the checkpoint ends; a person's edit does not end a step.
    */
   get writes(): WriteRow[] {
     const rows = new Map<string, WriteRow>();
     for (const row of this.#changes.flatMap(({ writes = [] }) => writes)) {
-      // No text in the database has this character in it.
-      const place = [row.ns, row.checkpoint, row.task, row.idx].join("\0");
-      if (row.idx < 0 || !rows.has(place)) rows.set(place, row);
+      // No text in the database contains this character.
+      const rowKey = [row.ns, row.checkpoint, row.task, row.idx].join("\0");
+      if (row.idx < 0 || !rows.has(rowKey)) rows.set(rowKey, row);
     }
-    const over = endedBy(this.checkpoint);
+    const ended = endedBy(this.checkpoint);
     return [...rows.values()].filter(
-      ({ ns, checkpoint, channel }) => channel !== SCHEDULED || checkpoint !== over?.id || ns !== over.ns,
+      ({ ns, checkpoint, channel }) => channel !== SCHEDULED || checkpoint !== ended?.id || ns !== ended.ns,
     );
   }
 }
 
-/** The checkpoint whose step is over with this one. */
+/** The checkpoint whose step ends with this one. */
 export function endedBy(checkpoint: PutCheckpoint | undefined): HeadRow | undefined {
   return checkpoint?.isEdit ? undefined : checkpoint?.top;
 }

@@ -1,93 +1,94 @@
-import type { Blob, BlobKind, BlobSink, BlobSource, Gathered, Recent } from "../../codec/index.ts";
-import { hashOf } from "../../store/index.ts";
+import type { Blob, BlobCache, BlobKind, BlobSink, BlobSource, ChunkContents } from "../../codec/index.ts";
+import { contentHash } from "../../store/index.ts";
 import { BLOBS, corrupt, type Database, type Row } from "../database/index.ts";
 
-/** A blob as it was read; `name` is that of its content. */
-export interface NamedBlob extends Blob {
-  name: string;
+/** A blob with the hash of its content. */
+export interface HashedBlob extends Blob {
+  hash: string;
 }
 
-/** The blobs that were last read or written, of all threads: by thread and number. */
-export type RecentBlobs = Recent<string, NamedBlob>;
+/** A cache of blobs of all threads, by thread and number. */
+export type SharedBlobCache = BlobCache<string, HashedBlob>;
 
-/** A blob that is still to be written. */
-export interface FreshBlob {
+/** A blob that is not written yet. */
+export interface NewBlob {
   id: number;
   kind: BlobKind;
   body: string | Uint8Array;
-  name: string;
+  hash: string;
 }
 
-const MAX_KNOWN = 50_000;
+/** The number of hashes that are remembered. */
+const MAX_HASHES = 50_000;
 
 /**
- * The blobs of one thread, as its one writer knows them: who may write gives out the numbers, so that nothing has to be
- * asked for. Content that was neither written nor read from here may be stored once more.
+ * The blobs of one thread. Its one writer assigns the numbers, without a query. Content that this process has neither
+ * written nor read may be stored again.
  */
 export class ThreadBlobs implements BlobSink, BlobSource {
   readonly #database: Database;
-  readonly #recent: RecentBlobs;
-  #known = new Map<string, number>();
-  #fresh: FreshBlob[] = [];
+  readonly #cache: SharedBlobCache;
+  #hashes = new Map<string, number>();
+  #newBlobs: NewBlob[] = [];
   #last: number;
 
-  constructor(database: Database, recent: RecentBlobs, last: number) {
+  constructor(database: Database, cache: SharedBlobCache, last: number) {
     this.#database = database;
-    this.#recent = recent;
+    this.#cache = cache;
     this.#last = last;
   }
 
-  /** The number of the newest. */
+  /** The number of the newest blob. */
   get last(): number {
     return this.#last;
   }
 
   put(_thread: number, kind: BlobKind, body: string | Uint8Array): number {
-    const name = hashOf(kind, body).toString("latin1");
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const hash = contentHash(kind, body).toString("latin1");
+    const stored = this.#hashes.get(hash);
+    if (stored !== undefined) return stored;
     this.#last += 1;
-    this.#know(name, this.#last);
-    this.#fresh.push({ id: this.#last, kind, body, name });
+    this.#addHash(hash, this.#last);
+    this.#newBlobs.push({ id: this.#last, kind, body, hash });
     return this.#last;
   }
 
-  /** What was put since this was last asked, to be written. */
-  take(): FreshBlob[] {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    return fresh;
+  /** Removes and returns the blobs that are to be written. */
+  take(): NewBlob[] {
+    const newBlobs = this.#newBlobs;
+    this.#newBlobs = [];
+    return newBlobs;
   }
 
-  /** What was taken is stored now. */
-  keep(thread: number, fresh: readonly FreshBlob[]): void {
-    for (const { id, kind, body, name } of fresh) {
-      this.#recent.add(`${thread} ${id}`, { thread, kind, size: body.length, body, name });
+  /** Caches blobs that were written. */
+  keep(thread: number, newBlobs: readonly NewBlob[]): void {
+    for (const { id, kind, body, hash } of newBlobs) {
+      this.#cache.add(`${thread} ${id}`, { thread, kind, size: body.length, body, hash });
     }
   }
 
   read(thread: number, ids: readonly number[]): Map<number, Blob> | Promise<Map<number, Blob>> {
-    const found = new Map<number, Blob>();
+    const blobs = new Map<number, Blob>();
     const missing: number[] = [];
     for (const id of ids) {
-      const recent = this.#recent.get(`${thread} ${id}`);
-      if (recent) this.#add(found, id, recent);
+      const cached = this.#cache.get(`${thread} ${id}`);
+      if (cached) this.#add(blobs, id, cached);
       else missing.push(id);
     }
-    return missing.length === 0 ? found : this.#fetch(thread, missing, found);
+    return missing.length === 0 ? blobs : this.#fetch(thread, missing, blobs);
   }
 
-  gather(thread: number, id: number, gathered: Gathered): void {
+  keepContents(thread: number, id: number, contents: ChunkContents): void {
     const key = `${thread} ${id}`;
-    const parts = this.#recent.get(key)?.parts ?? [];
-    this.#recent.gather(
+    const parts = this.#cache.get(key)?.parts ?? [];
+    this.#cache.keepContents(
       key,
       parts.map((part) => `${thread} ${part}`),
-      gathered,
+      contents,
     );
   }
 
-  async #fetch(thread: number, ids: readonly number[], found: Map<number, Blob>): Promise<Map<number, Blob>> {
+  async #fetch(thread: number, ids: readonly number[], blobs: Map<number, Blob>): Promise<Map<number, Blob>> {
     const rows = await this.#database.query({
       name: "holdfast-blobs",
       text: `SELECT id, kind, body, seal FROM ${this.#database.schema}.blobs WHERE thread = $1 AND id = ANY($2::int[])`,
@@ -97,38 +98,38 @@ export class ThreadBlobs implements BlobSink, BlobSource {
       const blob = blobOf(thread, row);
       const id = row["id"] as number;
       if (!blob) throw corrupt(this.#database, `blob ${id} does not match its checksum`);
-      this.#recent.add(`${thread} ${id}`, blob);
-      this.#add(found, id, blob);
+      this.#cache.add(`${thread} ${id}`, blob);
+      this.#add(blobs, id, blob);
     }
-    const missing = ids.find((id) => !found.has(id));
+    const missing = ids.find((id) => !blobs.has(id));
     if (missing !== undefined) throw corrupt(this.#database, `blob ${missing} is missing`);
-    return found;
+    return blobs;
   }
 
-  #add(found: Map<number, Blob>, id: number, blob: NamedBlob): void {
-    found.set(id, blob);
-    this.#know(blob.name, id);
-    blob.gathered?.messages.forEach((message, at) =>
-      this.#know((message as NamedBlob).name, blob.parts![at]!),
+  #add(blobs: Map<number, Blob>, id: number, blob: HashedBlob): void {
+    blobs.set(id, blob);
+    this.#addHash(blob.hash, id);
+    blob.contents?.messages.forEach((message, at) =>
+      this.#addHash((message as HashedBlob).hash, blob.parts![at]!),
     );
   }
 
-  #know(name: string, id: number): void {
-    if (this.#known.size > MAX_KNOWN) this.#known.clear();
-    this.#known.set(name, id);
+  #addHash(hash: string, id: number): void {
+    if (this.#hashes.size > MAX_HASHES) this.#hashes.clear();
+    this.#hashes.set(hash, id);
   }
 }
 
-/** A blob out of its row; undefined where it is not what was written. */
-export function blobOf(thread: number, { id, kind, body, seal }: Row): NamedBlob | undefined {
+/** The blob in a row; undefined where it does not match its checksum. */
+export function blobOf(thread: number, { id, kind, body, seal }: Row): HashedBlob | undefined {
   const content = kind === "bytes" ? Buffer.from(body as string, "base64") : (body as string);
-  const hash = hashOf(kind as BlobKind, content);
-  if (!BLOBS.isWhole({ thread, id, hash, seal })) return undefined;
+  const hash = contentHash(kind as BlobKind, content);
+  if (!BLOBS.isIntact({ thread, id, hash, seal })) return undefined;
   return {
     thread,
     kind: kind as BlobKind,
     size: content.length,
     body: content,
-    name: hash.toString("latin1"),
+    hash: hash.toString("latin1"),
   };
 }

@@ -1,4 +1,4 @@
 export type { Change } from "./batch.ts";
 export { blobOf, ThreadBlobs } from "./blobs.ts";
-export { Desk, readParent } from "./thread-cache.ts";
-export { Lines, type Job } from "./write-queues.ts";
+export { readParent, ThreadCache } from "./thread-cache.ts";
+export { WriteQueues, type ThreadWrite } from "./write-queues.ts";

@@ -10,22 +10,22 @@ import {
 } from "../database/index.ts";
 import { leaseAllows } from "../leases.ts";
 import { endedBy, type Batch, type PutCheckpoint } from "./batch.ts";
-import type { FreshBlob } from "./blobs.ts";
+import type { NewBlob } from "./blobs.ts";
 
-/** What the text of a statement depends on. */
+/** The parameters of a statement's text. */
 interface Shape {
   isNew: boolean;
   /** Whether the thread becomes the one that was used last. */
   isUsed: boolean;
   hasWrites: boolean;
-  /** Whether some of the writes replace what is there. */
-  hasPlaces: boolean;
+  /** Whether some writes replace existing ones. */
+  hasReplacements: boolean;
   isLate: boolean;
   isAppended: boolean;
-  isAgain: boolean;
+  isRepeat: boolean;
 }
 
-/** Writes the statements that save to a thread. Each text is made once: a connection knows it by its name. */
+/** Builds the statements that save batches. Each text is built once, and prepared under its name. */
 export class Statements {
   readonly #schema: string;
   readonly #texts = new Map<string, string>();
@@ -34,21 +34,21 @@ export class Statements {
     this.#schema = schema;
   }
 
-  /** All of it or nothing is saved. */
+  /** The statement that saves a batch as a whole. */
   of(batch: Batch): Statement {
     const { writes, checkpoint } = batch;
     const shape: Shape = {
       isNew: batch.revision === 0,
       isUsed: batch.revision === 0 || checkpoint?.row.ns === "",
       hasWrites: writes.length > 0,
-      hasPlaces: writes.some(({ idx }) => idx < 0),
+      hasReplacements: writes.some(({ idx }) => idx < 0),
       isLate: writes.length > 0 && batch.isLate,
-      isAppended: checkpoint?.isAgain === false,
-      isAgain: checkpoint?.isAgain === true,
+      isAppended: checkpoint?.isRepeat === false,
+      isRepeat: checkpoint?.isRepeat === true,
     };
     const values = {
       ...threadValues(batch),
-      ...blobValues(batch.desk.key, batch.fresh),
+      ...blobValues(batch.cache.key, batch.newBlobs),
       ...(shape.hasWrites && writeValues(writes)),
       ...(checkpoint && checkpointValues(checkpoint)),
     };
@@ -103,7 +103,7 @@ const TYPES = {
 
 type Values = Partial<Record<Param, unknown>>;
 
-function threadValues({ desk, row, token, revision }: Batch): Values {
+function threadValues({ cache, row, token, revision }: Batch): Values {
   return {
     thread: row.id,
     token: token ?? null,
@@ -119,19 +119,21 @@ function threadValues({ desk, row, token, revision }: Batch): Values {
     interrupted: row.interrupted,
     seqs: row.seqs,
     blobs: row.blobs,
-    threadSeal: THREADS.seal(row),
-    writer: desk.writer,
+    threadSeal: THREADS.checksum(row),
+    writer: cache.writer,
   };
 }
 
-function blobValues(thread: number, fresh: readonly FreshBlob[]): Values {
+function blobValues(thread: number, newBlobs: readonly NewBlob[]): Values {
   return {
-    blobIds: fresh.map(({ id }) => id),
-    blobKinds: fresh.map(({ kind }) => kind),
-    blobBodies: fresh.map(({ body }) =>
+    blobIds: newBlobs.map(({ id }) => id),
+    blobKinds: newBlobs.map(({ kind }) => kind),
+    blobBodies: newBlobs.map(({ body }) =>
       typeof body === "string" ? body : Buffer.from(body).toString("base64"),
     ),
-    blobSeals: fresh.map(({ id, name }) => BLOBS.hexSeal({ thread, id, hash: Buffer.from(name, "latin1") })),
+    blobSeals: newBlobs.map(({ id, hash }) =>
+      BLOBS.hexChecksum({ thread, id, hash: Buffer.from(hash, "latin1") }),
+    ),
   };
 }
 
@@ -143,7 +145,7 @@ function writeValues(rows: readonly WriteRow[]): Values {
     writeIdx: rows.map(({ idx }) => idx),
     writeChannels: rows.map(({ channel }) => channel),
     writeValues: rows.map(({ value }) => value),
-    writeSeals: rows.map((row) => WRITES.hexSeal(row)),
+    writeSeals: rows.map((row) => WRITES.hexChecksum(row)),
   };
 }
 
@@ -151,17 +153,17 @@ function checkpointValues(checkpoint: PutCheckpoint): Values {
   const { thread, seq, ns, id, parent, head, channels, metadata } = checkpoint.row;
   return {
     seq,
-    ...(!checkpoint.isAgain && {
+    ...(!checkpoint.isRepeat && {
       ns,
       id,
       ended: endedBy(checkpoint)?.id ?? null,
-      headSeal: HEADS.seal({ thread, ns, seq, id }),
+      headSeal: HEADS.checksum({ thread, ns, seq, id }),
     }),
     parent,
     head,
     channels,
     metadata,
-    checkpointSeal: CHECKPOINTS.seal(checkpoint.row),
+    checkpointSeal: CHECKPOINTS.checksum(checkpoint.row),
   };
 }
 
@@ -173,22 +175,22 @@ function textOf(schema: string, shape: Shape, params: readonly string[]): string
     opening(schema, shape, at),
     ...(shape.hasWrites ? [addWrites(schema, shape, at)] : []),
     ...(shape.isAppended ? [append(schema, shape, at)] : []),
-    ...(shape.isAgain ? [putAgain(schema, at)] : []),
+    ...(shape.isRepeat ? [putAgain(schema, at)] : []),
   ];
-  const known = shape.isAppended ? `(${knownSeq(schema, at)})` : "NULL";
+  const existing = shape.isAppended ? `(${existingSeq(schema, at)})` : "NULL";
   return `WITH ${parts.join(",\n  ")}
-  SELECT (SELECT count(*) FROM f) AS held, (SELECT count(*) FROM t) AS done, ${known} AS known`;
+  SELECT (SELECT count(*) FROM f) AS held, (SELECT count(*) FROM t) AS done, ${existing} AS known`;
 }
 
-/** The place of the checkpoint that is to be added, where it is there already. */
-function knownSeq(schema: string, at: At): string {
+/** Selects the number of the new checkpoint, where it exists already. */
+function existingSeq(schema: string, at: At): string {
   return `SELECT seq FROM ${schema}.checkpoints WHERE thread = ${at("key")} AND ns = ${at("ns")} AND id = ${at("id")}`;
 }
 
 /**
- * What every statement begins with. `f` locks the lease for as long as the statement takes: whoever takes the thread
- * over waits for it, and then it is no more. `t` is there when nobody has written since the desk was made, and the
- * checkpoint that is to be added is not there; all else hangs on it. `b` are the new blobs.
+ * The start of every statement. `f` locks the lease for as long as the statement takes: a takeover waits for it. `t` has a
+ * row when nobody has written since the cache was loaded and the new checkpoint does not exist; everything else depends on
+ * it. `b` are the new blobs.
  */
 function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): string {
   const lease = `f AS (SELECT FROM ${schema}.leases WHERE thread = ${at("thread")}
@@ -208,7 +210,7 @@ function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): 
     ["revision", `${at("revision")} + 1`],
   ];
   if (isUsed) values.push(["used", `nextval('${schema}.uses')`]);
-  const unless = isAppended ? ` AND NOT EXISTS (${knownSeq(schema, at)})` : "";
+  const unless = isAppended ? ` AND NOT EXISTS (${existingSeq(schema, at)})` : "";
   const thread = isNew
     ? `t AS (INSERT INTO ${schema}.threads (key, id, created, ${values.map(([column]) => column).join(", ")})
         SELECT ${at("key")}, ${at("thread")}, ${at("created")}, ${values.map(([, value]) => value).join(", ")} FROM f
@@ -222,12 +224,12 @@ function opening(schema: string, { isNew, isUsed, isAppended }: Shape, at: At): 
 }
 
 /**
- * A write that is there is kept, unless it is of those that are replaced. `a` is how many each checkpoint gets: its
- * namespace counts those of the newest, and else the checkpoint that came next does.
+ * Adds the writes. Existing ones are kept, but errors, interrupts and answers to them are replaced. `a` is the number of
+ * added writes by checkpoint: `heads` counts those of the newest, and the next checkpoint counts those of others.
  */
-function addWrites(schema: string, { hasPlaces, isLate, isAppended }: Shape, at: At): string {
+function addWrites(schema: string, { hasReplacements, isLate, isAppended }: Shape, at: At): string {
   const key = at("key");
-  // The list of checkpoints here, and the bounds below, keep to the index, whatever is believed about the number of rows.
+  // The list of checkpoints here, and the bounds below, make the planner use the index, whatever its statistics say.
   const same = `w.thread = ${key} AND w.checkpoint = ANY (${at("writeCheckpoints")}) AND w.checkpoint = u.checkpoint
       AND w.ns = u.ns AND w.task = u.task AND w.idx = u.idx`;
   const parts = [
@@ -241,7 +243,7 @@ function addWrites(schema: string, { hasPlaces, isLate, isAppended }: Shape, at:
     `n AS (UPDATE ${schema}.heads h SET pending = pending + a.added FROM a
       WHERE h.thread = ${key} AND h.ns = a.ns AND h.id = a.checkpoint${isAppended ? ` AND h.ns <> ${at("ns")}` : ""})`,
   ];
-  if (hasPlaces) {
+  if (hasReplacements) {
     parts.push(`r AS (UPDATE ${schema}.writes w SET channel = u.channel, value = u.value, seal = u.seal FROM u
       WHERE ${same} AND w.idx < 0)`);
   }
@@ -258,7 +260,7 @@ function addWrites(schema: string, { hasPlaces, isLate, isAppended }: Shape, at:
   return parts.join(",\n  ");
 }
 
-/** Stores a checkpoint that is not there, as the newest of its namespace. */
+/** Adds a new checkpoint as the newest of its namespace. */
 function append(schema: string, { hasWrites }: Shape, at: At): string {
   const [key, ns, id, seq] = [at("key"), at("ns"), at("id"), at("seq")];
   const head = `FROM ${schema}.heads WHERE thread = ${key} AND ns = ${ns}`;
@@ -280,7 +282,7 @@ function append(schema: string, { hasWrites }: Shape, at: At): string {
       id = excluded.id, seal = excluded.seal)`;
 }
 
-/** Stores a checkpoint once more, in its place. */
+/** Replaces an existing checkpoint. */
 function putAgain(schema: string, at: At): string {
   return `c AS (UPDATE ${schema}.checkpoints SET parent = ${at("parent")}, head = ${at("head")},
       channels = ${at("channels")}, metadata = ${at("metadata")}, seal = ${at("checkpointSeal")}

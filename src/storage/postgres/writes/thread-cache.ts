@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Fixed } from "../../checkpoint/index.ts";
-import { Encoder, Lists, Memo } from "../../codec/index.ts";
+import type { CheckpointHeader } from "../../checkpoint/index.ts";
+import { Encoder, Memo, MessageLists } from "../../codec/index.ts";
 import {
   CHECKPOINTS,
   corrupt,
@@ -11,44 +11,44 @@ import {
   type Row,
   type ThreadRow,
 } from "../database/index.ts";
-import { ThreadBlobs, type RecentBlobs } from "./blobs.ts";
+import { ThreadBlobs, type SharedBlobCache } from "./blobs.ts";
 
-/** What the next checkpoint takes over from its parent. */
+/** The parts of a checkpoint that the next one inherits. */
 export interface Parent {
-  fixed: Fixed;
+  header: CheckpointHeader;
   channels: Record<string, unknown>;
 }
 
 const MAX_PARENTS = 64;
 
 /**
- * All that a saver must know of a thread to write to it. It holds for one revision of the thread, and goes on with each
- * write from here; when somebody else has written, it is thrown away.
+ * The state of a thread that a saver needs to write to it. It is valid for one revision of the thread, and advances with
+ * each write of this saver; when somebody else has written, it is dropped.
  */
-export class Desk {
-  /** Tells the writes of this desk from those of others. */
+export class ThreadCache {
+  /** Identifies the writes of this cache. */
   readonly writer: string = randomUUID();
   readonly blobs: ThreadBlobs;
   readonly memo = new Memo();
-  readonly lists = new Lists();
+  readonly lists = new MessageLists();
   readonly heads: Map<string, HeadRow>;
   row: ThreadRow;
   revision: number;
-  /** The checkpoints of the main graph that wait for an answer, and that LangGraph has not put yet. */
-  readonly asking = new Set<string>();
+  /** The checkpoints of the main graph that have an interrupt, and that LangGraph has not put yet. */
+  readonly interruptedIds = new Set<string>();
   readonly #parents = new Map<string, Parent | undefined>();
 
   constructor(
     { row, revision, heads }: { row: ThreadRow; revision: number; heads: readonly HeadRow[] },
-    { database, recent }: { database: Database; recent: RecentBlobs },
+    { database, blobCache }: { database: Database; blobCache: SharedBlobCache },
   ) {
     this.row = row;
     this.revision = revision;
     this.heads = new Map(heads.map((head) => [head.ns, head]));
-    this.blobs = new ThreadBlobs(database, recent, row.blobs);
+    this.blobs = new ThreadBlobs(database, blobCache, row.blobs);
   }
 
-  /** Whether the thread is still to be made. */
+  /** Whether the thread does not exist yet. */
   get isNew(): boolean {
     return this.revision === 0;
   }
@@ -62,7 +62,7 @@ export class Desk {
     return new Encoder({ blobs, memo, lists, thread: key });
   }
 
-  /** Whether it is known what the next checkpoint takes over from this one. */
+  /** Whether `parent` was loaded for this checkpoint. */
   hasParent(ns: string, id: string): boolean {
     return this.#parents.has(`${id} ${ns}`);
   }
@@ -79,21 +79,25 @@ export class Desk {
   }
 }
 
-/** Reads what is to be known of a thread. One that is not there gets its number, and a lease that nobody has. */
-export async function openDesk(threadId: string, database: Database, recent: RecentBlobs): Promise<Desk> {
+/** Loads the cache of a thread. A new thread gets its number, and a lease without a holder. */
+export async function loadThreadCache(
+  threadId: string,
+  database: Database,
+  blobCache: SharedBlobCache,
+): Promise<ThreadCache> {
   const { schema } = database;
-  const [found] = await database.query({
+  const [existing] = await database.query({
     name: "holdfast-desk",
     text: `SELECT t.*, (SELECT coalesce(json_agg(json_build_array(h.ns, h.seq, h.id, encode(h.seal, 'hex'))), '[]')
       FROM ${schema}.heads h WHERE h.thread = t.key) AS heads FROM ${schema}.threads t WHERE t.id = $1`,
     values: [threadId],
   });
-  if (found) {
-    const row = THREADS.open(found, database);
-    const heads = (found["heads"] as [string, number, string, string][]).map(([ns, seq, id, seal]) =>
+  if (existing) {
+    const row = THREADS.open(existing, database);
+    const heads = (existing["heads"] as [string, number, string, string][]).map(([ns, seq, id, seal]) =>
       HEADS.open({ thread: row.key, ns, seq, id, seal: Buffer.from(seal, "hex") }, database),
     );
-    return new Desk({ row, revision: found["revision"] as number, heads }, { database, recent });
+    return new ThreadCache({ row, revision: existing["revision"] as number, heads }, { database, blobCache });
   }
   const [next] = await database.query(
     `WITH l AS (INSERT INTO ${schema}.leases (thread) VALUES ($2) ON CONFLICT DO NOTHING)
@@ -115,21 +119,29 @@ export async function openDesk(threadId: string, database: Database, recent: Rec
     seqs: 0,
     blobs: 0,
   };
-  return new Desk({ row, revision: 0, heads: [] }, { database, recent });
+  return new ThreadCache({ row, revision: 0, heads: [] }, { database, blobCache });
 }
 
-/** Reads what the next checkpoint takes over from this one. */
-export async function readParent(desk: Desk, ns: string, id: string, database: Database): Promise<void> {
+/** Loads the parts of a checkpoint that the next one inherits. */
+export async function readParent(
+  cache: ThreadCache,
+  ns: string,
+  id: string,
+  database: Database,
+): Promise<void> {
   const [row] = await database.query({
     name: "holdfast-parent",
     text: `SELECT * FROM ${database.schema}.checkpoints WHERE thread = $1 AND ns = $2 AND id = $3`,
-    values: [desk.key, ns, id],
+    values: [cache.key, ns, id],
   });
-  if (!row && desk.heads.get(ns)?.id === id) throw corrupt(database, `checkpoint ${id} is missing`);
-  desk.setParent(ns, id, row && parentOf(row, database));
+  if (!row && cache.heads.get(ns)?.id === id) throw corrupt(database, `checkpoint ${id} is missing`);
+  cache.setParent(ns, id, row && parentOf(row, database));
 }
 
 function parentOf(row: Row, database: Database): Parent {
   const { head, channels } = CHECKPOINTS.open(row, database);
-  return { fixed: JSON.parse(head) as Fixed, channels: JSON.parse(channels) as Parent["channels"] };
+  return {
+    header: JSON.parse(head) as CheckpointHeader,
+    channels: JSON.parse(channels) as Parent["channels"],
+  };
 }

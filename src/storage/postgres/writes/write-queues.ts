@@ -1,34 +1,34 @@
-import { Recent } from "../../codec/index.ts";
-import { busy, changed } from "../../store/index.ts";
-import { isAway, type Database } from "../database/index.ts";
+import { BlobCache } from "../../codec/index.ts";
+import { threadBusy, threadChanged } from "../../store/index.ts";
+import { isUnreachable, type Database } from "../database/index.ts";
 import { isAlive, type Leases } from "../leases.ts";
 import { Batch, type Change } from "./batch.ts";
-import type { NamedBlob, RecentBlobs } from "./blobs.ts";
+import type { HashedBlob, SharedBlobCache } from "./blobs.ts";
 import { Statements } from "./statements.ts";
-import { openDesk, type Desk } from "./thread-cache.ts";
+import { loadThreadCache, type ThreadCache } from "./thread-cache.ts";
 
-/** A write to a thread, to be encoded for the desk as it is then. */
-export interface Job {
+/** A write to a thread, which is encoded with the thread's cache. */
+export interface ThreadWrite {
   threadId: string;
-  /** The lease that the run writes by, where its config says so. */
+  /** The lease that it is made under, where the config names one. */
   token: string | undefined;
-  /** What is not urgent is encoded and sent at the end of the turn of the event loop, or with what is. */
+  /** A write that is not urgent is sent at the end of the turn of the event loop, or with the next urgent one. */
   isUrgent: boolean;
-  /** Whether all is known that it takes to encode it, and what reads it where it is not. Default: it is. */
-  isReady?: (desk: Desk) => boolean;
-  prepare?: (desk: Desk) => Promise<void>;
-  /** Brings the desk to where it is after it. May throw. Undefined: there is nothing to do. */
-  encode: (desk: Desk) => Change | undefined;
-  /** What was encoded is not sent, and is encoded anew. */
-  onUndone?: (desk: Desk) => void;
-  /** The checkpoint that was to be added is there already. */
-  onKnown?: (seq: number) => void;
+  /** Whether the cache has everything to encode it; otherwise `prepare` loads it. Default: true. */
+  isReady?: (cache: ThreadCache) => boolean;
+  prepare?: (cache: ThreadCache) => Promise<void>;
+  /** Encodes the write and advances the cache. May throw. Returns undefined where there is nothing to save. */
+  encode: (cache: ThreadCache) => Change | undefined;
+  /** Called when the encoded write was not saved, and is encoded again. */
+  onDiscard?: (cache: ThreadCache) => void;
+  /** Called when the checkpoint exists already. */
+  onExisting?: (seq: number) => void;
 }
 
-/** A job that has not ended. */
+/** A write in a queue. */
 interface Entry {
-  job: Job;
-  /** What it is sent with; undefined while it is not encoded. */
+  write: ThreadWrite;
+  /** The batch that it is in; undefined while it is not encoded. */
   batch?: Batch | undefined;
   /** Whether it is sent alone, after it was sent with others and one of them has failed. */
   isAlone: boolean;
@@ -37,37 +37,38 @@ interface Entry {
   reject: (error: unknown) => void;
 }
 
-/** What is to be saved of a thread, in the order of the calls. */
-interface Line {
-  desk: Desk | undefined;
-  /** What has not been sent. */
-  waiting: Entry[];
-  /** How many have not ended. */
+/** The writes to a thread, in the order of the calls. */
+interface Queue {
+  cache: ThreadCache | undefined;
+  /** The writes that have not been sent. */
+  entries: Entry[];
+  /** The number of writes that are neither saved nor failed. */
   open: number;
-  /** Resolves when all have. */
+  /** Resolves when the last one is saved or has failed. */
   last: Promise<unknown>;
-  isAtWork: boolean;
-  /** Ends the wait for more to send. */
-  hurry: () => void;
+  isSending: boolean;
+  /** Sends the queue now, without waiting for the end of the turn. */
+  wake: () => void;
 }
 
-const MAX_LINES = 256;
-const MOST_TRIES = 20;
+const MAX_QUEUES = 256;
+const MAX_TRIES = 20;
 
 /**
- * Writes to threads, one statement of a thread after the other. What is urgent is encoded when it is handed over, as soon
- * as the thread is known: values may change afterwards. When somebody else was faster, all is encoded anew.
+ * A queue of writes for each thread, which are sent one statement after the other. An urgent write is encoded when it is
+ * queued, if the thread's cache is loaded: values may change afterwards. When somebody else has written to the thread,
+ * all queued writes are encoded again.
  *
- * LangGraph waits for a checkpoint before it saves the next one, and for what tasks have written it does not: so that
- * is one statement with the checkpoint that follows it. It is encoded with it too: a message that is named when it is
- * merged into the state is then stored once.
+ * LangGraph awaits a checkpoint before it saves the next one, but not the writes of tasks: so these are one statement
+ * with the next checkpoint. They are also encoded with it: a message that gets its id when it is merged into the state is
+ * then stored once.
  */
-export class Lines {
+export class WriteQueues {
   readonly #database: Database;
   readonly #leases: Leases;
   readonly #statements: Statements;
-  readonly #lines = new Map<string, Line>();
-  readonly recent: RecentBlobs = new Recent<string, NamedBlob>();
+  readonly #queues = new Map<string, Queue>();
+  readonly blobCache: SharedBlobCache = new BlobCache<string, HashedBlob>();
 
   constructor(database: Database, leases: Leases) {
     this.#database = database;
@@ -75,216 +76,219 @@ export class Lines {
     this.#statements = new Statements(database.schema);
   }
 
-  /** Resolves when all that was handed over before, for one thread or for all, is saved, or has failed. */
+  /** Resolves when all queued writes, of one thread or of all, are saved or have failed. */
   async settled(threadId?: string): Promise<void> {
-    if (threadId !== undefined) await this.#lines.get(threadId)?.last;
-    else await Promise.all([...this.#lines.values()].map(({ last }) => last));
+    if (threadId !== undefined) await this.#queues.get(threadId)?.last;
+    else await Promise.all([...this.#queues.values()].map(({ last }) => last));
   }
 
-  /** The desk of a thread that was read as of a revision; one that is behind is replaced. */
-  async deskAt(threadId: string, revision: number): Promise<Desk> {
-    const line = this.#line(threadId);
-    if (line.desk && (line.open > 0 || line.desk.revision === revision)) return line.desk;
-    const desk = await openDesk(threadId, this.#database, this.recent);
-    // Somebody may have begun to write meanwhile.
-    if (line.open === 0) line.desk = desk;
-    return desk;
+  /** The cache of a thread at a revision; an older cache is replaced. */
+  async cacheAt(threadId: string, revision: number): Promise<ThreadCache> {
+    const queue = this.#queueOf(threadId);
+    if (queue.cache && (queue.open > 0 || queue.cache.revision === revision)) return queue.cache;
+    const cache = await loadThreadCache(threadId, this.#database, this.blobCache);
+    // A write may have been queued meanwhile.
+    if (queue.open === 0) queue.cache = cache;
+    return cache;
   }
 
-  /** Forgets a thread that is gone. */
+  /** Drops the cache of a deleted thread. */
   forget(threadId: string): void {
-    const line = this.#lines.get(threadId);
-    if (line) line.desk = undefined;
+    const queue = this.#queues.get(threadId);
+    if (queue) queue.cache = undefined;
   }
 
-  /** Resolves when it is saved. */
-  async write(job: Job): Promise<void> {
-    const line = this.#line(job.threadId);
-    const ended = new Promise<void>((resolve, reject) => {
-      line.waiting.push({ job, isAlone: false, tries: 0, resolve, reject });
+  /** Resolves when the write is saved. */
+  async write(write: ThreadWrite): Promise<void> {
+    const queue = this.#queueOf(write.threadId);
+    const done = new Promise<void>((resolve, reject) => {
+      queue.entries.push({ write, isAlone: false, tries: 0, resolve, reject });
     });
-    line.open += 1;
-    line.last = ended.catch(() => {});
-    if (job.isUrgent) {
-      if (line.desk) this.#encodeReady(line, line.desk);
-      line.hurry();
+    queue.open += 1;
+    queue.last = done.catch(() => {});
+    if (write.isUrgent) {
+      if (queue.cache) this.#encodeReady(queue, queue.cache);
+      queue.wake();
     }
-    if (!line.isAtWork) void this.#work(line);
-    await ended;
+    if (!queue.isSending) void this.#sendAll(queue);
+    await done;
   }
 
-  /** Sends all that waits. */
-  async #work(line: Line): Promise<void> {
-    line.isAtWork = true;
-    while (line.waiting.length > 0) {
-      if (!line.waiting.some(({ job }) => job.isUrgent)) await turn(line);
-      await this.#sendNext(line);
+  /** Sends batches until the queue is empty. */
+  async #sendAll(queue: Queue): Promise<void> {
+    queue.isSending = true;
+    while (queue.entries.length > 0) {
+      if (!queue.entries.some(({ write }) => write.isUrgent)) await endOfTurn(queue);
+      await this.#sendNext(queue);
     }
-    line.isAtWork = false;
+    queue.isSending = false;
   }
 
-  async #sendNext(line: Line): Promise<void> {
-    const first = line.waiting[0]!;
-    if (!first.batch || first.batch.desk !== line.desk) await this.#encodeWaiting(line);
+  async #sendNext(queue: Queue): Promise<void> {
+    const first = queue.entries[0]!;
+    if (!first.batch || first.batch.cache !== queue.cache) await this.#encodeWaiting(queue);
     const { batch } = first;
-    // It has ended, or one after it has failed and all are encoded once more.
-    if (!batch || batch.desk !== line.desk) return;
-    const sent = line.waiting.filter((entry) => entry.batch === batch);
-    line.waiting.splice(0, sent.length);
+    // It has ended, or a later one has failed and all are encoded again.
+    if (!batch || batch.cache !== queue.cache) return;
+    const sent = queue.entries.filter((entry) => entry.batch === batch);
+    queue.entries.splice(0, sent.length);
     try {
-      if (await this.#isDone(sent, batch)) for (const entry of sent) end(line, entry);
-      else this.#sendAgain(line, sent, batch);
+      if (await this.#isSaved(sent, batch)) for (const entry of sent) end(queue, entry);
+      else this.#requeue(queue, sent, batch);
     } catch (error) {
-      // One of several is to blame, unless the server is not there for any of them.
-      if (sent.length > 1 && !isAway(error)) return this.#sendAgain(line, sent, batch);
-      forget(line, batch);
-      for (const entry of sent) end(line, entry, error);
+      // One of several may have caused it, unless the server cannot be reached.
+      if (sent.length > 1 && !isUnreachable(error)) return this.#requeue(queue, sent, batch);
+      discardCache(queue, batch);
+      for (const entry of sent) end(queue, entry, error);
     }
   }
 
-  /** They come first again; of several, each by itself. */
-  #sendAgain(line: Line, sent: readonly Entry[], batch: Batch): void {
-    forget(line, batch);
+  /** Puts the writes of a failed batch back to the front of the queue; several are then sent one by one. */
+  #requeue(queue: Queue, sent: readonly Entry[], batch: Batch): void {
+    discardCache(queue, batch);
     const left: Entry[] = [];
     for (const entry of sent) {
       entry.tries += 1;
       entry.isAlone ||= sent.length > 1;
-      if (entry.tries < MOST_TRIES) left.push(entry);
-      else end(line, entry, changed(entry.job.threadId));
+      if (entry.tries < MAX_TRIES) left.push(entry);
+      else end(queue, entry, threadChanged(entry.write.threadId));
     }
-    line.waiting.unshift(...left);
+    queue.entries.unshift(...left);
   }
 
-  /** Encodes what waits; what it takes to encode the first is read. */
-  async #encodeWaiting(line: Line): Promise<void> {
-    const first = line.waiting[0]!;
-    const { job } = first;
+  /** Encodes the queued writes; loads what the first one needs. */
+  async #encodeWaiting(queue: Queue): Promise<void> {
+    const first = queue.entries[0]!;
+    const { write } = first;
     try {
-      const desk = line.desk ?? (await openDesk(job.threadId, this.#database, this.recent));
-      if (!isReady(job, desk)) await job.prepare?.(desk);
-      this.#encodeReady(line, desk);
+      const cache = queue.cache ?? (await loadThreadCache(write.threadId, this.#database, this.blobCache));
+      if (!isReady(write, cache)) await write.prepare?.(cache);
+      this.#encodeReady(queue, cache);
     } catch (error) {
       // It may have become ready while this was read.
-      if (line.waiting[0] !== first || (first.batch && first.batch.desk === line.desk)) return;
-      line.waiting.shift();
-      end(line, first, error);
+      if (queue.entries[0] !== first || (first.batch && first.batch.cache === queue.cache)) return;
+      queue.entries.shift();
+      end(queue, first, error);
     }
   }
 
-  /** Encodes what waits, up to what takes more to be known. One that fails ends. */
-  #encodeReady(line: Line, desk: Desk): void {
-    for (const entry of line.waiting) {
-      if (!entry.batch || entry.batch.desk === desk) continue;
-      entry.job.onUndone?.(entry.batch.desk);
+  /** Encodes the queued writes up to the first that is not ready. One that fails is removed. */
+  #encodeReady(queue: Queue, cache: ThreadCache): void {
+    for (const entry of queue.entries) {
+      if (!entry.batch || entry.batch.cache === cache) continue;
+      entry.write.onDiscard?.(entry.batch.cache);
       entry.batch = undefined;
     }
-    for (let at = 0; at < line.waiting.length;) {
-      const entry = line.waiting[at]!;
-      if (!entry.batch && !isReady(entry.job, desk)) return;
+    for (let at = 0; at < queue.entries.length;) {
+      const entry = queue.entries[at]!;
+      if (!entry.batch && !isReady(entry.write, cache)) return;
       try {
-        if (!entry.batch) this.#encode(entry, { line, desk, before: line.waiting[at - 1] });
+        if (!entry.batch) this.#encode(entry, { queue, cache, before: queue.entries[at - 1] });
         if (entry.batch) at += 1;
-        else end(line, line.waiting.splice(at, 1)[0]!);
+        else end(queue, queue.entries.splice(at, 1)[0]!);
       } catch (error) {
-        line.waiting.splice(at, 1);
-        return end(line, entry, error);
+        queue.entries.splice(at, 1);
+        return end(queue, entry, error);
       }
     }
   }
 
-  /** Where there is nothing to do it gets no batch. */
-  #encode(entry: Entry, { line, desk, before }: { line: Line; desk: Desk; before: Entry | undefined }): void {
-    const { job, isAlone } = entry;
+  /** Adds a write to a batch; one without a change gets none. */
+  #encode(
+    entry: Entry,
+    { queue, cache, before }: { queue: Queue; cache: ThreadCache; before: Entry | undefined },
+  ): void {
+    const { write, isAlone } = entry;
     try {
-      const change = job.encode(desk);
-      line.desk = desk;
+      const change = write.encode(cache);
+      queue.cache = cache;
       if (!change) return;
-      const token = job.token ?? this.#leases.tokenOf(job.threadId);
-      const isJoined = !isAlone && !before?.isAlone && before?.batch?.isOpen(desk, token);
-      entry.batch = isJoined ? before!.batch! : new Batch(desk, token);
+      const token = write.token ?? this.#leases.tokenOf(write.threadId);
+      const isJoined = !isAlone && !before?.isAlone && before?.batch?.isOpen(cache, token);
+      entry.batch = isJoined ? before!.batch! : new Batch(cache, token);
       entry.batch.add(change);
     } catch (error) {
-      // Some blobs have been put that will not be written.
-      line.desk = undefined;
+      // The cache has blobs that will not be written.
+      queue.cache = undefined;
       throw error;
     }
   }
 
-  /** Whether a batch is in the database. Throws `thread-busy` when it may not be there. */
-  async #isDone(sent: readonly Entry[], batch: Batch): Promise<boolean> {
+  /** Sends a batch, and returns whether it was saved. Throws `thread-busy`. */
+  async #isSaved(sent: readonly Entry[], batch: Batch): Promise<boolean> {
     const [outcome] = await this.#database.query(this.#statements.of(batch));
     if (outcome?.["done"] === 1 || (await this.#isApplied(batch))) {
-      batch.desk.blobs.keep(batch.desk.key, batch.fresh);
+      batch.cache.blobs.keep(batch.cache.key, batch.newBlobs);
       return true;
     }
     // A checkpoint is the last of its batch.
-    const { threadId, token, onKnown } = sent.at(-1)!.job;
-    if (typeof outcome?.["known"] === "number") onKnown?.(outcome["known"]);
-    // Of several, each hears of it when it is sent by itself.
-    else if (outcome?.["held"] === 0 && sent.length === 1) await this.#makeFree(threadId, token);
+    const { threadId, token, onExisting } = sent.at(-1)!.write;
+    if (typeof outcome?.["known"] === "number") onExisting?.(outcome["known"]);
+    // Several are sent one by one first, to find the ones without the lease.
+    else if (outcome?.["held"] === 0 && sent.length === 1) await this.#clearDeadLease(threadId, token);
     return false;
   }
 
-  /** A statement that was sent again because its answer was lost finds that it was done the first time. */
-  async #isApplied({ desk, revision }: Batch): Promise<boolean> {
+  /** Whether a batch was saved by an earlier try whose answer was lost. */
+  async #isApplied({ cache, revision }: Batch): Promise<boolean> {
     const rows = await this.#database.query(
       `SELECT 1 FROM ${this.#database.schema}.threads WHERE key = $1 AND revision = $2 AND writer = $3`,
-      [desk.key, revision + 1, desk.writer],
+      [cache.key, revision + 1, cache.writer],
     );
     return rows.length > 0;
   }
 
-  /** Throws unless nobody has the thread, and it can be tried again. */
-  async #makeFree(threadId: string, token: string | undefined): Promise<void> {
+  /** Removes the lease of a dead holder, so that the write can be tried again; throws `thread-busy` otherwise. */
+  async #clearDeadLease(threadId: string, token: string | undefined): Promise<void> {
     const lease = await this.#leases.find(threadId);
     const isHeldHere = token !== undefined || this.#leases.tokenOf(threadId) !== undefined;
-    if (isHeldHere || (lease && isAlive(lease))) throw busy(threadId, lease);
+    if (isHeldHere || (lease && isAlive(lease))) throw threadBusy(threadId, lease);
     await this.#leases.clear(threadId, lease);
   }
 
-  #line(threadId: string): Line {
-    const known = this.#lines.get(threadId);
-    const line = known ?? newLine();
-    // The last used are at the end.
-    this.#lines.delete(threadId);
-    this.#lines.set(threadId, line);
-    if (!known && this.#lines.size > MAX_LINES) this.#dropOldest();
-    return line;
+  #queueOf(threadId: string): Queue {
+    const existing = this.#queues.get(threadId);
+    const queue = existing ?? newQueue();
+    // Least recently used first.
+    this.#queues.delete(threadId);
+    this.#queues.set(threadId, queue);
+    if (!existing && this.#queues.size > MAX_QUEUES) this.#dropOldest();
+    return queue;
   }
 
   #dropOldest(): void {
-    for (const [threadId, { open }] of this.#lines) {
+    for (const [threadId, { open }] of this.#queues) {
       if (open > 0) continue;
-      this.#lines.delete(threadId);
+      this.#queues.delete(threadId);
       return;
     }
   }
 }
 
-function newLine(): Line {
+function newQueue(): Queue {
   const last = Promise.resolve();
-  return { desk: undefined, waiting: [], open: 0, last, isAtWork: false, hurry: () => {} };
+  return { cache: undefined, entries: [], open: 0, last, isSending: false, wake: () => {} };
 }
 
-function isReady({ isReady: isKnown }: Job, desk: Desk): boolean {
-  return isKnown?.(desk) !== false;
+function isReady({ isReady: check }: ThreadWrite, cache: ThreadCache): boolean {
+  return check?.(cache) !== false;
 }
 
-/** Resolves at the end of the turn of the event loop, or when something urgent comes. */
-function turn(line: Line): Promise<void> {
+/** Resolves at the end of the turn of the event loop, or when an urgent write is queued. */
+function endOfTurn(queue: Queue): Promise<void> {
   return new Promise((resolve) => {
-    line.hurry = resolve;
+    queue.wake = resolve;
     setImmediate(resolve);
   });
 }
 
-/** What a batch would have changed on the desk is not in the database. */
-function forget(line: Line, { desk }: Batch): void {
-  if (line.desk === desk) line.desk = undefined;
+/** Drops a cache that has the changes of a batch which was not saved. */
+function discardCache(queue: Queue, { cache }: Batch): void {
+  if (queue.cache === cache) queue.cache = undefined;
 }
 
-function end(line: Line, entry: Entry, error?: unknown): void {
-  line.open -= 1;
+function end(queue: Queue, entry: Entry, error?: unknown): void {
+  queue.open -= 1;
   if (error === undefined) entry.resolve();
   else entry.reject(error);
 }

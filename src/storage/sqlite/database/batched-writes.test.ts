@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { sqliteSaver } from "../../sqlite.ts";
 import { LEASE } from "../../store/thread-store.ts";
 import type { SqliteSaver } from "../saver.ts";
-import { Together } from "./batched-writes.ts";
+import { BatchedWrites } from "./batched-writes.ts";
 import { Connection } from "./connection.ts";
 
 let folder: string;
@@ -19,13 +19,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("what is saved in one turn is one transaction, and is in the file when it is heard of", async () => {
+it("the writes of one turn are one transaction, and in the file when they resolve", async () => {
   const [connection, other] = [await Connection.open(file), await Connection.open(file)];
   const count = (): unknown => other.get("SELECT count(*) AS count FROM store.words")?.["count"];
   connection.exec("PRAGMA store.journal_mode = WAL; CREATE TABLE store.words (word TEXT)");
-  const together = new Together(connection, () => {});
+  const batchedWrites = new BatchedWrites(connection, () => {});
   const write = (word: string) => () => connection.run("INSERT INTO words VALUES (?)", [word]).changes;
-  const saved = [together.save(write("one")), together.save(write("two")), together.save(count)];
+  const saved = [batchedWrites.add(write("one")), batchedWrites.add(write("two")), batchedWrites.add(count)];
   expect(count()).toBe(0);
   // Others see nothing of it before all of it is done.
   expect(await Promise.all(saved)).toEqual([1, 1, 0]);
@@ -33,7 +33,7 @@ it("what is saved in one turn is one transaction, and is in the file when it is 
   for (const each of [connection, other]) each.close();
 });
 
-it("what a run saves is in the file when it hears of it", async () => {
+it("a save of a run is in the file when it resolves", async () => {
   const [saver, other] = [await sqliteSaver(file), await sqliteSaver(file)];
   const places = await Promise.all(["a", "b", "c"].map((thread) => held(saver, thread)));
   await Promise.all(places.map((config, at) => saver.put(config, checkpointOf(at), METADATA, {})));
@@ -69,7 +69,7 @@ it.each(["loop", "fork"] as const)(
   },
 );
 
-it("one that fails takes none of the others with it, and leaves nothing of itself", async () => {
+it("a write that fails does not affect the others, and leaves nothing behind", async () => {
   const saver = await sqliteSaver(file);
   const places = await Promise.all(["a", "bad", "c"].map((thread) => held(saver, thread)));
   const words = new AIMessage({
@@ -93,7 +93,7 @@ it("one that fails takes none of the others with it, and leaves nothing of itsel
   saver.close();
 });
 
-it("a write that was issued is seen by who reads next, whether it was waited for or not", async () => {
+it("a read sees all earlier writes, awaited or not", async () => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
   const checkpoint = checkpointOf(1);
@@ -130,7 +130,7 @@ it.each(Object.keys(ASKED))("%s knows of what was issued before, and not waited 
   saver.close();
 });
 
-it("who holds no thread has saved when the call returns, behind all that was issued before", async () => {
+it("a save without a lease is in the file when the call returns, after all earlier ones", async () => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
   const first = saver.put(config, checkpointOf(1), METADATA, {});
@@ -142,19 +142,19 @@ it("who holds no thread has saved when the call returns, behind all that was iss
   saver.close();
 });
 
-it("a file that cannot be written to fails all that wait for it, once", async () => {
+it("a file that cannot be written to fails each queued write once", async () => {
   const connection = await Connection.open(join(folder, "other.db"));
   let undone = 0;
-  const together = new Together(connection, () => {
+  const batchedWrites = new BatchedWrites(connection, () => {
     undone += 1;
   });
   connection.close();
-  const saved = await Promise.allSettled([together.save(() => 1), together.save(() => 2)]);
+  const saved = await Promise.allSettled([batchedWrites.add(() => 1), batchedWrites.add(() => 2)]);
   expect(saved.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(undone).toBe(1);
 });
 
-it("a saver that is closed has saved what it was given", async () => {
+it("a closed saver has saved all writes", async () => {
   const saver = await sqliteSaver(file);
   const config = await held(saver, "a");
   const saved = saver.put(config, checkpointOf(7), METADATA, {});

@@ -1,87 +1,87 @@
 import type { Connection } from "./connection.ts";
 
-interface Waiting {
+interface QueuedWrite {
   work: () => unknown;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
 }
 
-/** In one transaction at most: others want to write, and the event loop to turn. */
-const MOST = 64;
+/** The writes in one transaction at most: other processes want to write, and the event loop to turn. */
+const MAX_BATCH = 64;
 
 /**
- * Saves what is asked for in one turn of the event loop in one transaction, in the order of the calls: to begin and to
- * end one takes longer than most of what is done in it, and many threads are at work at once.
+ * Runs the writes of one turn of the event loop in one transaction, in the order of the calls: to begin and commit a
+ * transaction takes longer than most writes, and many threads are active at once.
  */
-export class Together {
+export class BatchedWrites {
   readonly #connection: Connection;
-  readonly #onUndone: () => void;
-  #waiting: Waiting[] = [];
+  readonly #onRollback: () => void;
+  #queue: QueuedWrite[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `onUndone` hears of every transaction that failed, before what is left of it is done again. */
-  constructor(connection: Connection, onUndone: () => void) {
+  /** `onRollback` is called after every failed transaction, before the rest of its writes are run again. */
+  constructor(connection: Connection, onRollback: () => void) {
     this.#connection = connection;
-    this.#onUndone = onUndone;
+    this.#onRollback = onRollback;
   }
 
-  /** Resolves when it is saved. All or nothing, and done again where another has failed: it may be called twice. */
-  save<T>(work: () => T): Promise<T> {
-    if (this.#waiting.length === 0) setImmediate(() => this.#saveSome());
-    return this.#ask(work);
+  /** Resolves when the write is committed. `work` is run again where another write of the batch has failed. */
+  add<T>(work: () => T): Promise<T> {
+    if (this.#queue.length === 0) setImmediate(() => this.#runBatch());
+    return this.#enqueue(work);
   }
 
-  /** Saves it before the call returns, with what waits. */
-  now<T>(work: () => T): Promise<T> {
-    const saved = this.#ask(work);
+  /** Commits the write, with all that are queued, before the call returns. */
+  runNow<T>(work: () => T): Promise<T> {
+    const result = this.#enqueue(work);
     this.flush();
-    return saved;
+    return result;
   }
 
   /**
-   * Resolves when all is saved, or has failed, that has been asked for. Who reads waits for it: LangGraph does not wait
-   * for each write before it looks at them.
+   * Resolves when all queued writes are committed or have failed. Readers wait for it: LangGraph does not wait for each
+   * write before it reads.
    */
   async settled(): Promise<void> {
-    if (this.#waiting.length > 0) await this.#last.catch(() => {});
+    if (this.#queue.length > 0) await this.#last.catch(() => {});
   }
 
-  /** Saves at once what waits. */
+  /** Commits all queued writes before the call returns. */
   flush(): void {
-    while (this.#waiting.length > 0) this.#save(this.#waiting.splice(0, MOST));
+    while (this.#queue.length > 0) this.#run(this.#queue.splice(0, MAX_BATCH));
   }
 
-  #ask<T>(work: () => T): Promise<T> {
-    const saved = new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject });
+  #enqueue<T>(work: () => T): Promise<T> {
+    const result = new Promise<unknown>((resolve, reject) => {
+      this.#queue.push({ work, resolve, reject });
     });
-    this.#last = saved;
-    return saved as Promise<T>;
+    this.#last = result;
+    return result as Promise<T>;
   }
 
-  #saveSome(): void {
-    this.#save(this.#waiting.splice(0, MOST));
-    if (this.#waiting.length > 0) setImmediate(() => this.#saveSome());
+  #runBatch(): void {
+    this.#run(this.#queue.splice(0, MAX_BATCH));
+    if (this.#queue.length > 0) setImmediate(() => this.#runBatch());
   }
 
-  /** One that fails is left out, and the others are done again without it. */
-  #save(all: readonly Waiting[]): void {
-    for (let left = all; left.length > 0;) {
-      let at: Waiting | undefined;
+  /** A write that fails is left out, and the others are run again without it. */
+  #run(batch: readonly QueuedWrite[]): void {
+    for (let left = batch; left.length > 0;) {
+      let current: QueuedWrite | undefined;
       try {
         const results = this.#connection.transaction(() => {
-          const made = left.map((one) => (at = one).work());
-          at = undefined;
-          return made;
+          const all = left.map((write) => (current = write).work());
+          current = undefined;
+          return all;
         });
         for (const [index, { resolve }] of left.entries()) resolve(results[index]);
         return;
       } catch (error) {
-        this.#onUndone();
-        // Where none was at work it is the file that fails, for all.
-        const failed = at ? [at] : left;
+        this.#onRollback();
+        // Without a current write the commit itself has failed, for all.
+        const failed = current ? [current] : left;
         for (const { reject } of failed) reject(error);
-        left = left.filter((one) => !failed.includes(one));
+        left = left.filter((write) => !failed.includes(write));
       }
     }
   }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Connection, MEMORY } from "./connection.ts";
 
-it("a question that was answered with a list is answered with one row for its own parameters", async () => {
+it("a statement run with all() returns the right row with get()", async () => {
   const connection = await Connection.open(MEMORY);
   connection.exec("CREATE TABLE store.numbers (n INTEGER, word TEXT)");
   connection.exec("INSERT INTO numbers VALUES (1, 'one'), (2, 'two')");

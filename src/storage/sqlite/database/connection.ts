@@ -1,26 +1,26 @@
 import { pathToFileURL } from "node:url";
 import type Database from "libsql";
 import { HarnessError } from "../../../errors.ts";
-import { holdFile } from "./open-files.ts";
-import { Known } from "./row-cache.ts";
+import { trackOpenFile } from "./open-files.ts";
+import { RowCache } from "./row-cache.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type Row = Record<string, unknown>;
 
 export const MEMORY = ":memory:";
 
-/** How long a writer waits for another process's transaction. Ours last milliseconds. */
+/** The time that a writer waits for another process's transaction. Ours last milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 export interface ConnectionOptions {
-  /** `read`: nothing is written to the file. `frozen`: nobody writes to it, so no lock is taken either. */
+  /** `read`: the file is not written to. `frozen`: nobody writes to it, so no lock is taken either. */
   access?: "write" | "read" | "frozen";
-  /** The file that this is a copy of, for messages. */
+  /** The original of a copy, for messages. */
   of?: string;
 }
 
 /**
- * One SQLite connection. Every call is synchronous, and so happens in the order it was made.
+ * One SQLite connection. Every call is synchronous.
  *
  * The file is attached, as `store`, to an empty database in memory: libsql keeps a connection open until all its
  * statements are garbage, and detaching closes the file at once.
@@ -28,20 +28,24 @@ export interface ConnectionOptions {
 export class Connection {
   readonly path: string;
   readonly isReadOnly: boolean;
-  /** Rows that need not be read again, inside a transaction. */
-  readonly known = new Known();
+  /** Rows that need not be read again inside a transaction. */
+  readonly rowCache = new RowCache();
   readonly #database: Database.Database;
   readonly #statements = { all: new Statements(), get: new Statements(), run: new Statements() };
-  readonly #letGo: () => void;
+  readonly #untrack: () => void;
 
   private constructor(
     path: string,
-    { database, isReadOnly, letGo }: { database: Database.Database; isReadOnly: boolean; letGo: () => void },
+    {
+      database,
+      isReadOnly,
+      untrack,
+    }: { database: Database.Database; isReadOnly: boolean; untrack: () => void },
   ) {
     this.path = path;
     this.#database = database;
     this.isReadOnly = isReadOnly;
-    this.#letGo = letGo;
+    this.#untrack = untrack;
   }
 
   static async open(
@@ -52,7 +56,7 @@ export class Connection {
     const database = new Libsql(":memory:", { timeout: BUSY_TIMEOUT_MS });
     try {
       database.prepare("ATTACH ? AS store").run([access === "write" ? path : toUri(path, access)]);
-      return new Connection(of, { database, isReadOnly: access !== "write", letGo: holdFile(path) });
+      return new Connection(of, { database, isReadOnly: access !== "write", untrack: trackOpenFile(path) });
     } catch (error) {
       database.close();
       throw toHarnessError(of, error);
@@ -78,40 +82,40 @@ export class Connection {
     return { id: Number(lastInsertRowid), changes };
   }
 
-  /** All or nothing. Takes the write lock at once, so that what was read inside still holds when it is written. */
+  /** Runs a transaction. Takes the write lock at once, so that rows read inside are still valid when others are written. */
   transaction<T>(work: () => T): T {
     this.run("BEGIN IMMEDIATE");
     try {
-      const result = this.#inside(() => {
-        const made = work();
-        this.known.save();
-        return made;
+      const result = this.#withRowCache(() => {
+        const value = work();
+        this.rowCache.flush();
+        return value;
       });
       this.run("COMMIT");
       return result;
     } catch (error) {
-      this.known.rollBack();
+      this.rowCache.rollBack();
       this.#rollBack();
       throw error;
     }
   }
 
-  /** What is read inside is of one moment, whatever others write meanwhile; up to the first `await`. */
+  /** Reads from one snapshot, whatever others write meanwhile; up to the first `await`. */
   snapshot<T>(work: () => T): T {
     this.run("BEGIN");
     try {
-      return this.#inside(work);
+      return this.#withRowCache(work);
     } finally {
       this.#rollBack();
     }
   }
 
-  #inside<T>(work: () => T): T {
-    this.known.begin(this.get("PRAGMA store.data_version")?.["data_version"]);
+  #withRowCache<T>(work: () => T): T {
+    this.rowCache.begin(this.get("PRAGMA store.data_version")?.["data_version"]);
     try {
       return work();
     } finally {
-      this.known.end();
+      this.rowCache.end();
     }
   }
 
@@ -135,9 +139,9 @@ export class Connection {
     try {
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
       this.#database.exec("DETACH store");
-      this.#letGo();
+      this.#untrack();
     } catch {
-      // Then the file is closed when the connection is garbage.
+      // Then the file is closed when the connection is garbage-collected.
     } finally {
       this.#database.close();
     }
@@ -147,8 +151,8 @@ export class Connection {
   // And its get() answers for the parameters of an all() before it: each has statements of its own.
   #prepare(method: "all" | "get" | "run", sql: string): Database.Statement {
     const statements = this.#statements[method];
-    const known = statements.get(sql);
-    if (known) return known;
+    const cached = statements.get(sql);
+    if (cached) return cached;
     const statement = this.#database.prepare(sql);
     statements.set(sql, statement);
     return statement;
@@ -184,10 +188,10 @@ function toUri(path: string, access: "read" | "frozen"): string {
   return `${href}?mode=ro${access === "frozen" ? "&immutable=1" : ""}`;
 }
 
-/** What SQLite says about statements that were right when they were written: the tables are not what they were. */
+/** SQLite's errors for valid statements on damaged tables. */
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|ERROR|SCHEMA|CONSTRAINT|MISMATCH|FORMAT|RANGE)/;
 
-/** An error of SQLite in words; the cause keeps the original. */
+/** Converts an error of SQLite; `cause` is the original. */
 export function toHarnessError(path: string, cause: unknown): HarnessError {
   const { code = "", message } = cause as { code?: string; message: string };
   if (DAMAGED.test(code)) return corrupt(path, message, { cause });

@@ -3,13 +3,13 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { BEAT_MS } from "../../store/index.ts";
-import { holdFile } from "./open-files.ts";
+import { trackOpenFile } from "./open-files.ts";
 
 /**
- * Says in the file, again and again, that this process is alive. It beats in a thread of its own with a connection of
- * its own, so that a busy event loop is not taken for a dead one; a process that is stopped or killed takes it along.
+ * The heartbeat of this process: a worker thread with its own connection renews the leases, so that a busy event loop is
+ * not taken for a dead process. It ends with a process that is stopped or killed.
  */
-export class Heart {
+export class Heartbeat {
   readonly #name = randomUUID();
   readonly #path: string;
   #worker: Worker | undefined;
@@ -19,24 +19,24 @@ export class Heart {
     this.#path = path;
   }
 
-  /** A name for a holder of leases. It beats for all that it has named, so that it need not be told of each. */
-  holder(): string {
+  /** Creates the token of a lease. The heartbeat renews all leases whose token starts with its name. */
+  newHolder(): string {
     return this.#name + randomUUID();
   }
 
-  /** Call when there is a holder. */
-  beat(): void {
+  /** Call when a lease is held. */
+  start(): void {
     if (this.#worker && this.#isBeating) return;
-    this.#worker ??= this.#start();
-    this.#tell(true);
+    this.#worker ??= this.#startWorker();
+    this.#setBeating(true);
   }
 
-  /** Call when there is none any more. */
-  rest(): void {
-    this.#tell(false);
+  /** Call when none is held any more. */
+  pause(): void {
+    this.#setBeating(false);
   }
 
-  #tell(isBeating: boolean): void {
+  #setBeating(isBeating: boolean): void {
     this.#isBeating = isBeating;
     this.#worker?.postMessage({ isBeating });
   }
@@ -46,7 +46,7 @@ export class Heart {
     this.#worker = undefined;
   }
 
-  #start(): Worker {
+  #startWorker(): Worker {
     const workerData = {
       libsql: createRequire(import.meta.url).resolve("libsql"),
       // A file that has been deleted must not be made again.
@@ -55,17 +55,17 @@ export class Heart {
       name: this.#name,
     };
     const worker = new Worker(PROGRAM, { eval: true, workerData, stdin: false, env: {}, execArgv: [] });
-    // A heart that fails is replaced with the next lease. Until then others find this process silent, and wait.
+    // A worker that fails is replaced with the next lease. Until then others find this process silent, and wait.
     worker.on("error", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });
-    worker.on("exit", holdFile(this.#path));
+    worker.on("exit", trackOpenFile(this.#path));
     worker.unref();
     return worker;
   }
 }
 
-/** Plain JavaScript in a text: a worker's file would have to be compiled before a test could run it. */
+/** Plain JavaScript in a string: a worker's file would have to be compiled before a test could run it. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const Database = require(workerData.libsql);
@@ -73,9 +73,9 @@ const database = new Database(workerData.file, { timeout: 1000 });
 const { name } = workerData;
 let isBeating = false;
 const timer = setInterval(beat, workerData.every);
-parentPort.on("message", (told) => {
-  isBeating = told.isBeating;
-  if (!told.end) return;
+parentPort.on("message", (message) => {
+  isBeating = message.isBeating;
+  if (!message.end) return;
   clearInterval(timer);
   parentPort.close();
   database.close();
@@ -84,11 +84,11 @@ parentPort.on("message", (told) => {
 // Statements would keep the file open after close(): only whole texts are run. The name is a UUID.
 function beat() {
   if (!isBeating) return;
-  const ours = "substr(holder, 1, " + name.length + ") = '" + name + "'";
+  const isOwn = "substr(holder, 1, " + name.length + ") = '" + name + "'";
   try {
-    database.exec("UPDATE leases SET beat = " + Date.now() + " WHERE " + ours);
+    database.exec("UPDATE leases SET beat = " + Date.now() + " WHERE " + isOwn);
   } catch {
-    // A beat that is missed because the file is locked is made up for by the next one.
+    // The file is locked: the next beat makes up for this one.
   }
 }
 `;

@@ -1,8 +1,8 @@
-export { Together } from "./batched-writes.ts";
+export { BatchedWrites } from "./batched-writes.ts";
 export { Connection, corrupt, MEMORY, type Row, type SqlValue } from "./connection.ts";
-export { Heart } from "./heartbeat.ts";
-export { copyHeld, reading } from "./open-files.ts";
-export { Table, toText, type Stored } from "./table.ts";
+export { Heartbeat } from "./heartbeat.ts";
+export { copyOpenFile, withDescriptor } from "./open-files.ts";
+export { Table, toText, type TableRow } from "./table.ts";
 export {
   BLOBS,
   CHECKPOINTS,
@@ -12,8 +12,7 @@ export {
   LEASES,
   THREADS,
   WRITES,
+  type HeadRow,
   type Lease,
-  type StoredEdit,
-  type StoredHead,
-  type StoredThread,
+  type ThreadRow,
 } from "./tables.ts";

@@ -19,10 +19,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it("a row is read once, for as long as nobody else has changed the file", async () => {
+it("a row is read once until another connection changes the file", async () => {
   let reads = 0;
   const word = (): unknown => {
-    const found = connection.known.get("word", () => {
+    const found = connection.rowCache.get("word", () => {
       reads += 1;
       return connection.get("SELECT word FROM words");
     });
@@ -43,21 +43,21 @@ it("a row is read once, for as long as nobody else has changed the file", async 
   expect(reads).toBe(4);
 });
 
-it("what a transaction wrote that was rolled back is forgotten", () => {
+it("a rollback clears the rows of its transaction", () => {
   const word = (): unknown =>
-    connection.known.get("word", () => connection.get("SELECT word FROM words")?.["word"]);
+    connection.rowCache.get("word", () => connection.get("SELECT word FROM words")?.["word"]);
   const write = (): never => {
     connection.run("UPDATE words SET word = 'two'");
-    connection.known.set("word", "two");
+    connection.rowCache.set("word", "two");
     throw new Error("No.");
   };
   expect(() => connection.transaction(write)).toThrow("No.");
   expect(connection.transaction(word)).toBe("one");
 });
 
-it("not everything is remembered for good", () => {
+it("the cache is bounded", () => {
   connection.transaction(() => {
-    for (let n = 0; n < 10_000; n += 1) connection.known.set(String(n), n);
-    expect(connection.known.get("0", () => "read again")).toBe("read again");
+    for (let n = 0; n < 10_000; n += 1) connection.rowCache.set(String(n), n);
+    expect(connection.rowCache.get("0", () => "read again")).toBe("read again");
   });
 });

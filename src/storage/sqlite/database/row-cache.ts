@@ -1,23 +1,23 @@
-/** So many rows are remembered, then all are forgotten. */
-const MAX_KNOWN = 1_000;
+/** The number of cached rows; then the cache is cleared. */
+const MAX_ROWS = 1_000;
 
-interface Unsaved {
+interface DirtyRow {
   row: unknown;
   write: () => void;
 }
 
 /**
- * Rows that one connection has read or written last, each under a name. They hold inside a transaction while nobody
- * else has changed the file: whoever changes one of them says so here.
+ * A cache of the rows that one connection has read or written last, each under a key. It is valid inside a transaction
+ * while no other connection has changed the file; writers through this connection update it.
  */
-export class Known {
+export class RowCache {
   readonly #rows = new Map<string, unknown>();
-  /** Rows that the transaction writes before it ends. */
-  readonly #unsaved = new Map<string, Unsaved>();
+  /** Rows that are written at the end of the transaction. */
+  readonly #dirty = new Map<string, DirtyRow>();
   #version: unknown;
   #isInside = false;
 
-  /** A transaction begins; the version is another one when somebody else has changed the file. */
+  /** Call when a transaction begins, with SQLite's `data_version`, which changes when another connection has written. */
   begin(version: unknown): void {
     if (version !== this.#version) this.clear();
     this.#version = version;
@@ -28,42 +28,41 @@ export class Known {
     this.#isInside = false;
   }
 
-  /** Writes what is to be written. */
-  save(): void {
-    for (const { write } of this.#unsaved.values()) write();
-    this.#unsaved.clear();
+  /** Writes the dirty rows. */
+  flush(): void {
+    for (const { write } of this.#dirty.values()) write();
+    this.#dirty.clear();
   }
 
-  /** What was written is not there after all. */
   rollBack(): void {
-    this.#unsaved.clear();
+    this.#dirty.clear();
     this.clear();
   }
 
-  /** What is known under a name, or else what is read now. */
-  get<Found>(name: string, read: () => Found): Found {
+  /** The cached row, or else the one that `read` returns. */
+  get<T>(key: string, read: () => T): T {
     if (!this.#isInside) return read();
-    const unsaved = this.#unsaved.get(name);
-    if (unsaved) return unsaved.row as Found;
-    if (this.#rows.has(name)) return this.#rows.get(name) as Found;
-    const found = read();
-    this.set(name, found);
-    return found;
+    const dirty = this.#dirty.get(key);
+    if (dirty) return dirty.row as T;
+    if (this.#rows.has(key)) return this.#rows.get(key) as T;
+    const row = read();
+    this.set(key, row);
+    return row;
   }
 
-  set(name: string, row: unknown): void {
-    if (this.#rows.size >= MAX_KNOWN) this.clear();
-    this.#rows.set(name, row);
+  set(key: string, row: unknown): void {
+    if (this.#rows.size >= MAX_ROWS) this.clear();
+    this.#rows.set(key, row);
   }
 
-  /** A row that changes often is written once, at the end of the transaction that it changes in. */
-  put(name: string, row: unknown, write: () => void): void {
-    this.set(name, row);
-    this.#unsaved.set(name, { row, write });
+  /** Caches a row that changes often, to be written once, at the end of the transaction. */
+  put(key: string, row: unknown, write: () => void): void {
+    this.set(key, row);
+    this.#dirty.set(key, { row, write });
   }
 
-  delete(name: string): void {
-    this.#rows.delete(name);
+  delete(key: string): void {
+    this.#rows.delete(key);
   }
 
   clear(): void {

@@ -1,4 +1,4 @@
-import { sealOf, sealText } from "../../store/index.ts";
+import { checksumOf, checksumText } from "../../store/index.ts";
 import { corrupt, type Connection, type Row, type SqlValue } from "./connection.ts";
 
 interface Kinds {
@@ -11,31 +11,31 @@ interface Kinds {
 
 type Shape = Readonly<Record<string, keyof Kinds>>;
 type RowOf<S extends Shape> = { -readonly [Column in keyof S]: Kinds[S[Column]] };
-/** A row of a table, as it is in the file. */
-export type Stored<T> = T extends Table<infer S> ? RowOf<S> : never;
+/** The type of a table's rows. */
+export type TableRow<T> = T extends Table<infer S> ? RowOf<S> : never;
 
 /**
- * A table whose rows carry a checksum over what they say, their place included: a row that was changed or moved does
- * not match it, and is never given out.
+ * A table whose rows have a checksum over their columns, the key included: a row that was changed or moved does not match
+ * it, and is never returned.
  */
 export class Table<S extends Shape> {
   readonly name: string;
-  /** What to select of a row, and in which form. */
+  /** The select list of a row. */
   readonly columns: string;
   readonly #shape: [column: string, kind: keyof Kinds][];
-  readonly #sealed: string[];
+  readonly #checkedColumns: string[];
   readonly #select: string;
   readonly #replace: string;
   readonly #add: string;
-  /** Statements by what follows `FROM table`. */
+  /** The text of each statement, by its clauses after `FROM table`. */
   readonly #selects = new Map<string, string>();
 
-  /** `unsealed` are columns that have another check. */
-  constructor(name: string, shape: S, unsealed: readonly (keyof S & string)[] = []) {
+  /** `unchecked` columns are not in the checksum. */
+  constructor(name: string, shape: S, unchecked: readonly (keyof S & string)[] = []) {
     const names = Object.keys(shape);
     this.name = name;
     this.#shape = Object.entries(shape);
-    this.#sealed = names.filter((column) => !unsealed.includes(column));
+    this.#checkedColumns = names.filter((column) => !unchecked.includes(column));
     // libsql ends the process over text that is not UTF-8, and a damaged row can have that in any column.
     this.columns = [...this.#shape, ["seal", "bytes"] as const]
       .map(
@@ -48,43 +48,43 @@ export class Table<S extends Shape> {
     this.#add = `INSERT OR IGNORE ${into}`;
   }
 
-  /** Reads rows; `rest` is what follows `FROM table`. Throws `storage-corrupt` when one is not as it was written. */
+  /** Reads rows; `rest` follows `FROM table`. Throws `storage-corrupt` when one does not match its checksum. */
   all(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
     const rows = connection.all(this.#selecting(rest), params);
-    return rows.map((row) => this.#open(connection, row));
+    return rows.map((row) => this.#verify(connection, row));
   }
 
-  /** The same, without those that are not as they were written. */
-  whole(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
+  /** Reads rows, and leaves out damaged ones. */
+  intact(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S>[] {
     const rows = connection.all(this.#selecting(rest), params);
-    return rows.filter((row) => this.isWhole(row)).map((row) => this.decode(row));
+    return rows.filter((row) => this.isIntact(row)).map((row) => this.decode(row));
   }
 
   get(connection: Connection, rest: string, params: SqlValue[] = []): RowOf<S> | undefined {
     const row = connection.get(this.#selecting(rest), params);
-    return row && this.#open(connection, row);
+    return row && this.#verify(connection, row);
   }
 
-  /** Adds a row, in the place of one with the same key. */
+  /** Adds a row, or replaces one with the same key. */
   put(connection: Connection, row: RowOf<S>): void {
     connection.run(this.#replace, this.#values(row));
   }
 
-  /** Adds a row, unless there is one with the same key; says whether it did. */
+  /** Adds a row, unless there is one with the same key; returns whether it did. */
   add(connection: Connection, row: RowOf<S>): boolean {
     return connection.run(this.#add, this.#values(row)).changes > 0;
   }
 
   #values(row: RowOf<S>): SqlValue[] {
     const values = this.#shape.map(([column]) => row[column] as SqlValue);
-    values.push(this.seal(row));
+    values.push(this.checksum(row));
     return values;
   }
 
-  /** The same text each time: statements are found by it, and to put it together takes longer than to look. */
+  /** Returns the same string each time: prepared statements are found by it. */
   #selecting(rest: string): string {
-    const known = this.#selects.get(rest);
-    if (known !== undefined) return known;
+    const cached = this.#selects.get(rest);
+    if (cached !== undefined) return cached;
     const sql = `${this.#select} ${rest}`;
     this.#selects.set(rest, sql);
     return sql;
@@ -96,16 +96,16 @@ export class Table<S extends Shape> {
   }
 
   /** The checksum of a row. */
-  seal(row: RowOf<S>): Uint8Array {
-    return sealOf(this.name, this.#sealed, row);
+  checksum(row: RowOf<S>): Uint8Array {
+    return checksumOf(this.name, this.#checkedColumns, row);
   }
 
-  /** Whether a checksum is that of a row; both with bytes as characters. */
-  isSealed(seal: string, row: { [Column in keyof S]?: string | number }): boolean {
-    return sealText(this.name, this.#sealed, row) === seal;
+  /** Whether a row has this checksum; both have bytes as characters. */
+  hasChecksum(seal: string, row: { [Column in keyof S]?: string | number }): boolean {
+    return checksumText(this.name, this.#checkedColumns, row) === seal;
   }
 
-  /** A selected row in its types. What is not UTF-8 comes out different, so no checksum fits it. */
+  /** Converts a selected row. Text that is not UTF-8 changes, so that it does not match its checksum. */
   decode(row: Row): RowOf<S> {
     const decoded: Record<string, unknown> = {};
     for (const [column, kind] of this.#shape) {
@@ -116,18 +116,18 @@ export class Table<S extends Shape> {
     return decoded as RowOf<S>;
   }
 
-  /** Whether a selected row is as it was written. */
-  isWhole(row: Row): boolean {
-    return this.#isSealed(row, this.decode(row));
+  /** Whether a selected row matches its checksum. */
+  isIntact(row: Row): boolean {
+    return this.#matches(row, this.decode(row));
   }
 
-  #isSealed({ seal }: Row, decoded: RowOf<S>): boolean {
-    return toBytes(seal).equals(this.seal(decoded));
+  #matches({ seal }: Row, decoded: RowOf<S>): boolean {
+    return toBytes(seal).equals(this.checksum(decoded));
   }
 
-  #open(connection: Connection, row: Row): RowOf<S> {
+  #verify(connection: Connection, row: Row): RowOf<S> {
     const decoded = this.decode(row);
-    if (this.#isSealed(row, decoded)) return decoded;
+    if (this.#matches(row, decoded)) return decoded;
     throw corrupt(connection.path, `a row of its table ${this.name} does not match its checksum`);
   }
 }

@@ -1,4 +1,4 @@
-import { Table, type Stored } from "./table.ts";
+import { Table, type TableRow } from "./table.ts";
 
 /** The index of threads. */
 export const THREADS = new Table("threads", {
@@ -16,20 +16,20 @@ export const THREADS = new Table("threads", {
   unfinished: "number",
   interrupted: "number",
 });
-export type StoredThread = Stored<typeof THREADS>;
+export type ThreadRow = TableRow<typeof THREADS>;
 
-/** What is newest in a namespace of a thread, and how much there is: rows that are missing are missed. */
+/** The newest checkpoint in each namespace of a thread, and the number of rows, so that a missing one is noticed. */
 export const HEADS = new Table("heads", {
   thread: "number",
   ns: "text",
   seq: "number",
   id: "text",
-  /** How many checkpoints the namespace has. */
+  /** The number of checkpoints in the namespace. */
   count: "number",
-  /** How many writes tasks have made since the newest. */
+  /** The number of writes that tasks have made since the newest checkpoint. */
   pending: "number",
 });
-export type StoredHead = Stored<typeof HEADS>;
+export type HeadRow = TableRow<typeof HEADS>;
 
 export const CHECKPOINTS = new Table("checkpoints", {
   /** Grows with every checkpoint that is put, whatever the clock says. */
@@ -41,7 +41,7 @@ export const CHECKPOINTS = new Table("checkpoints", {
   head: "text",
   channels: "text",
   metadata: "text",
-  /** How many writes tasks made to it, counted when the next one was put; those of the newest are in its head. */
+  /** The number of writes to it, set when the next one is put; that of the newest is in `heads`. */
   writes: "number",
 });
 
@@ -55,14 +55,14 @@ export const WRITES = new Table("writes", {
   value: "text",
 });
 
-/** What is in a blob has its own hash; the seal holds for the number that others refer to it by. */
+/** The content of a blob has its own hash; the checksum covers the number that others refer to it by. */
 export const BLOBS = new Table(
   "blobs",
   { id: "number", thread: "number", hash: "bytes", kind: "text", body: "bytes" },
   ["kind", "body"],
 );
 
-/** The mailbox of edits: what is asked for, what is about to be written for it, and the answer, each as JSON. */
+/** The mailbox of edits: the request, the work that was begun for it, and the answer, each as JSON. */
 export const EDITS = new Table("edits", {
   id: "number",
   thread: "number",
@@ -71,9 +71,8 @@ export const EDITS = new Table("edits", {
   begun: "text?",
   outcome: "text?",
 });
-export type StoredEdit = Stored<typeof EDITS>;
 
-/** What LangGraph's store keeps beside threads, numbered as it was made; each value is JSON. */
+/** The items of LangGraph's store, numbered in the order of creation; each value is JSON. */
 export const ITEMS = new Table("items", {
   id: "number",
   namespace: "text",
@@ -83,10 +82,10 @@ export const ITEMS = new Table("items", {
   updated: "number",
 });
 
-/** The heart writes the beat, and a wrong one is found out by listening. */
+/** The heartbeat writes `beat`; a wrong one is detected by waiting for the next. */
 export const LEASES = new Table(
   "leases",
   { thread: "text", holder: "text", pid: "number", host: "text", since: "number", beat: "number" },
   ["beat"],
 );
-export type Lease = Stored<typeof LEASES>;
+export type Lease = TableRow<typeof LEASES>;

@@ -1,18 +1,18 @@
 import { readSync, statSync } from "node:fs";
 import { HarnessError } from "../../../errors.ts";
-import { corrupt, reading } from "../database/index.ts";
+import { corrupt, withDescriptor } from "../database/index.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 
 const HEADER_BYTES = 100;
 /** SQLite's default, which all stores have. */
 export const PAGE_BYTES = 4096;
 const MAGIC = "SQLite format 3\0";
-/** The size of a page, with or without a log, no bytes kept free, SQLite's constants, its newest format, UTF-8. */
+/** The fixed parts of a header: page size, journal mode, reserved bytes, SQLite's constants, schema format, UTF-8. */
 const FIXED = /^1000(0101|0202)00402020 00000004 00000001$/;
 
 /**
- * Looks at a file before SQLite does, because opening it would already write beside it. Returns false when there is
- * nothing yet; throws when the file is not ours, is cut short, or comes from a newer version.
+ * Checks the header of a file before SQLite opens it, which would already write beside it. Returns false when there is
+ * no content; throws when the file is not a thread store, is truncated, or comes from a newer version.
  */
 export function inspectFile(path: string): boolean {
   if (!hasContent(path)) return false;
@@ -21,7 +21,7 @@ export function inspectFile(path: string): boolean {
   return true;
 }
 
-/** What the header of a file says against it. Throws when it comes from a newer version. */
+/** The damage in the header of a file, if any. Throws when it comes from a newer version. */
 export function headerDamage(path: string): string | undefined {
   const header = readStart(path, HEADER_BYTES);
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) {
@@ -33,18 +33,18 @@ export function headerDamage(path: string): string | undefined {
   checkFormat(path, header.readUInt32BE(60));
   const { size } = statSync(path);
   const expected = expectedSize(header);
-  // A process killed while it copied its log into the file leaves a short file, and the log that completes it.
+  // A process killed during a checkpoint of its log leaves a short file, and the log that completes it.
   const isCut = size < expected && !hasContent(`${path}-wal`) && !hasContent(`${path}-journal`);
   return isCut ? `it is cut short (${size} of ${expected} bytes)` : undefined;
 }
 
-/** Whether a file has more pages than it says, and no log that would explain it. SQLite may read it, and not write. */
-export function isLonger(path: string): boolean {
+/** Whether a file has more pages than its header says, and no log that would explain it: SQLite may not be able to write. */
+export function hasExtraPages(path: string): boolean {
   const expected = expectedSize(readStart(path, HEADER_BYTES));
   return expected > 0 && statSync(path).size > expected && !hasContent(`${path}-wal`);
 }
 
-/** A first page with the header of one file and the list of tables of another. */
+/** Combines the header of one file with the schema table of another into a first page. */
 export function firstPage({ header, tables }: { header: Buffer; tables: Buffer }): Buffer {
   const page = Buffer.alloc(PAGE_BYTES);
   tables.copy(page, 0, 0, PAGE_BYTES);
@@ -61,13 +61,13 @@ export function checkFormat(path: string, format: number): void {
   );
 }
 
-/** What a file begins with; less where there is less. */
+/** The first bytes of a file; fewer where it is shorter. */
 export function readStart(path: string, bytes: number): Buffer {
   const start = Buffer.alloc(bytes);
-  return reading(path, (file) => start.subarray(0, readSync(file, start, 0, bytes, 0)));
+  return withDescriptor(path, (file) => start.subarray(0, readSync(file, start, 0, bytes, 0)));
 }
 
-/** The number of pages in the header counts only when it was written together with the change counter. */
+/** The size by the page count in the header, which is valid only with the same change counter; else 0. */
 function expectedSize(header: Buffer): number {
   const current = header.readUInt32BE(24) === header.readUInt32BE(92);
   return current ? header.readUInt32BE(28) * PAGE_BYTES : 0;

@@ -2,8 +2,8 @@ export {
   checkFormat,
   firstPage,
   hasContent,
+  hasExtraPages,
   headerDamage,
-  isLonger,
   PAGE_BYTES,
   readStart,
 } from "./header.ts";

@@ -68,7 +68,7 @@ describe("a file that cannot be used is refused and left as it is:", () => {
     expect(error.message).toContain("the SQLite database of another program");
   });
 
-  it("one of which only the log says that it is of a newer version", async () => {
+  it("a file of a newer version, which only its log tells", async () => {
     (await sqliteSaver(file)).close();
     const other = await Connection.open(file);
     other.exec("PRAGMA store.user_version = 99");
@@ -96,14 +96,14 @@ describe("a new file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("may be there already, empty", async () => {
+  it("may exist already, empty", async () => {
     writeFileSync(file, "");
     const saver = await sqliteSaver(file);
     expect(await saver.listThreads()).toEqual([]);
     saver.close();
   });
 
-  it("that several open at once is one file for all of them", async () => {
+  it("that several processes open at once is one file for all of them", async () => {
     const savers = await Promise.all(Array.from({ length: 5 }, () => sqliteSaver(file)));
     for (const [at, saver] of savers.entries()) await save(saver, `thread-${at}`);
     expect(await savers[0]!.listThreads()).toHaveLength(5);
@@ -138,7 +138,7 @@ it.runIf(process.platform === "linux")("a saver that was closed keeps no file op
   expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
 });
 
-it("a file that is opened again, checked or closed by one process is not let go of while it is open there", async () => {
+it("a process keeps its locks on a file when it opens, checks or closes it again", async () => {
   const early = await sqliteSaver(file);
   await (
     await early.acquireThread("t")
@@ -162,7 +162,7 @@ it("a file that is opened again, checked or closed by one process is not let go 
   late.close();
 });
 
-it("a saver that was closed says so", async () => {
+it("a closed saver throws an error that says so", async () => {
   const saver = await sqliteSaver(file);
   saver.close();
   await expect(save(saver, "t")).rejects.toThrow(`${file} was closed.`);

@@ -19,7 +19,7 @@ import { upgrade } from "./upgrade.ts";
 
 /** A file up to this size is checked whole when it is opened; that takes some milliseconds per megabyte. */
 const CHECKED_BYTES = 32 * 1024 * 1024;
-/** When the log is written back to the file: each time ends with a flush to the disk, which everything waits for. */
+/** The size of the log at which it is written back to the file: each time ends with a flush to the disk. */
 const LOG_PAGES = 1000;
 
 /** Opens a thread store, and creates it with its folders when there is none. */
@@ -39,7 +39,7 @@ export async function openDatabase(path: string): Promise<Connection> {
   }
   const connection = await openFile(file, "write");
   try {
-    if (!connection.isReadOnly) settle(connection);
+    if (!connection.isReadOnly) setPragmas(connection);
     checkPages(connection);
     upgrade(connection);
     return connection;
@@ -49,14 +49,14 @@ export async function openDatabase(path: string): Promise<Connection> {
   }
 }
 
-/** Opens a file that is there, or a copy `of` it. One that may not be written to is opened to be read. */
+/** Opens an existing file, or a copy `of` it. One without write permission is opened for reading. */
 export async function openFile(file: string, access: "write" | "read", of = file): Promise<Connection> {
   if (access === "write" && isWritable(file)) return Connection.open(file, { of });
   try {
     return await Connection.open(file, { access: "read", of });
   } catch (error) {
     if (!(error instanceof HarnessError) || error.code !== "storage-failed") throw error;
-    // SQLite wants to make files beside it, and cannot. It can do without where all is in the file itself.
+    // SQLite cannot create its files beside it. It needs none where there is no log.
     if (!hasContent(`${file}-wal`)) return Connection.open(file, { access: "frozen", of });
     throw new HarnessError(
       "storage-failed",
@@ -75,7 +75,7 @@ function isWritable(file: string): boolean {
   }
 }
 
-function settle(connection: Connection): void {
+function setPragmas(connection: Connection): void {
   // With a write-ahead log a commit is one append to the log; readers and a writer do not wait for each other.
   // NORMAL leaves out the flush to the disk at each commit. A killed process loses nothing by that, because the
   // operating system already has the bytes; a power cut may undo the last commits, whole ones, newest first.
@@ -86,12 +86,12 @@ function settle(connection: Connection): void {
 }
 
 /**
- * Makes the file under another name first: at its own name it is complete or not there. The link fails when another
- * process was faster, and then its file is used.
+ * Creates the file under another name first, so that it is complete under its own. The link fails when another process
+ * was faster, and then its file is used.
  */
 async function createFile(file: string): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // An empty file is filled in place: to replace it would be to delete what another process may just have put there.
+  // An empty file is filled in place: to replace it could delete one that another process has just created.
   if (existsSync(file)) return fill(file);
   const draft = `${file}.${randomUUID()}.new`;
   await fill(draft);
@@ -122,12 +122,12 @@ async function fill(file: string): Promise<void> {
   }
 }
 
-/** What is small is looked through in a large file, too: a thread that is not in the list would seem to be new. */
+/** Checks all pages of a small file, and the index of threads of a large one: a thread missing there would seem new. */
 function checkPages(connection: Connection): void {
   const isLarge = statSync(connection.path).size > CHECKED_BYTES;
   for (const part of isLarge ? ["threads", "heads"] : ["1"]) {
-    const [found] = connection.all(`PRAGMA store.integrity_check(${part})`);
-    const what = found?.["integrity_check"];
-    if (what !== "ok") throw corrupt(connection.path, `its pages are damaged (${String(what)})`);
+    const [row] = connection.all(`PRAGMA store.integrity_check(${part})`);
+    const result = row?.["integrity_check"];
+    if (result !== "ok") throw corrupt(connection.path, `its pages are damaged (${String(result)})`);
   }
 }

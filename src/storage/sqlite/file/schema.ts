@@ -3,8 +3,8 @@ export const APPLICATION_ID = 0x486f6c64;
 export const SCHEMA_VERSION = 6;
 
 /**
- * `seq` is the order in which checkpoints were put, across the file. Their ids begin with the time of day, and a
- * clock can be set back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
+ * `seq` is the order of saving across the file. Ids of checkpoints begin with the time of day, and a clock can be set
+ * back. The index finds the newest of a namespace: SQLite ends every index with the row's key.
  */
 const CHECKPOINTS = `
 CREATE TABLE store.checkpoints (
@@ -22,11 +22,10 @@ CREATE INDEX store.checkpoints_order ON checkpoints (thread, ns);
 `;
 
 /**
- * What tells a damaged row from a whole one, and what is missing: a checksum in each row, the number of writes to each
- * checkpoint, and for each namespace what is newest there and how many checkpoints there are. Thread 0 counts the
- * threads themselves.
+ * Columns that reveal damaged and missing rows: a checksum in each row, the number of writes to each checkpoint, and for
+ * each namespace its newest checkpoint and the number of checkpoints. Thread 0 counts the threads themselves.
  */
-const SEALS = `
+const CHECKSUMS = `
 ALTER TABLE store.threads ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE store.threads ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE store.threads ADD COLUMN seal BLOB;
@@ -48,8 +47,8 @@ CREATE TABLE store.heads (
 `;
 
 /**
- * What a server knows of threads beside their checkpoints, and the runs that it was asked for. A thread is named by its
- * id here: it may have no checkpoint yet.
+ * The ledger of servers: thread metadata that is not in checkpoints, and runs. A thread is named by its id here: it may
+ * have no checkpoint yet.
  */
 const LEDGER = `
 CREATE TABLE store.hosted (
@@ -78,8 +77,8 @@ CREATE INDEX store.runs_status ON runs (status);
 `;
 
 /**
- * What other processes ask the holder of a thread to change in its plan, and what came of it. The number of one that
- * was withdrawn is not given out again, so that whoever is about to answer it answers nobody else.
+ * The mailbox: edits of a plan that other processes request from the holder of its thread, and the answers. Numbers are
+ * not reused, so that an answer to a withdrawn edit reaches nobody else.
  */
 const EDITS = `
 CREATE TABLE store.edits (
@@ -94,7 +93,7 @@ CREATE TABLE store.edits (
 CREATE INDEX store.edits_thread ON edits (thread);
 `;
 
-/** Numbered, so that those beside a damaged page can be read one by one. */
+/** The items of LangGraph's store; numbered, so that those beside a damaged page can be read one by one. */
 const ITEMS = `
 CREATE TABLE store.items (
   id INTEGER PRIMARY KEY,
@@ -108,7 +107,7 @@ CREATE TABLE store.items (
 );
 `;
 
-/** What a server is to start again and again, and when next. */
+/** The schedules of servers. */
 const SCHEDULES = `
 CREATE TABLE store.schedules (
   id TEXT PRIMARY KEY,
@@ -120,9 +119,9 @@ CREATE TABLE store.schedules (
 `;
 
 /**
- * Blobs belong to one thread. What two threads have in common is stored twice, and in return a thread is deleted
- * with everything that is its own, without counting references. `AUTOINCREMENT` keeps the number of a deleted
- * thread from being given out again: whoever still holds it would otherwise write into another thread.
+ * Blobs belong to one thread. Content that two threads share is stored twice; in return a thread is deleted with all its
+ * blobs, without counting references. `AUTOINCREMENT` prevents reuse of a deleted thread's number: a stale holder would
+ * otherwise write into another thread.
  */
 export const SCHEMA = `
 CREATE TABLE store.threads (
@@ -163,14 +162,14 @@ CREATE TABLE store.leases (
   since INTEGER NOT NULL,
   beat INTEGER NOT NULL
 ) WITHOUT ROWID;
-${SEALS.trim()}
+${CHECKSUMS.trim()}
 ${LEDGER.trim()}
 ${EDITS.trim()}
 ${ITEMS.trim()}
 ${SCHEDULES.trim()}
 `;
 
-/** What makes each format out of the one before it: the first entry makes format 2 out of format 1. */
+/** The migrations: the first entry upgrades format 1 to format 2. */
 export const MIGRATIONS: readonly string[] = [
   `
 ALTER TABLE store.checkpoints RENAME TO checkpoints_by_id;
@@ -181,7 +180,7 @@ DROP TABLE store.checkpoints_by_id;
 DROP INDEX store.threads_updated;
 `,
   // The rows get their checksums afterwards, in the same transaction.
-  SEALS,
+  CHECKSUMS,
   `${LEDGER}${EDITS}`,
   ITEMS,
   SCHEDULES,

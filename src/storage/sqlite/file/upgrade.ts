@@ -1,6 +1,6 @@
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import { HarnessError } from "../../../errors.ts";
-import { hashOf } from "../../store/index.ts";
+import { contentHash } from "../../store/index.ts";
 import {
   BLOBS,
   CHECKPOINTS,
@@ -12,21 +12,21 @@ import {
   type Connection,
   type Row,
 } from "../database/index.ts";
-import { Heads } from "../latest-checkpoints.ts";
+import { LatestCheckpoints } from "../latest-checkpoints.ts";
 import { isAlive } from "../leases.ts";
 import { checkFormat } from "./header.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 /** The first format with checksums. */
-const SEALED = 3;
+const FIRST_WITH_CHECKSUMS = 3;
 const BATCH = 500;
 
-/** Brings a file of an earlier format up to date, all or nothing. A blob that is damaged can be left, and is so then. */
+/** Upgrades a file of an earlier format in one transaction. With `damaged: "leave"` damaged blobs stay, without a checksum. */
 export function upgrade(
   connection: Connection,
   { damaged = "refuse" }: { damaged?: "refuse" | "leave" } = {},
 ): void {
-  if (knownFormatOf(connection) === SCHEMA_VERSION) return;
+  if (supportedFormat(connection) === SCHEMA_VERSION) return;
   if (connection.isReadOnly) {
     throw new HarnessError(
       "storage-version",
@@ -35,36 +35,36 @@ export function upgrade(
   }
   connection.transaction(() => {
     // Another process may have been faster.
-    const format = knownFormatOf(connection);
+    const format = supportedFormat(connection);
     if (format === SCHEMA_VERSION) return;
     for (const step of MIGRATIONS.slice(format - 1)) connection.exec(step);
-    if (format < SEALED) seal(connection, damaged);
+    if (format < FIRST_WITH_CHECKSUMS) addChecksums(connection, damaged);
     connection.exec(`PRAGMA store.user_version = ${SCHEMA_VERSION}`);
   });
 }
 
-/** The header does not tell yet what is only in the log. */
+/** The format of a file; read by SQLite, as the newest header may be in the log. */
 export function formatOf(connection: Connection): number {
   return connection.get("PRAGMA store.user_version")?.["user_version"] as number;
 }
 
-function knownFormatOf(connection: Connection): number {
+function supportedFormat(connection: Connection): number {
   const format = formatOf(connection);
   checkFormat(connection.path, format);
   return format;
 }
 
-/** Gives every row its checksum. Blobs have had one of their content all along, and are checked by it. */
-function seal(connection: Connection, damaged: "refuse" | "leave"): void {
+/** Gives every row its checksum. Blobs are verified by the hash of their content, which they always had. */
+function addChecksums(connection: Connection, damaged: "refuse" | "leave"): void {
   refuseWhileUsed(connection);
   connection.exec("DELETE FROM leases");
   for (const row of inBatches(connection, "blobs", "id")) {
     const blob = BLOBS.decode(row);
-    if (!hashOf(blob.kind, blob.body).equals(blob.hash)) {
+    if (!contentHash(blob.kind, blob.body).equals(blob.hash)) {
       if (damaged === "leave") continue;
       throw corrupt(connection.path, `blob ${blob.id} does not match its checksum`);
     }
-    connection.run("UPDATE blobs SET seal = ? WHERE id = ?", [BLOBS.seal(blob), blob.id]);
+    connection.run("UPDATE blobs SET seal = ? WHERE id = ?", [BLOBS.checksum(blob), blob.id]);
   }
   for (const row of connection.all(`SELECT ${WRITES.columns} FROM writes`)) {
     WRITES.put(connection, WRITES.decode(row));
@@ -72,22 +72,22 @@ function seal(connection: Connection, damaged: "refuse" | "leave"): void {
   recount(connection);
 }
 
-/** Counts what there is, and writes down what is newest: what is missing later is missed from then on. */
+/** Records the number of rows and the newest checkpoints, so that missing ones are noticed from then on. */
 export function recount(connection: Connection): void {
   connection.exec(`UPDATE checkpoints SET writes = (
     SELECT count(*) FROM writes w WHERE w.thread = checkpoints.thread AND w.ns = checkpoints.ns AND w.checkpoint = checkpoints.id)`);
   for (const row of inBatches(connection, "checkpoints", "seq")) {
     const checkpoint = CHECKPOINTS.decode(row);
     connection.run("UPDATE checkpoints SET seal = ? WHERE seq = ?", [
-      CHECKPOINTS.seal(checkpoint),
+      CHECKPOINTS.checksum(checkpoint),
       checkpoint.seq,
     ]);
   }
-  noteHeads(connection);
-  noteThreads(connection);
+  recordLatest(connection);
+  recordThreads(connection);
 }
 
-/** An earlier Holdfast that is at work would go on to write rows without checksums. */
+/** Throws while an earlier Holdfast uses the file: it would go on to write rows without checksums. */
 function refuseWhileUsed(connection: Connection): void {
   const leases = connection.all(`SELECT ${LEASES.columns} FROM leases`).map((row) => LEASES.decode(row));
   const holder = leases.find(isAlive);
@@ -98,9 +98,9 @@ function refuseWhileUsed(connection: Connection): void {
   );
 }
 
-/** Writes down what is newest in each namespace, and how much there is. */
-function noteHeads(connection: Connection): void {
-  const heads = new Heads(connection);
+/** Records the newest checkpoint in each namespace, and the number of checkpoints. */
+function recordLatest(connection: Connection): void {
+  const latest = new LatestCheckpoints(connection);
   const rows = connection.all(
     `SELECT thread, CAST(ns AS BLOB) AS ns, CAST(id AS BLOB) AS id, max(seq) AS seq, count(*) AS count,
        (SELECT count(*) FROM writes w WHERE w.thread = c.thread AND w.ns = c.ns AND w.checkpoint = c.id) AS pending
@@ -109,12 +109,12 @@ function noteHeads(connection: Connection): void {
   for (const row of rows) {
     const { thread, seq, count, pending } = row as Record<string, number>;
     const [ns, id] = [toText(row["ns"]), toText(row["id"])];
-    heads.put({ thread: thread!, ns, seq: seq!, id, count: count!, pending: pending! });
+    latest.put({ thread: thread!, ns, seq: seq!, id, count: count!, pending: pending! });
   }
 }
 
-/** Writes down what the index did not know in earlier formats, and how many threads there are. */
-function noteThreads(connection: Connection): void {
+/** Fills the columns of the index that earlier formats lack, and records the number of threads. */
+function recordThreads(connection: Connection): void {
   connection.run(
     `UPDATE threads SET
        seq = coalesce((SELECT seq FROM checkpoints c WHERE c.thread = threads.key AND c.ns = '' AND c.id = threads.checkpoint), 0),
@@ -126,9 +126,9 @@ function noteThreads(connection: Connection): void {
   );
   const threads = connection.all(`SELECT ${THREADS.columns} FROM threads`).map((row) => THREADS.decode(row));
   for (const thread of threads) {
-    connection.run("UPDATE threads SET seal = ? WHERE key = ?", [THREADS.seal(thread), thread.key]);
+    connection.run("UPDATE threads SET seal = ? WHERE key = ?", [THREADS.checksum(thread), thread.key]);
   }
-  new Heads(connection).setThreads(threads.length);
+  new LatestCheckpoints(connection).setThreadCount(threads.length);
 }
 
 function* inBatches(connection: Connection, table: "blobs" | "checkpoints", key: string): Generator<Row> {

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { LATE, reviving } from "../../../storage/codec/index.ts";
+import { NEEDS_LOAD, reviver } from "../../../storage/codec/index.ts";
 
 /** How something is written now, and how it would be written if it had been before. */
 interface Written {
@@ -122,6 +122,6 @@ function isMessage(value: object): value is BaseMessage {
 
 /** A message of a class that only LangChain's `load` knows is what it was made with. */
 function messageOf(text: string): unknown {
-  const make = reviving(text);
-  return make === LATE ? (JSON.parse(text) as { kwargs?: unknown }).kwargs : make();
+  const make = reviver(text);
+  return make === NEEDS_LOAD ? (JSON.parse(text) as { kwargs?: unknown }).kwargs : make();
 }
