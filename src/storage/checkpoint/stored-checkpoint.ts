@@ -1,6 +1,7 @@
 import {
   maxChannelVersion,
   TASKS,
+  WRITES_IDX_MAP,
   type ChannelVersions,
   type Checkpoint,
   type CheckpointMetadata,
@@ -131,21 +132,50 @@ export interface SummaryRow extends Pick<CheckpointSummary, "id" | "ns" | "seq">
   metadata: string;
 }
 
-/** Returns `metadata` still encoded. */
-export function toSummary({
-  id,
-  parent,
-  ns,
-  seq,
-  head,
-  metadata,
-}: SummaryRow): Omit<CheckpointSummary, "metadata"> & { metadata: unknown } {
-  return {
+/** Reads the summaries of checkpoints of one thread. */
+export async function readSummaries(
+  rows: readonly SummaryRow[],
+  decoder: Decoder,
+): Promise<CheckpointSummary[]> {
+  const trees = rows.map(({ metadata }) => JSON.parse(metadata) as unknown);
+  await decoder.load(trees);
+  return rows.map(({ id, parent, ns, seq, head }, at) => ({
     id,
     ...(parent !== null && { parentId: parent }),
     ns,
     seq,
     createdAt: new Date((JSON.parse(head) as CheckpointHeader).ts),
-    metadata: JSON.parse(metadata),
-  };
+    metadata: decoder.build(trees[at]) as CheckpointMetadata,
+  }));
+}
+
+/** Reads some channels; leaves out those that do not exist. */
+export async function readChannels(
+  channels: StoredCheckpoint["channels"],
+  names: readonly string[],
+  decoder: Decoder,
+): Promise<Record<string, unknown>> {
+  const existing = names.filter((name) => Object.hasOwn(channels, name));
+  await decoder.load(existing.map((name) => channels[name]));
+  const values = {};
+  for (const name of existing) decoder.set(values, name, channels[name]);
+  return values;
+}
+
+/** Reads the last items of a list in a channel; none where there is no such list. */
+export async function readLastItems(
+  channels: StoredCheckpoint["channels"],
+  name: string,
+  count: number,
+  decoder: Decoder,
+): Promise<unknown[]> {
+  if (!Object.hasOwn(channels, name)) return [];
+  const trees = await decoder.lastItems(channels[name], count);
+  await decoder.load(trees);
+  return trees.map((tree) => decoder.build(tree));
+}
+
+/** The index of a write: errors, interrupts and answers to them have fixed, negative ones. */
+export function writeIndex(channel: string, at: number): number {
+  return Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
 }

@@ -2,12 +2,13 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   TASKS,
   type CheckpointListOptions,
-  type CheckpointMetadata,
   type CheckpointTuple,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import {
-  toSummary,
+  readChannels,
+  readLastItems,
+  readSummaries,
   toTuple,
   type CheckpointHeader,
   type CheckpointKey,
@@ -167,22 +168,12 @@ export class Reader {
 
   async values(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     const newest = await this.#newest(threadId);
-    if (!newest) return {};
-    const names = channels.filter((name) => Object.hasOwn(newest.channels, name));
-    const decoder = this.#decoder(newest.thread);
-    await decoder.load(names.map((name) => newest.channels[name]));
-    const values = {};
-    for (const name of names) decoder.set(values, name, newest.channels[name]);
-    return values;
+    return newest ? readChannels(newest.channels, channels, this.#decoder(newest.thread)) : {};
   }
 
   async last(threadId: string, channel: string, count: number): Promise<unknown[]> {
     const newest = await this.#newest(threadId);
-    if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
-    const decoder = this.#decoder(newest.thread);
-    const trees = await decoder.lastItems(newest.channels[channel], count);
-    await decoder.load(trees);
-    return trees.map((tree) => decoder.build(tree));
+    return newest ? readLastItems(newest.channels, channel, count, this.#decoder(newest.thread)) : [];
   }
 
   async summaries(
@@ -198,13 +189,7 @@ export class Reader {
     );
     const checkpoints = rows.map((row) => CHECKPOINTS.open(row, this.#database));
     if (checkpoints.length === 0) return [];
-    const decoder = this.#decoder(checkpoints[0]!.thread);
-    const summaries = checkpoints.map((row) => toSummary(row));
-    await decoder.load(summaries.map(({ metadata }) => metadata));
-    return summaries.map((summary) => ({
-      ...summary,
-      metadata: decoder.build(summary.metadata) as CheckpointMetadata,
-    }));
+    return readSummaries(checkpoints, this.#decoder(checkpoints[0]!.thread));
   }
 
   async #newest(

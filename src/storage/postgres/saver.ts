@@ -1,7 +1,6 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
-  WRITES_IDX_MAP,
   type ChannelVersions,
   type Checkpoint,
   type CheckpointListOptions,
@@ -20,6 +19,7 @@ import {
   ReadCheckpoints,
   readKey,
   toConfig,
+  writeIndex,
 } from "../checkpoint/index.ts";
 import { frozenCopy } from "../codec/index.ts";
 import {
@@ -283,7 +283,7 @@ function rowsOf(
 ): WriteRow[] {
   const encoder = cache.encoder();
   return writes.map(([channel, value], at) => {
-    const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
+    const idx = writeIndex(channel, at);
     return { ...rowKey, idx, channel, value: encoder.encode(value) };
   });
 }

@@ -4,11 +4,12 @@ import type {
   CheckpointMetadata,
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { SCHEDULED, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import { SCHEDULED } from "@langchain/langgraph-checkpoint";
 import {
   encodeChannels,
   headerOf,
   isEdit,
+  writeIndex,
   type CheckpointHeader,
   type CheckpointRowKey,
   type StoredCheckpoint,
@@ -148,7 +149,7 @@ export class Checkpoints {
     const head = this.#latest.get(thread, ns);
     let added = 0;
     for (const [at, [channel, value]] of writes.entries()) {
-      const idx = Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel]! : at;
+      const idx = writeIndex(channel, at);
       const row = { thread, ns, checkpoint, task, idx, channel, value: encoder.encode(value) };
       if (WRITES.add(this.#connection, row)) added += 1;
       else if (idx < 0) WRITES.put(this.#connection, row);

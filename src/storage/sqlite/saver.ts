@@ -14,10 +14,12 @@ import {
   freezeCheckpoint,
   HandledSave,
   leaseToken,
+  readChannels,
   ReadCheckpoints,
   readKey,
+  readLastItems,
+  readSummaries,
   toConfig,
-  toSummary,
   type CheckpointRowKey,
 } from "../checkpoint/index.ts";
 import { Encoder, frozenCopy, Memo, MessageLists, type Decoder } from "../codec/index.ts";
@@ -258,23 +260,13 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
   async getValues(threadId: string, channels: readonly string[]): Promise<Record<string, unknown>> {
     await this.#batchedWrites.settled();
     const newest = this.#newest(threadId);
-    if (!newest) return {};
-    const names = channels.filter((name) => Object.hasOwn(newest.channels, name));
-    const decoder = this.#tuples.decoder(newest.thread);
-    await decoder.load(names.map((name) => newest.channels[name]));
-    const values = {};
-    for (const name of names) decoder.set(values, name, newest.channels[name]);
-    return values;
+    return newest ? readChannels(newest.channels, channels, this.#tuples.decoder(newest.thread)) : {};
   }
 
   async getLast(threadId: string, channel: string, count = 1): Promise<unknown[]> {
     await this.#batchedWrites.settled();
     const newest = this.#newest(threadId);
-    if (!newest || !Object.hasOwn(newest.channels, channel)) return [];
-    const decoder = this.#tuples.decoder(newest.thread);
-    const trees = await decoder.lastItems(newest.channels[channel], count);
-    await decoder.load(trees);
-    return trees.map((tree) => decoder.build(tree));
+    return newest ? readLastItems(newest.channels, channel, count, this.#tuples.decoder(newest.thread)) : [];
   }
 
   #newest(threadId: string): { thread: number; channels: Record<string, unknown> } | undefined {
@@ -296,13 +288,7 @@ export class SqliteSaver extends BaseCheckpointSaver implements ThreadStore {
     const thread = this.#threads.key(threadId);
     if (thread === undefined) return [];
     const rows = this.#snapshot(threadId, () => this.#checkpoints.rows({ thread, ns, before }, limit));
-    const decoder = this.#tuples.decoder(thread);
-    const summaries = rows.map((row) => toSummary(row));
-    await decoder.load(summaries.map(({ metadata }) => metadata));
-    return summaries.map((summary) => ({
-      ...summary,
-      metadata: decoder.build(summary.metadata) as CheckpointMetadata,
-    }));
+    return readSummaries(rows, this.#tuples.decoder(thread));
   }
 
   acquireThread(threadId: string, options?: AcquireOptions): Promise<Release> {
