@@ -11,27 +11,24 @@ import {
   type Connection,
   type Row,
   type TableRow,
+  type ThreadRow,
 } from "../sqlite/database/index.ts";
 import { LEDGER_TABLES } from "../sqlite/index.ts";
 import { contentHash, itemDamage, type LetterRow } from "../store/index.ts";
 import type { Problem, Progress } from "./problem.ts";
 
-export type StoredBlob = TableRow<typeof BLOBS>;
-export type StoredCheckpointRow = TableRow<typeof CHECKPOINTS>;
-export type StoredWriteRow = TableRow<typeof WRITES>;
-export type StoredItemRow = TableRow<typeof ITEMS>;
-export type ThreadRow = TableRow<typeof THREADS>;
+type CheckpointRow = TableRow<typeof CHECKPOINTS>;
 
 /** Receives all intact rows that refer to intact rows only: blobs first, then checkpoints with their writes. */
-export interface Sink {
+interface Sink {
   thread?: (row: ThreadRow, isIntact: boolean) => void;
-  blob?: (row: StoredBlob) => void;
-  checkpoint?: (row: StoredCheckpointRow) => void;
-  write?: (row: StoredWriteRow) => void;
+  blob?: (row: TableRow<typeof BLOBS>) => void;
+  checkpoint?: (row: CheckpointRow) => void;
+  write?: (row: TableRow<typeof WRITES>) => void;
   /** A row of a server's ledger: puts it into another file. */
   ledger?: (copy: (to: Connection) => void) => void;
   edit?: (row: LetterRow) => void;
-  item?: (row: StoredItemRow) => void;
+  item?: (row: TableRow<typeof ITEMS>) => void;
 }
 
 export const SCHEDULE_DAMAGE = "a schedule of its server is damaged";
@@ -144,7 +141,7 @@ export class FileSurvey {
     }
   }
 
-  #readWrites({ thread, ns, id, writes: counted }: StoredCheckpointRow, isKept: boolean): void {
+  #readWrites({ thread, ns, id, writes: counted }: CheckpointRow, isKept: boolean): void {
     const rows = this.#attempt(() =>
       this.#connection.all(
         `SELECT ${WRITES.columns} FROM writes WHERE thread = ? AND ns = ? AND checkpoint = ? ORDER BY writes.task, writes.idx`,

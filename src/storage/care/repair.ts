@@ -12,10 +12,11 @@ import {
   THREADS,
   WRITES,
   type Connection,
+  type ThreadRow,
 } from "../sqlite/database/index.ts";
 import { openDatabase, recount } from "../sqlite/file/index.ts";
 import { isAlive, SqliteSaver } from "../sqlite/index.ts";
-import { FileSurvey, type ThreadRow } from "./file-survey.ts";
+import { FileSurvey } from "./file-survey.ts";
 import type { Problem, Progress } from "./problem.ts";
 import { openReadable } from "./readable.ts";
 

@@ -155,7 +155,7 @@ export function toLease({ thread, fence, holder, pid, host, place, since, heard 
 }
 
 /** The age of a heartbeat from which on its holder may be dead. */
-export const STALE = "interval '30 seconds'";
+const STALE = "interval '30 seconds'";
 
 /** The SQL condition for a write under a token: the lease is its own, or nobody holds it. */
 export function leaseAllows(token: string): string {

@@ -192,7 +192,7 @@ function toUri(path: string, access: "read" | "frozen"): string {
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|ERROR|SCHEMA|CONSTRAINT|MISMATCH|FORMAT|RANGE)/;
 
 /** Converts an error of SQLite; `cause` is the original. */
-export function toHarnessError(path: string, cause: unknown): HarnessError {
+function toHarnessError(path: string, cause: unknown): HarnessError {
   const { code = "", message } = cause as { code?: string; message: string };
   if (DAMAGED.test(code)) return corrupt(path, message, { cause });
   const hint = HINTS.find(([start]) => code.startsWith(start))?.[1] ?? "";
